@@ -18,15 +18,132 @@ class Errors(metaclass=_TextsWithCodes):
     """Texts of exceptions, to be completed with ``str.format``."""
 
     # 1xx: parsing
+    E101 = "Heads have dtype {dtype} and shape {shape}: expected whole numbers in {n_dims} dimension(s)."
+    E102 = (
+        "Lengths of sentences are {lengths}: expected {batch} whole number(s) from 0 to {width}, "
+        "one for each sentence of the batch."
+    )
+    E103 = (
+        "Head {head} of word {word} is out of range (sentence {sentence} of the batch): "
+        "expected 0 (ROOT) to {n}."
+    )
+    E104 = "Heads have a cycle: {cycle}. Expected every word to reach ROOT (0)."
+    E105 = "Scores of arcs have shape {shape}: expected {expected}, with ROOT in column 0."
+    E106 = (
+        "The score of word {head} as the head of word {word} is {value} (sentence {sentence} of the batch): "
+        "expected a finite number, or -inf for an arc that is forbidden."
+    )
+    E107 = (
+        "No tree with a single root is possible for sentence {sentence} of the batch: "
+        "expected fewer forbidden arcs (scores of -inf)."
+    )
+    E108 = (
+        "Word {word} can have no head, since all its scores are -inf (sentence {sentence} of the batch): "
+        "expected at least one arc that is not forbidden."
+    )
 
     # 2xx: layers
+    E201 = "Unknown activation {activation!r}. Expected one of: {known}."
+    E202 = "A sequence of {n} pieces is too long for this encoder. Expected at most {n_positions}."
+    E203 = "Segments were given to an encoder that has no segment embeddings (n_segments = 0). Expected None."
+    E204 = "The width {width} does not divide among {n_heads} attention heads. Expected a multiple of it."
+    E205 = "{n_edges} edges were given to an encoder without relations (n_relations = 0). Expected none."
+    E206 = (
+        "Can't find the encoder checkpoint {name!r}: there is no such folder, and the Hugging Face hub did "
+        "not give a model of this name. Expected a local folder or a hub name such as 'bert-base-cased'. "
+        "Cause: {cause}"
+    )
+    E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
+    E208 = "Can't read {path}: the file is damaged or incomplete. Cause: {cause}"
+    E209 = "{path}: can't load checkpoints of model_type {found!r}. Expected one of: {known}."
+    E210 = "{path}: {key!r} is missing. Expected the configuration of a model of type {model_type!r}."
+    E211 = "{path}: {key} is {found!r}. Expected {expected}."
+    E212 = "{path}: there is no tensor {name!r}. Expected the weights of a model of type {model_type!r}."
+    E213 = "{path}: the tensor {name!r} has the shape {found}. Expected {expected}, by {config}."
+    E214 = "Can't keep {n_layers} layers of a checkpoint. Expected 1 to {available}, which it has."
+    E215 = "Weights do not fit the encoder: {name!r} has the shape {found}. Expected {expected}."
+    E216 = "Weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the same names."
 
     # 3xx: formats, training, evaluation, cli
+    E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
+    E302 = "{where}: byte 0x{value:02x} is not UTF-8; CoNLL-U is UTF-8 text."
+    E303 = (
+        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (as in 3.1), "
+        "or a multiword token that starts here and does not reach into another or beyond the sentence (as in 4-5)."
+    )
+    E304 = "{where}: head {head!r}. Expected the ID of a word of the sentence, or 0 for the root."
+    E305 = "{where}: a sentence without words."
+    E306 = "{where}: several roots: the words {roots} have the head 0. Expected one root."
+    E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
+    E308 = "{where}: no word of this sentence has the head 0. Expected one root."
+    E309 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
+    E310 = "{where}: the column FORM is empty."
+    E320 = "n_sents is {n_sents}. Expected 1 or more sentences a Doc."
+    E321 = "Unknown annotations {names}. Expected names out of {expected}."
+    E322 = "Annotations {names} have one of HEAD and DEP without the other. Expected both or none."
+    E323 = (
+        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc was read from. "
+        "Expected a pipeline that neither merges nor splits tokens, or a Doc without doc.user_data['conllu']."
+    )
+    E324 = (
+        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. "
+        "Expected trees inside the Doc's sentences."
+    )
+    E330 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of them."
+    E331 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of them."
+    E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder that has some."
+    E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
+    E341 = "There is no .conllu file at {path}."
 
     # 4xx: models
+    E401 = "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers library."
+    E402 = "The tokenizer has no known family of special pieces. Expected {families}."
+    E403 = (
+        "No encoder has width {width}, {n_layers} layers, {n_attention_heads} attention heads and feed-forward "
+        "width {hidden_width}. Expected numbers above 0, and a width that is a multiple of the attention heads."
+    )
+    E404 = "n_positions is {n_positions}. Expected 8 or more."
+    E405 = (
+        "The model is not initialised. Expected nlp.initialize(get_examples), training, or a pipeline "
+        "loaded from disk before it is used."
+    )
+    E406 = "The saved weights can't be read: {error}. Expected the whole file that was saved."
+    E407 = "The model {name!r} holds no parser. Expected an architecture of spacy_g2g such as spacy_g2g.SynTr.v1."
+    E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
+    E409 = (
+        "No parser has dropout {dropout}, arc_width {arc_width}, label_width {label_width} and "
+        "encoder_rate_factor {encoder_rate_factor}. Expected a dropout from 0 to below 1, and numbers above 0."
+    )
+    E410 = "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
 
     # 5xx: pipeline
+    E501 = (
+        "No labels for {name!r}: the examples have no dependency labels, and none were given. Expected "
+        "nlp.initialize(get_examples) with Examples that have heads and deps, or add_label before."
+    )
+    E502 = (
+        "Labels {unknown} were not seen when {name!r} was initialised. Expected one of {labels}, or "
+        "add_label before training on."
+    )
+    E503 = "Can't add the label {label!r}. Expected a string of one character or more."
+    E504 = "{path} is missing. Expected the files of a saved g2g component in {folder}."
+    E505 = "{path} can't be read: {error}"
+    E506 = "{origin}: {found} labels, but the saved model has {expected}. Expected files saved together."
 
 
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings, to be completed with ``str.format``."""
+
+    W501 = (
+        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set boundaries, add a "
+        "component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
+        "nlp.add_pipe('sentencizer', before='{name}'). This is said once."
+    )
+    W502 = (
+        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest has "
+        "{longest} words): their words were read by their first pieces. Nothing is left out of the parse."
+    )
+    W503 = (
+        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions (the longest has "
+        "{longest} words): they were read in overlapping windows. Nothing is left out of the parse."
+    )

@@ -1,0 +1,20 @@
+"""``python -m spacy g2g ...``: each command is argument parsing and one call of a plain function."""
+
+import typer
+from spacy.cli import app as spacy_app
+
+from .convert import convert_cli
+
+HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, benchmark."
+
+app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
+app.command("convert")(convert_cli)
+
+# spaCy imports what a ``spacy_cli`` entry point names, and leaves it to the module to attach itself. A
+# module is imported once, so the commands are attached once.
+spacy_app.add_typer(app)
+
+
+def register() -> typer.Typer:
+    """The entry point: the commands, which were attached to spaCy's when this module was imported."""
+    return app

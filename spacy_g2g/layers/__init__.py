@@ -1,0 +1,1 @@
+"""Neural bricks, in PyTorch only; nothing here knows of trees, Docs or Thinc."""

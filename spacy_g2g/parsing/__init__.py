@@ -1,0 +1,5 @@
+"""Trees and transition systems, in Python and NumPy only.
+
+Everywhere in this folder ``heads[i]`` is the head of word ``i + 1``: words count from 1, and
+head 0 is ROOT. A tree has exactly one word whose head is ROOT.
+"""

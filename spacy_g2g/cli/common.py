@@ -1,0 +1,54 @@
+"""What the commands share: files, progress and how errors reach the user."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from tqdm import tqdm
+from wasabi import msg
+
+from ..errors import Errors
+
+T = TypeVar("T")
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Print an error of the input as one line and exit with status 1, without a traceback."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        msg.fail(str(error), exits=1)
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its name at the end, or goes away on an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_suffix(path: Path, expected: Sequence[str]) -> str:
+    """The suffix of a path, which must be one of those expected."""
+    if path.suffix not in expected:
+        raise ValueError(Errors.E340.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
+    return path.suffix
+
+
+def progress(items: Iterable[T], *, unit: str, silent: bool) -> Iterator[T]:
+    """The items, with a progress bar on a terminal unless silent."""
+    with tqdm(items, unit=f" {unit}", disable=True if silent else None) as bar:
+        yield from bar

@@ -1,0 +1,109 @@
+"""``convert``: CoNLL-U to a DocBin of spaCy."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.tokens import DocBin
+from wasabi import msg
+
+from ..errors import Errors
+from ..formats.conllu import ConlluSentence, read_conllu
+from ..training.docs import sentences_to_docs
+from .common import atomic_path, check_suffix, progress, user_errors
+
+
+@dataclass
+class Counts:
+    """What was converted; ``labels`` counts the words of each dependency relation."""
+
+    docs: int = 0
+    sentences: int = 0
+    words: int = 0
+    multiword_tokens: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+
+    def add(self, sentence: ConlluSentence) -> None:
+        """Count one more sentence."""
+        self.sentences += 1
+        self.words += len(sentence.words)
+        self.multiword_tokens += sum(token.is_multiword for token in sentence.tokens)
+        self.labels.update(word.deprel for word in sentence.words if word.deprel != "_")
+
+
+def convert_cli(
+    paths: Annotated[
+        list[Path], typer.Argument(help="CoNLL-U files, or folders of them; then the .spacy file to write")
+    ],
+    n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences a Doc")] = 1,
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
+    silent: Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")] = False,
+) -> None:
+    """Convert CoNLL-U to spaCy's binary format.
+
+    Tokens are syntactic words. Comments, multiword tokens, empty nodes and MISC are kept, so `parse` can
+    give them back.
+    """
+    if len(paths) < 2:
+        raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
+    *inputs, output = paths
+    with user_errors():
+        counts = convert(inputs, output, n_sents=n_sents, lang=lang, silent=silent)
+    if not silent:
+        msg.good(
+            f"{counts.sentences} sentences, {counts.words} words, {counts.multiword_tokens} multiword tokens, "
+            f"{len(counts.labels)} labels in {counts.docs} Docs: {output}"
+        )
+
+
+def convert(
+    inputs: Sequence[Path], output: Path, *, n_sents: int = 1, lang: str = "xx", silent: bool = True
+) -> Counts:
+    """Write the sentences of CoNLL-U files as a DocBin, with their raw text as user data.
+
+    inputs: Files, or folders whose .conllu files are read in the order of their names.
+    n_sents: Sentences a Doc; a ``# newdoc`` always starts a Doc.
+    RAISES (ValueError, FileNotFoundError): for bad input; the output is left as it was then.
+    """
+    check_suffix(output, [".spacy"])
+    counts = Counts()
+    doc_bin = DocBin(store_user_data=True)
+    sentences = _counted(_read(conllu_files(inputs)), counts)
+    bar = progress(sentences, unit="sentences", silent=silent)
+    for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):
+        doc_bin.add(doc)
+    counts.docs = len(doc_bin)
+    with atomic_path(output) as path:
+        doc_bin.to_disk(path)
+    return counts
+
+
+def conllu_files(paths: Iterable[Path]) -> list[Path]:
+    """The files, and the .conllu files of folders in the order of their names.
+
+    RAISES (ValueError, FileNotFoundError): where there are none.
+    """
+    files: list[Path] = []
+    for path in paths:
+        found = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
+        if not found or not found[0].exists():
+            raise FileNotFoundError(Errors.E341.format(path=path))
+        for file in found:
+            check_suffix(file, [".conllu"])
+        files += found
+    return files
+
+
+def _read(files: Iterable[Path]) -> Iterator[ConlluSentence]:
+    for file in files:
+        yield from read_conllu(file)
+
+
+def _counted(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:
+    for sentence in sentences:
+        counts.add(sentence)
+        yield sentence

@@ -1,0 +1,284 @@
+"""CoNLL-U text, read sentence by sentence and given back byte for byte.
+
+The format is that of https://universaldependencies.org/format.html: ten tab-separated columns a row,
+an empty line after each sentence. A sentence keeps its raw lines, so whatever this module does not
+interpret (comments, empty nodes, enhanced dependencies, line ends) survives a change of its columns.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import Literal, NamedTuple, Union
+
+from ..errors import Errors
+
+Lines = Iterable[str | bytes]
+TreeCheck = Literal["any", "partial", "full"]
+
+N_COLUMNS = 10
+COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7, "deps": 8, "misc": 9}
+NO_SPACE = "SpaceAfter=No"
+
+
+@dataclass(slots=True)
+class ConlluWord:
+    """A syntactic word: the columns of its row as they are, but for the head.
+
+    head (Optional[int]): 0 for the root, otherwise the head's ID, counted from 1; None for "_".
+    row (int): Index of the word's line in ``ConlluSentence.lines``.
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int | None
+    deprel: str
+    deps: str
+    misc: str
+    row: int
+
+
+class SurfaceToken(NamedTuple):
+    """A token of the text: a word, or a multiword token with the IDs ``start`` to ``end`` of its words."""
+
+    form: str
+    misc: str
+    start: int
+    end: int
+    is_multiword: bool
+
+    @property
+    def space_after(self) -> bool:
+        """Whether white space follows the token in the text."""
+        return NO_SPACE not in self.misc.split("|")
+
+
+@dataclass(slots=True)
+class ConlluSentence:
+    """A sentence: raw lines (with their line ends and the empty line), words and surface tokens.
+
+    source (str): What the sentence was read from, for error messages.
+    first_line (int): Number of the first of ``lines`` in the source, counted from 1.
+    """
+
+    lines: list[str]
+    words: list[ConlluWord] = field(default_factory=list)
+    tokens: list[SurfaceToken] = field(default_factory=list)
+    source: str = "<text>"
+    first_line: int = 1
+
+    def __str__(self) -> str:
+        return "".join(self.lines)
+
+    @property
+    def comments(self) -> list[str]:
+        """The comment lines, without line ends."""
+        return [line.rstrip("\r\n") for line in self.lines if line.startswith("#")]
+
+    def comment(self, name: str) -> str | None:
+        """The value of the comment ``# name = value``; "" where it has none; None without such a comment."""
+        for line in self.comments:
+            key, _, value = line[1:].partition("=")
+            if key.split()[:1] == [name]:
+                return value.strip()
+        return None
+
+    @property
+    def text(self) -> str:
+        """The sentence's text by its forms and SpaceAfter, without white space after the last token."""
+        parts = [token.form + (" " if token.space_after else "") for token in self.tokens]
+        return "".join(parts).rstrip(" ")
+
+    @property
+    def spaces(self) -> list[bool]:
+        """For each word: does white space follow it? Never inside a multiword token."""
+        spaces = [False] * len(self.words)
+        for token in self.tokens:
+            spaces[token.end - 1] = token.space_after
+        return spaces
+
+    def location(self, word: int = 0) -> str:
+        """Source and line number of the word with this index, for error messages."""
+        return _location(self.source, self.first_line + self.words[word].row)
+
+    def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
+        """A copy with some columns of its words replaced; all else stays as it is, byte for byte.
+
+        columns: By name (see ``COLUMNS``), one value for each word.
+        RAISES (ValueError): for a column without one value for each word, or values that are not CoNLL-U.
+        """
+        lines = list(self.lines)
+        for name, values in columns.items():
+            if len(values) != len(self.words):
+                raise ValueError(Errors.E309.format(name=name, found=len(values), expected=len(self.words)))
+        for i, word in enumerate(self.words):
+            end_of_line = lines[word.row][len(lines[word.row].rstrip("\r\n")) :]
+            cells = lines[word.row].rstrip("\r\n").split("\t")
+            for name, values in columns.items():
+                cells[COLUMNS[name]] = values[i]
+            lines[word.row] = "\t".join(cells) + end_of_line
+        return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
+
+    def with_tree(self, heads: Sequence[int], deprels: Sequence[str]) -> "ConlluSentence":
+        """A copy with other heads (0 for the root, otherwise IDs counted from 1) and relations."""
+        return self.replace(head=[str(head) for head in heads], deprel=deprels)
+
+
+def read_conllu(
+    source: Union[str, "PathLike[str]", Lines], *, trees: TreeCheck = "partial"
+) -> Iterator[ConlluSentence]:
+    """Read sentences one by one.
+
+    source: A path, or the lines of a text (an open file, for instance), as str or UTF-8 bytes.
+    trees (str): What heads must be. "any": integers in range, or "_". "partial": moreover, without a
+        cycle, and with one root at most. "full": a tree with exactly one root, no head missing.
+    YIELDS (ConlluSentence): The sentences.
+    RAISES (ValueError): for text that is not CoNLL-U, with source, line number and the bad value.
+    """
+    if isinstance(source, (str, PathLike)):
+        path = fspath(source)
+        with open(path, "rb") as file_:
+            yield from _read_lines(file_, path, trees)
+    else:
+        yield from _read_lines(source, str(getattr(source, "name", "<text>")), trees)
+
+
+def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
+    """The text of sentences, piece by piece, with an empty line between them in any case."""
+    ending = "\n\n"
+    for sentence in sentences:
+        if not ending.endswith(("\n\n", "\n\r\n")):
+            yield "\n" if ending.endswith("\n") else "\n\n"
+        text = str(sentence)
+        yield text
+        ending = text[-3:]
+
+
+def parse_sentence(
+    lines: list[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
+) -> ConlluSentence:
+    """The sentence that these lines make, with its line ends. Arguments and errors as for ``read_conllu``."""
+    sentence = ConlluSentence(lines, source=source, first_line=first_line)
+    covered = 0  # ID of the last word inside a multiword token
+    n_empty = 0  # empty nodes since the last word
+    for row, line in enumerate(lines):
+        stripped = line.rstrip("\r\n")
+        if not stripped or stripped[0] == "#" or (row == 0 and stripped.startswith("\ufeff#")):
+            continue
+        where = _location(source, first_line + row)
+        cells = stripped.split("\t")
+        if len(cells) != N_COLUMNS:
+            raise ValueError(Errors.E301.format(where=where, found=len(cells), row=stripped[:80]))
+        if not cells[1]:
+            raise ValueError(Errors.E310.format(where=where))
+        id_ = cells[0].lstrip("\ufeff") if row == 0 else cells[0]
+        last = len(sentence.words)
+        if id_ == str(last + 1):
+            n_empty = 0
+            sentence.words.append(_word(cells, row, where))
+            if last + 1 > covered:
+                sentence.tokens.append(SurfaceToken(cells[1], cells[9], last + 1, last + 1, False))
+        elif id_ == f"{last}.{n_empty + 1}":
+            n_empty += 1
+        else:
+            start, end = _range(id_, where, last, covered)
+            sentence.tokens.append(SurfaceToken(cells[1], cells[9], start, end, True))
+            covered = end
+    _check_sentence(sentence, covered, trees)
+    return sentence
+
+
+def _read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSentence]:
+    """Cut lines into sentences; empty lines beyond the one that ends a sentence stay with it."""
+    block: list[str] = []
+    first_line, has_rows, ended = 1, False, False
+    for number, line in enumerate(lines, start=1):
+        if isinstance(line, bytes):
+            try:
+                line = line.decode("utf8")
+            except UnicodeDecodeError as error:
+                where = _location(name, number)
+                raise ValueError(Errors.E302.format(where=where, value=error.object[error.start])) from error
+        is_blank = not line.rstrip("\r\n")
+        if ended and not is_blank:
+            yield parse_sentence(block, source=name, first_line=first_line, trees=trees)
+            block, first_line, has_rows, ended = [], number, False, False
+        block.append(line)
+        has_rows = has_rows or not is_blank
+        ended = has_rows and is_blank
+    if has_rows:
+        yield parse_sentence(block, source=name, first_line=first_line, trees=trees)
+
+
+def _location(source: str, line: int) -> str:
+    return f"{source}, line {line}"
+
+
+def _word(cells: list[str], row: int, where: str) -> ConlluWord:
+    head = cells[6]
+    if head != "_" and not (head.isascii() and head.isdigit()):
+        raise ValueError(Errors.E304.format(where=where, head=head))
+    _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = cells
+    return ConlluWord(
+        form, lemma, upos, xpos, feats, None if head == "_" else int(head), deprel, deps, misc, row
+    )
+
+
+def _range(id_: str, where: str, last: int, covered: int) -> tuple[int, int]:
+    """IDs of the first and last word of a multiword token, which must start at the next word."""
+    start, dash, end = id_.partition("-")
+    is_range = dash and start == str(last + 1) and end.isascii() and end.isdigit()
+    if not is_range or int(end) <= last or covered > last:
+        raise ValueError(Errors.E303.format(where=where, value=id_, expected=last + 1))
+    return last + 1, int(end)
+
+
+def _check_sentence(sentence: ConlluSentence, covered: int, trees: TreeCheck) -> None:
+    n = len(sentence.words)
+    if n == 0:
+        raise ValueError(Errors.E305.format(where=_location(sentence.source, sentence.first_line)))
+    if covered > n:
+        raise ValueError(
+            Errors.E303.format(where=sentence.location(n - 1), value=f"...-{covered}", expected=n)
+        )
+    heads = [word.head for word in sentence.words]
+    for i, head in enumerate(heads):
+        if head is not None and head > n:
+            raise ValueError(Errors.E304.format(where=sentence.location(i), head=f"{head} of {n} words"))
+    if trees != "any":
+        _check_tree(sentence, heads, is_full=trees == "full")
+
+
+def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool) -> None:
+    roots = [i for i, head in enumerate(heads) if head == 0]
+    if len(roots) > 1:
+        raise ValueError(Errors.E306.format(where=sentence.location(roots[1]), roots=[i + 1 for i in roots]))
+    if is_full and None in heads:
+        raise ValueError(Errors.E304.format(where=sentence.location(heads.index(None)), head="_"))
+    cycle = find_cycle(heads)
+    if cycle:
+        ids = " -> ".join(str(i) for i in cycle)
+        raise ValueError(Errors.E307.format(where=sentence.location(cycle[0] - 1), cycle=ids))
+    if not roots and None not in heads:
+        raise ValueError(Errors.E308.format(where=sentence.location()))
+
+
+def find_cycle(heads: Sequence[int | None]) -> list[int]:
+    """IDs of the words of a cycle, or [] where there is none.
+
+    heads (Sequence[Optional[int]]): 0 for the root, otherwise IDs counted from 1; None where missing.
+    """
+    visited = [0] * (len(heads) + 1)  # the walk that first came here
+    for start in range(1, len(heads) + 1):
+        word: int | None = start
+        while word and not visited[word]:
+            visited[word] = start
+            word = heads[word - 1]
+        if word and visited[word] == start:
+            cycle = [word]
+            while (head := heads[cycle[-1] - 1]) is not None and head != word:
+                cycle.append(head)
+            return cycle
+    return []

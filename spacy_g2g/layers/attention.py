@@ -1,0 +1,131 @@
+"""Multi-head self-attention that takes a graph as input."""
+
+from typing import NamedTuple, cast
+
+import torch
+import torch.nn.functional as F
+from torch import LongTensor, Tensor, nn
+
+from ..errors import Errors
+
+
+class Edges(NamedTuple):
+    """Labelled edges of the graphs of a batch; any graph, in any order. Each field is [n_edges].
+
+    Edge e says that in sentence ``batch[e]`` the relation of position ``query[e]`` to position
+    ``key[e]`` is ``relation[e]``. Pairs without an edge have the relation NONE, which has no id.
+    Two edges on one pair add up.
+    """
+
+    batch: LongTensor
+    query: LongTensor
+    key: LongTensor
+    relation: LongTensor
+
+
+class GraphSelfAttention(nn.Module):
+    """Self-attention with relations between positions as input.
+
+    With r_ij the relation of i to j and N a layer normalisation or the identity, head by head
+
+        e_ij = q_i . (k_j + N(K[r_ij])) / sqrt(d)
+        a_i  = softmax(e_i)
+        z_i  = sum_j a_ij (v_j + V[r_ij])
+
+    (Mohammadshahi and Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency
+    Parsing", eq. 4 and 5; 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer", eq. 7 to 9).
+
+    Only edges are computed, and the relation NONE needs no parameters, which is a
+    re-parametrisation and no approximation. Let K[r], V[r] stand for the differences to the NONE row:
+    - q_i . K[NONE] adds one number to all scores of query i, and softmax drops it;
+    - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already has;
+    - N(K[r]) - N(K[NONE]), where N is LayerNorm, is the same LayerNorm with N(K[NONE]) taken from its bias.
+
+    A new table is exactly "no graph", so that a checkpoint starts from what it knows: V is zero, and K
+    is zero too. Where N is LayerNorm, whose gradient explodes at a zero vector, its gain is zero instead.
+
+    width: of the input and of the output, a multiple of n_heads (else ValueError).
+    dropout: on the attention weights a, before both the values and V[r] are taken.
+    n_relations: rows of the tables K and V, [n_relations, width / n_heads], which the heads share;
+        with 0 there are none.
+    normalise_keys: whether N is a layer normalisation.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        n_heads: int,
+        *,
+        dropout: float = 0.0,
+        n_relations: int = 0,
+        normalise_keys: bool = False,
+        layer_norm_eps: float = 1e-12,
+    ) -> None:
+        super().__init__()
+        if width % n_heads:
+            raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
+        self.n_heads = n_heads
+        self.head_width = width // n_heads
+        self.n_relations = n_relations
+        # The rows of query, key and value in one matrix: one large product is faster than three.
+        self.qkv = nn.Linear(width, 3 * width)
+        self.output = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        if n_relations:
+            self.relation_keys = nn.Parameter(torch.zeros(n_relations, self.head_width))
+            self.relation_values = nn.Parameter(torch.zeros(n_relations, self.head_width))
+            self.relation_norm: nn.Module = nn.Identity()
+            if normalise_keys:
+                self.relation_norm = nn.LayerNorm(self.head_width, eps=layer_norm_eps)
+                nn.init.normal_(self.relation_keys, std=0.02)
+                nn.init.zeros_(self.relation_norm.weight)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
+        """Let every position attend to the real positions of its sentence.
+
+        x: [batch, n, width].
+        mask: [batch, n], boolean, True for real positions, of which each sentence has one at least;
+            None where nothing is padded.
+        edges: the graphs; None for none.
+        Returns [batch, n, width]. Raises ValueError for edges where there are no relations.
+        """
+        batch, n, width = x.shape
+        qkv = self.qkv(x).view(batch, n, 3, self.n_heads, self.head_width)
+        visible = None if mask is None else mask[:, None, None, :]
+        if edges is not None and len(edges.batch):
+            if not self.n_relations:
+                raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
+            z = self._attend_with_edges(qkv, visible, edges)
+        else:
+            q, k, v = qkv.permute(2, 0, 3, 1, 4)
+            dropout = self.dropout.p if self.training else 0.0
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
+        return cast(Tensor, self.output(z.reshape(batch, n, width)))
+
+    def _attend_with_edges(self, qkv: Tensor, visible: Tensor | None, edges: Edges) -> Tensor:
+        """Attend with graphs.
+
+        qkv: [batch, n, 3, heads, d].
+        visible: boolean, [batch, 1, 1, n], or None.
+        Returns z: [batch * n, heads, d]. Memory beyond the scores, [batch, heads, n, n], is linear in edges.
+        """
+        batch, n, _, n_heads, head_width = qkv.shape
+        q, k, v = qkv.unbind(2)
+        q = q * head_width**-0.5
+        heads = torch.arange(n_heads, device=qkv.device)
+        # The cells of the edges in the scores, and the rows of their queries among all positions.
+        cells = (edges.batch[:, None], heads, edges.query[:, None], edges.key[:, None])
+        rows = edges.batch * n + edges.query
+
+        scores = q.transpose(1, 2) @ k.permute(0, 2, 3, 1)
+        keys = self.relation_norm(self.relation_keys)[edges.relation]
+        terms = q.reshape(batch * n, n_heads, head_width)[rows] @ keys[:, :, None].to(q.dtype)
+        scores.index_put_(cells, terms.squeeze(-1).to(scores.dtype), accumulate=True)
+        if visible is not None:
+            scores.masked_fill_(~visible, float("-inf"))
+        a = self.dropout(scores.softmax(-1))
+
+        z: Tensor = (a @ v.transpose(1, 2)).transpose(1, 2).reshape(batch * n, n_heads, head_width)
+        values = a[cells][:, :, None] * self.relation_values[edges.relation][:, None, :]
+        z.index_add_(0, rows, values.to(z.dtype))
+        return z

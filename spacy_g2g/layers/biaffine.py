@@ -1,0 +1,68 @@
+"""Biaffine scorers of arcs and labels (Dozat & Manning 2017; Mohammadshahi & Henderson 2021, section 3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+LEAKY_SLOPE = 0.1
+
+
+class BiaffineScorer(nn.Module):
+    """Arc scores over all possible heads, and label scores of given arcs.
+
+    Four one-layer LeakyReLU(0.1) networks give each word a vector as a dependent and as a head, for
+    arcs and for labels; they are computed as one product.
+
+    width: of the word vectors.
+    n_labels: labels to choose from.
+    arc_width, label_width: of the dependent and head vectors.
+    dropout: rate on the dependent and head vectors.
+    """
+
+    def __init__(
+        self, width: int, n_labels: int, *, arc_width: int, label_width: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.widths = [arc_width, arc_width, label_width, label_width]
+        self.project = nn.Linear(width, sum(self.widths))
+        self.activation = nn.LeakyReLU(LEAKY_SLOPE)
+        self.dropout = nn.Dropout(dropout)
+        self.arc_weight = nn.Parameter(torch.zeros(arc_width + 1, arc_width))
+        self.label_weight = nn.Parameter(torch.zeros(label_width + 1, n_labels, label_width + 1))
+        nn.init.xavier_uniform_(self.project.weight)
+        nn.init.zeros_(self.project.bias)
+
+    @property
+    def n_labels(self) -> int:
+        """Labels to choose from."""
+        return self.label_weight.shape[1]
+
+    def forward(self, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Score all arcs.
+
+        words: float [batch, n + 1, width], ROOT first.
+        Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors of
+        ``labels``: dependents [batch, n, label_width] and heads [batch, n + 1, label_width].
+        """
+        projected = self.dropout(self.activation(self.project(words)))
+        arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
+        # The dependents' bias term is the same for all heads, so softmax drops it: only heads have one.
+        dependents = arc_dep[:, 1:] @ self.arc_weight[:-1] + self.arc_weight[-1]
+        return dependents @ arc_head.transpose(1, 2), label_dep[:, 1:], label_head
+
+    def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Score the labels of given arcs.
+
+        dependents, heads: float [arcs, label_width], the vectors of both ends of each arc.
+        Returns float [arcs, n_labels].
+        """
+        weight = self.label_weight.flatten(1)
+        mixed = torch.addmm(weight[-1], dependents, weight[:-1]).unflatten(1, self.label_weight.shape[1:])
+        return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
+
+    def resize(self, n_labels: int) -> None:
+        """Add labels behind those there are, with zero weights."""
+        weight = self.label_weight.data
+        added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
+        self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))

@@ -1,0 +1,67 @@
+"""The input vectors of the encoder: piece, position and segment embeddings."""
+
+from torch import LongTensor, Tensor, nn
+
+from ..errors import Errors
+
+
+class InputEmbeddings(nn.Module):
+    """Sum of piece, position, segment and extra vectors, normalised (Devlin et al. 2019, figure 2).
+
+    n_pieces: rows of the piece table.
+    n_positions: the longest input, in pieces.
+    position_offset: row of the position table that the first piece takes (RoBERTa: pad id + 1).
+    n_segments: rows of the segment table; 0 for none (DistilBERT).
+    embedding_width: of the tables; width: of the output. Where they differ, a linear layer
+        joins them (ELECTRA, Clark et al. 2020).
+    """
+
+    def __init__(
+        self,
+        *,
+        n_pieces: int,
+        n_positions: int,
+        position_offset: int,
+        n_segments: int,
+        embedding_width: int,
+        width: int,
+        layer_norm_eps: float,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.n_positions = n_positions
+        self.position_offset = position_offset
+        self.pieces = nn.Embedding(n_pieces, embedding_width)
+        self.positions = nn.Embedding(n_positions + position_offset, embedding_width)
+        self.segments = nn.Embedding(n_segments, embedding_width) if n_segments else None
+        self.norm = nn.LayerNorm(embedding_width, eps=layer_norm_eps)
+        self.dropout = nn.Dropout(dropout)
+        self.projection = nn.Linear(embedding_width, width) if embedding_width != width else None
+
+    def forward(
+        self,
+        piece_ids: LongTensor,
+        positions: LongTensor | None = None,
+        segments: LongTensor | None = None,
+        extra: Tensor | None = None,
+    ) -> Tensor:
+        """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
+        x: Tensor = self.pieces(piece_ids) + self._places(piece_ids.shape[1], positions, segments)
+        if extra is not None:
+            x = x + extra
+        x = self.dropout(self.norm(x))
+        return x if self.projection is None else self.projection(x)
+
+    def _places(self, n: int, positions: LongTensor | None, segments: LongTensor | None) -> Tensor:
+        """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] where all rows agree."""
+        if positions is not None:
+            places: Tensor = self.positions(positions + self.position_offset)
+        elif n <= self.n_positions:
+            places = self.positions.weight[self.position_offset : self.position_offset + n]
+        else:
+            raise ValueError(Errors.E202.format(n=n, n_positions=self.n_positions))
+        if self.segments is None:
+            if segments is not None:
+                raise ValueError(Errors.E203)
+            return places
+        return places + (self.segments.weight[0] if segments is None else self.segments(segments))

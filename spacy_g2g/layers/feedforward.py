@@ -1,0 +1,37 @@
+"""Position-wise feed-forward network (Vaswani et al. 2017, "Attention Is All You Need", eq. 2)."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..errors import Errors
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu_new": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+    "silu": F.silu,
+}
+
+
+class FeedForward(nn.Module):
+    """Two linear layers with an activation between them.
+
+    width: of the input and of the output.
+    hidden_width: between the two layers.
+    activation: a key of ``ACTIVATIONS``; another one raises ValueError.
+    """
+
+    def __init__(self, width: int, hidden_width: int, activation: str) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(Errors.E201.format(activation=activation, known=", ".join(sorted(ACTIVATIONS))))
+        self.activation = ACTIVATIONS[activation]
+        self.hidden = nn.Linear(width, hidden_width)
+        self.output = nn.Linear(hidden_width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform every position by itself: [..., width] to [..., width]."""
+        return self.output(self.activation(self.hidden(x)))  # type: ignore[no-any-return]

@@ -1,0 +1,133 @@
+"""Where the encoder comes from: sizes in the model block, origin of the weights in ``[initialize]``.
+
+The sizes serve an encoder trained from scratch; a checkpoint brings its own. A saved pipeline holds
+sizes, weights and tokenizer, so that neither function here is needed to load one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+from ..errors import Errors
+from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
+from ..layers.encoder import EncoderConfig
+from .wordpieces import SPECIAL_PIECES
+
+
+@dataclass(frozen=True)
+class EncoderSizes:
+    """Sizes of an encoder that is trained from scratch; see ``make_encoder_sizes``."""
+
+    width: int
+    n_layers: int
+    n_attention_heads: int
+    hidden_width: int
+    n_positions: int
+
+
+#: Gives the encoder to start from: (training words, sizes of the model block) -> checkpoint.
+#: A checkpoint without weights stands for random initialisation.
+EncoderSource = Callable[[Iterable[str], EncoderSizes], Checkpoint]
+
+
+def make_encoder_sizes(
+    width: int = 256,
+    n_layers: int = 4,
+    n_attention_heads: int = 4,
+    hidden_width: int = 1024,
+    n_positions: int = 512,
+) -> EncoderSizes:
+    """Registered as ``spacy_g2g.GraphEncoder.v1``: sizes of an encoder trained from scratch.
+
+    width: of the vectors; a multiple of n_attention_heads.
+    n_layers, n_attention_heads: of the transformer.
+    hidden_width: of the feed-forward networks.
+    n_positions: pieces that one row can have, CLS, ROOT and SEP included.
+    Raises ValueError for sizes that make no encoder.
+    """
+    if min(width, n_layers, n_attention_heads, hidden_width) < 1 or width % n_attention_heads:
+        raise ValueError(
+            Errors.E403.format(
+                width=width, n_layers=n_layers, n_attention_heads=n_attention_heads, hidden_width=hidden_width
+            )
+        )
+    if n_positions < 8:
+        raise ValueError(Errors.E404.format(n_positions=n_positions))
+    return EncoderSizes(width, n_layers, n_attention_heads, hidden_width, n_positions)
+
+
+def encoder_from_checkpoint(
+    name: str, n_layers: int | None = None, revision: str | None = None
+) -> EncoderSource:
+    """Registered as ``spacy_g2g.EncoderFromCheckpoint.v1``: start from a pre-trained checkpoint.
+
+    name: a local folder with ``config.json``, ``model.safetensors`` and ``tokenizer.json``, or a name
+        on the Hugging Face hub.
+    n_layers: keep the first n layers; None keeps all.
+    revision: of the hub repository.
+    """
+
+    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
+        return load_checkpoint(resolve_checkpoint(name, revision), n_layers)
+
+    return source
+
+
+def encoder_from_scratch(
+    vocab_size: int = 8000, min_frequency: int = 2, lowercase: bool = False
+) -> EncoderSource:
+    """Registered as ``spacy_g2g.EncoderFromScratch.v1``: random weights, pieces learned from the training words.
+
+    vocab_size: at most that many WordPiece pieces.
+    min_frequency: a pair of pieces seen less often is not merged.
+    lowercase: lower-case words (accents are kept).
+    """
+
+    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:
+        tokenizer = train_tokenizer(words, vocab_size, min_frequency, lowercase)
+        config = EncoderConfig(
+            vocab_size=tokenizer.get_vocab_size(),
+            width=sizes.width,
+            embedding_width=sizes.width,
+            n_layers=sizes.n_layers,
+            n_attention_heads=sizes.n_attention_heads,
+            hidden_width=sizes.hidden_width,
+            n_positions=sizes.n_positions,
+            n_segments=0,
+        )
+        return Checkpoint(config=config, weights={}, tokenizer=tokenizer.to_str())
+
+    return source
+
+
+def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool) -> Tokenizer:
+    """A WordPiece tokenizer for given words; the same words give the same pieces in every run."""
+    special = list(SPECIAL_PIECES[0])
+    normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False)]
+    )
+    pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    counts = Counter(
+        part for w in words for part, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(w))
+    )
+    alphabet: Counter[str] = Counter()
+    for word, count in counts.items():
+        for i, character in enumerate(word):
+            alphabet[character if i == 0 else f"##{character}"] += count
+    kept = sorted(alphabet, key=lambda piece: (-alphabet[piece], piece))[: vocab_size // 2]
+    # The trainer gives ids in the order of a hash table, which breaks ties between merges differently in
+    # every run; characters given in advance have their ids before it starts.
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special + kept, show_progress=False
+    )
+    trained = Tokenizer(models.WordPiece(unk_token=special[-1]))
+    trained.pre_tokenizer = pre_tokenizer
+    trained.train_from_iterator((word for word in sorted(counts) for _ in range(counts[word])), trainer)
+    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=special[-1]))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
+    tokenizer.add_special_tokens(special)
+    return tokenizer

@@ -1,0 +1,106 @@
+"""What a parser's PyTorch module is given and must do; ``G2GShim`` wraps any such module for Thinc."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from ..layers.attention import Edges
+from ..layers.encoder import EncoderConfig, GraphEncoder
+from .types import IntArray, Parse, Tree
+from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
+
+#: The label id of the root arc; no other arc has it.
+ROOT_LABEL = 0
+
+
+@dataclass(frozen=True)
+class NetworkSpec:
+    """All that must be known to build a network, and to save one with its weights.
+
+    encoder: sizes of the encoder, with one added piece, ROOT.
+    tokenizer: content of a ``tokenizer.json``.
+    n_labels: labels, the root label (id 0) included; at least 2.
+    tags: tags that have a vector of their own; None where no tags are read.
+    pretrained: the encoder's weights came from a checkpoint.
+    """
+
+    encoder: EncoderConfig
+    tokenizer: str
+    n_labels: int
+    tags: tuple[str, ...] | None
+    pretrained: bool
+
+
+class Network(nn.Module, ABC):
+    """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
+
+    Parameters of the encoder are named ``encoder.*``.
+    """
+
+    def __init__(self, spec: NetworkSpec) -> None:
+        super().__init__()
+        self.encoder = GraphEncoder(spec.encoder)
+        self.tags = None
+        if spec.tags is not None:
+            self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
+
+    def encode(self, batch: PieceBatch, edges: Edges | None = None) -> Tensor:
+        """The vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width]."""
+        piece_ids = self.tensor(batch.piece_ids)
+        mask = None
+        if int(batch.lengths.min()) < batch.piece_ids.shape[1]:
+            mask = self.tensor(np.arange(batch.piece_ids.shape[1]) < batch.lengths[:, None])
+        extra = None
+        if self.tags is not None and batch.tag_ids is not None:
+            extra = self.tags(self.tensor(batch.tag_ids))
+        pieces = self.encoder(piece_ids, mask, extra=extra, edges=edges)
+        return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
+
+    @abstractmethod
+    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+        """The loss of a batch, summed over words; words whose gold is missing have none."""
+
+    @abstractmethod
+    def parse(self, batch: PieceBatch) -> list[Parse]:
+        """The parse of each sentence of a batch."""
+
+    @abstractmethod
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next(self.parameters()).device
+
+    def tensor(self, array: npt.NDArray[Any]) -> Tensor:
+        """An array on the network's device."""
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+
+
+class TagEmbeddings(nn.Embedding):
+    """Vectors added to the pieces of a word; missing and unknown tags have vectors of their own."""
+
+    def __init__(self, n_tags: int, config: EncoderConfig) -> None:
+        super().__init__(n_tags + N_SPECIAL_TAGS, config.embedding_width, padding_idx=NO_TAG)
+        nn.init.normal_(self.weight, std=config.initializer_range)
+        with torch.no_grad():
+            self.weight[NO_TAG].zero_()
+
+
+def pad_trees(trees: Sequence[Tree], width: int) -> tuple[IntArray, IntArray]:
+    """Heads and labels, int [sentences, width] each, -1 (missing) in padding."""
+    heads = np.full((len(trees), width), -1, dtype=np.int64)
+    labels = np.full((len(trees), width), -1, dtype=np.int64)
+    for i, tree in enumerate(trees):
+        heads[i, : len(tree.heads)] = tree.heads
+        labels[i, : len(tree.labels)] = tree.labels
+    return heads, labels

@@ -1,0 +1,266 @@
+"""The seam between Thinc and PyTorch: a network that is built when its sizes are known.
+
+Differences to Thinc's own ``PyTorchShim``: weights are kept as safetensors beside the specification
+that the network is built from, so that nothing else is needed to load one; ``finish_update`` makes one
+step of a ``torch.optim.AdamW`` whose rate, betas, eps and decay follow the Thinc optimizer that
+``spacy train`` drives, instead of one step a parameter; and gradients of summed losses are divided by
+the number of words since the last step, so that ``accumulate_gradient`` changes nothing but memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import srsly
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from thinc.api import Optimizer, Shim, get_torch_default_device
+
+from ..errors import Errors
+from ..layers.checkpoint import load_weights
+from ..layers.encoder import EncoderConfig
+from .encoder import EncoderSizes, EncoderSource
+from .network import Network, NetworkSpec
+from .types import Parse, ParserModel, Sentence, Tree
+from .wordpieces import WordPieces
+
+# Pieces of a batch with its padding, by device: what runs fastest where it was measured.
+MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
+
+
+class G2GShim(Shim):
+    """A network, its words-to-pieces table and its optimizer.
+
+    build: makes the network from a specification, with random weights.
+    sizes: of an encoder that is trained from scratch.
+    reads_tags: sentences have tags.
+    encoder_rate_factor: the learning rate of the parameters that come from a checkpoint, as a multiple
+        of the optimizer's rate.
+    mixed_precision: compute in bfloat16 on CUDA.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[NetworkSpec], Network],
+        sizes: EncoderSizes,
+        *,
+        reads_tags: bool,
+        encoder_rate_factor: float,
+        mixed_precision: bool,
+    ) -> None:
+        super().__init__(None)
+        self.build = build
+        self.sizes = sizes
+        self.reads_tags = reads_tags
+        self.encoder_rate_factor = encoder_rate_factor
+        self.mixed_precision = mixed_precision
+        self.spec: NetworkSpec | None = None
+        self.n_targets = 0
+
+    # Building
+
+    def initialize(self, source: EncoderSource, sentences: Iterable[Sentence], n_labels: int) -> None:
+        """Build the network for training: pieces and encoder from ``source``, tags from the sentences."""
+        sentences = list(sentences)
+        checkpoint = source((word for s in sentences for word in s.words), self.sizes)
+        tags = None
+        if self.reads_tags:
+            tags = tuple(sorted({tag for s in sentences for tag in s.tags or () if tag}))
+        spec = NetworkSpec(
+            encoder=replace(checkpoint.config, n_added_pieces=1),
+            tokenizer=checkpoint.tokenizer,
+            n_labels=n_labels,
+            tags=tags,
+            pretrained=bool(checkpoint.weights),
+        )
+        self._set_network(spec)
+        if checkpoint.weights:
+            load_weights(self.network.encoder, checkpoint.weights)
+
+    def _set_network(self, spec: NetworkSpec) -> None:
+        self.spec = spec
+        config = spec.encoder
+        self.wordpieces = WordPieces(spec.tokenizer, config.n_positions, config.vocab_size, spec.tags)
+        self._model = self.build(spec).to(get_torch_default_device())
+        self._optimizer = None
+        self.n_targets = 0
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for labels added after initialisation."""
+        self.network.resize_labels(n_labels)
+        self.spec = replace(self._known_spec, n_labels=n_labels)
+        self._optimizer = None
+
+    @property
+    def network(self) -> Network:
+        """The PyTorch module. Raises ValueError before initialisation."""
+        if self._model is None:
+            raise ValueError(Errors.E405)
+        return self._model
+
+    @property
+    def _known_spec(self) -> NetworkSpec:
+        if self.spec is None:
+            raise ValueError(Errors.E405)
+        return self.spec
+
+    # Running
+
+    def predict(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """The parse of each sentence, whatever else is in the batch."""
+        network = self.network.eval()
+        parses: list[Parse | None] = [None] * len(sentences)
+        with torch.inference_mode(), self._precision():
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+                for i, parse in zip(members, network.parse(batch), strict=True):
+                    parses[i] = parse
+        return [parse for parse in parses if parse is not None]
+
+    def begin_update(
+        self, inputs: tuple[Sequence[Sentence], Sequence[Tree]]
+    ) -> tuple[float, Callable[[Any], list[Any]]]:
+        """The loss summed over the words that have a gold head, and a callback that adds its gradient."""
+        sentences, gold = inputs
+        network = self.network.train()
+        losses = []
+        with self._precision():
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+                losses.append(network.loss(batch, [gold[i] for i in members]))
+        n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
+
+        def backprop(_: Any) -> list[Any]:
+            for loss in losses:
+                loss.backward()
+            self.n_targets += n_targets
+            return []
+
+        return float(sum(loss.detach() for loss in losses)), backprop
+
+    @property
+    def max_padded(self) -> int:
+        """Pieces of a batch, with its padding."""
+        return MAX_PADDED_PIECES.get(self.network.device.type, MAX_PADDED_PIECES["cpu"])
+
+    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+        device = self.network.device.type
+        if self.mixed_precision and device == "cuda":
+            return torch.autocast(device, torch.bfloat16)
+        return contextlib.nullcontext()
+
+    # Training
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        """One AdamW step on the mean gradient over the words since the last step."""
+        if not self.n_targets:
+            return
+        inner = self._follow(optimizer)
+        gradients = [
+            p.grad for group in inner.param_groups for p in group["params"] if p.grad is not None
+        ]
+        scale = torch.full((), 1.0 / self.n_targets, device=self.network.device)
+        if optimizer.grad_clip:
+            norm = torch.nn.utils.get_total_norm(gradients)
+            scale = torch.minimum(scale, optimizer.grad_clip / norm)
+        torch._foreach_mul_(gradients, scale)
+        inner.step()
+        inner.zero_grad(set_to_none=True)
+        self.n_targets = 0
+
+    def _follow(self, optimizer: Optimizer) -> torch.optim.Optimizer:
+        """The AdamW of this network, with the present settings of the Thinc optimizer."""
+        if self._optimizer is None:
+            self._optimizer = torch.optim.AdamW(self._parameter_groups(), fused=True)
+        for group in self._optimizer.param_groups:
+            group["lr"] = float(optimizer.learn_rate) * group["rate_factor"]
+            group["betas"] = (float(optimizer.b1), float(optimizer.b2))
+            group["eps"] = float(optimizer.eps)
+            group["weight_decay"] = float(optimizer.L2) if group["decays"] else 0.0
+        return self._optimizer
+
+    def _parameter_groups(self) -> list[dict[str, Any]]:
+        """Checkpoint weights and the rest, each with and without decay (no decay on vectors: biases, norms)."""
+        groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+        for name, parameter in self.network.named_parameters():
+            pretrained = self._known_spec.pretrained and name.startswith("encoder.")
+            groups.setdefault((pretrained, parameter.ndim > 1), []).append(parameter)
+        return [
+            {
+                "params": parameters,
+                "rate_factor": self.encoder_rate_factor if pretrained else 1.0,
+                "decays": decays,
+            }
+            for (pretrained, decays), parameters in groups.items()
+        ]
+
+    # Moving and keeping
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """Move the network, called by Thinc's ``to_gpu`` and ``to_cpu``."""
+        if self._model is not None:
+            self._model.to(torch.device("cuda", device_id) if device_type == "gpu" else torch.device("cpu"))
+            self._optimizer = None
+
+    def to_bytes(self) -> bytes:
+        """The specification and the weights (safetensors); of an uninitialised network, nothing."""
+        if self.spec is None:
+            return b""
+        weights = {name: tensor.detach().contiguous() for name, tensor in self.network.state_dict().items()}
+        data: bytes = srsly.msgpack_dumps({"spec": asdict(self.spec), "weights": save_tensors(weights)})
+        return data
+
+    def from_bytes(self, data: bytes) -> G2GShim:
+        """Build the network that was saved. Raises ValueError when the bytes are not whole."""
+        if not data:
+            return self
+        try:
+            msg = srsly.msgpack_loads(data)
+            spec = msg["spec"]
+            weights = load_tensors(msg["weights"])
+            spec["encoder"] = EncoderConfig(**spec["encoder"])
+            spec["tags"] = None if spec["tags"] is None else tuple(spec["tags"])
+        except (ValueError, KeyError, TypeError, SafetensorError) as error:
+            raise ValueError(Errors.E406.format(error=error)) from error
+        self._set_network(NetworkSpec(**spec))
+        self.network.load_state_dict(weights)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles take specification and weights, and begin with a fresh optimizer."""
+        state = dict(self.__dict__)
+        for name in ("_model", "_optimizer", "wordpieces", "spec"):
+            state.pop(name, None)
+        return {"attributes": state, "data": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["attributes"], _model=None, _optimizer=None, spec=None)
+        self.from_bytes(state["data"])
+
+
+def get_shim(model: ParserModel) -> G2GShim:
+    """The shim of a parser model. Raises ValueError for a model that has none."""
+    for node in model.walk():
+        for shim in node.shims:
+            if isinstance(shim, G2GShim):
+                return shim
+    raise ValueError(Errors.E407.format(name=model.name))
+
+
+def make_model(name: str, shim: G2GShim, tag_attr: str | None) -> ParserModel:
+    """The Thinc model around a shim.
+
+    ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags its sentences have.
+    """
+    return ParserModel(name, _forward, shims=[shim], attrs={"dropout_rate": 0.0, "tag_attr": tag_attr})
+
+
+def _forward(model: ParserModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    shim = get_shim(model)
+    if is_train:
+        shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
+        return shim.begin_update(inputs)
+    return shim.predict(inputs), lambda d_parses: d_parses

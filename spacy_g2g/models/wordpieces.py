@@ -1,0 +1,230 @@
+"""Words to pieces, and sentences to batches of padded rows.
+
+A row is ``CLS ROOT pieces SEP``. A sentence that has more pieces than the encoder has positions
+is still read whole: first its words are cut to their first k pieces, with the largest k that fits;
+if one piece a word is still too much, the sentence becomes several rows, overlapping windows of
+words, and each word's vector is taken from the row in which it has most context on its shorter side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from ..errors import Errors
+from .types import Fit, IntArray, Sentence
+
+# Special pieces by family: start, end, padding, unknown.
+SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
+# Pieces of a row that belong to no word: CLS, ROOT and SEP.
+N_FRAME_PIECES = 3
+MAX_CACHED_WORDS = 100_000
+# Tag ids: special pieces have no tag, then the vectors of missing and of unknown tags.
+NO_TAG, MISSING_TAG, UNKNOWN_TAG, N_SPECIAL_TAGS = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class PieceBatch:
+    """Padded rows of pieces, and where the words of each sentence are in them.
+
+    piece_ids: int [rows, width], padded on the right.
+    lengths: int [rows], pieces of each row.
+    word_index: int [sentences, words + 1], place of ROOT and of each word's first piece in the
+        flattened [rows * width] array; 0 in padding.
+    n_words: int [sentences].
+    tag_ids: int [rows, width], 0 at special pieces and padding; None without tags.
+    fits: how each sentence went in.
+    """
+
+    piece_ids: IntArray
+    lengths: IntArray
+    word_index: IntArray
+    n_words: IntArray
+    tag_ids: IntArray | None
+    fits: list[Fit]
+
+
+@dataclass
+class _Row:
+    """One row before padding: its pieces and tags, and its words with their positions in the row."""
+
+    pieces: list[int]
+    tags: list[int]
+    words: list[int]
+    positions: list[int]
+
+
+class WordPieces:
+    """Splits words with a ``tokenizers`` JSON, one word at a time, and remembers what it has split.
+
+    tokenizer: content of a ``tokenizer.json``.
+    n_positions: positions of the encoder.
+    root_id: piece id of ROOT.
+    tags: the known tags; None for a parser that reads no tags.
+    Raises ValueError when the tokenizer has no special pieces of a known family.
+    """
+
+    def __init__(self, tokenizer: str, n_positions: int, root_id: int, tags: Sequence[str] | None) -> None:
+        self.tokenizer = load_tokenizer(tokenizer)
+        self.max_pieces = n_positions - N_FRAME_PIECES
+        self.root_id = root_id
+        self.cls_id, self.sep_id, self.pad_id, self.unk_id = _special_ids(self.tokenizer)
+        self.tag_ids = None if tags is None else {tag: i + N_SPECIAL_TAGS for i, tag in enumerate(tags)}
+        self._pieces: dict[str, tuple[int, ...]] = {}
+
+    def split(self, sentences: Sequence[Sentence]) -> list[list[tuple[int, ...]]]:
+        """The piece ids of every word of every sentence; a word without pieces is one unknown piece."""
+        if len(self._pieces) > MAX_CACHED_WORDS:
+            self._pieces.clear()
+        known = self._pieces
+        for word in {word for s in sentences for word in s.words if word not in known}:
+            # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
+            # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
+            encoding = self.tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False)
+            known[word] = tuple(encoding.ids) or (self.unk_id,)
+        return [[known[word] for word in s.words] for s in sentences]
+
+    def batches(
+        self, sentences: Sequence[Sentence], max_padded: int
+    ) -> Iterator[tuple[list[int], PieceBatch]]:
+        """Sentences of about the same number of pieces together, the longest first.
+
+        Yields the places of the batch's sentences in the input, and the batch, of at most
+        ``max_padded`` pieces with padding (more only where a single sentence has more).
+        """
+        split = self.split(sentences)
+        widths = [min(sum(map(len, pieces)), self.max_pieces) + N_FRAME_PIECES for pieces in split]
+        order = sorted(range(len(sentences)), key=lambda i: (-widths[i], i))
+        members: list[int] = []
+        n_rows = 0
+        for i in order:
+            n_windows = len(_windows(len(split[i]), self.max_pieces))
+            if members and (n_rows + n_windows) * widths[members[0]] > max_padded:
+                yield members, self.batch([sentences[j] for j in members], [split[j] for j in members])
+                members, n_rows = [], 0
+            members.append(i)
+            n_rows += n_windows
+        if members:
+            yield members, self.batch([sentences[j] for j in members], [split[j] for j in members])
+
+    def batch(
+        self, sentences: Sequence[Sentence], split: Sequence[list[tuple[int, ...]]] | None = None
+    ) -> PieceBatch:
+        """One batch of all the sentences, in their order."""
+        split = self.split(sentences) if split is None else split
+        fitted = [_fit(pieces, self.max_pieces) for pieces in split]
+        rows = [
+            [self._row(pieces, sentence.tags, *window) for window in _windows(len(pieces), self.max_pieces)]
+            for sentence, (pieces, _) in zip(sentences, fitted, strict=True)
+        ]
+        flat = [row for sentence_rows in rows for row in sentence_rows]
+        lengths = np.array([len(row.pieces) for row in flat], dtype=np.int64)
+        width = int(lengths.max())
+        n_words = np.array([len(pieces) for pieces, _ in fitted], dtype=np.int64)
+        word_index = np.zeros((len(sentences), int(n_words.max()) + 1), dtype=np.int64)
+        offset = 0
+        for i, sentence_rows in enumerate(rows):
+            _place_words(word_index[i], sentence_rows, offset, width)
+            offset += width * len(sentence_rows)
+        return PieceBatch(
+            _pad([row.pieces for row in flat], width, self.pad_id),
+            lengths,
+            word_index,
+            n_words,
+            None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
+            [fit for _, fit in fitted],
+        )
+
+    def _row(
+        self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int
+    ) -> _Row:
+        """CLS, ROOT, the pieces of the words from start to end, SEP."""
+        row = _Row([self.cls_id, self.root_id], [NO_TAG, NO_TAG], list(range(start + 1, end + 1)), [])
+        for word in range(start, end):
+            row.positions.append(len(row.pieces))
+            row.pieces.extend(pieces[word])
+            if self.tag_ids is not None:
+                tag = tags[word] if tags is not None else ""
+                tag_id = self.tag_ids.get(tag, UNKNOWN_TAG) if tag else MISSING_TAG
+                row.tags.extend([tag_id] * len(pieces[word]))
+        row.pieces.append(self.sep_id)
+        row.tags.append(NO_TAG)
+        return row
+
+
+def load_tokenizer(text: str) -> Tokenizer:
+    """A tokenizer that neither pads nor cuts, and that puts a byte-level BPE's prefix space before words."""
+    try:
+        spec = json.loads(text)
+        _add_prefix_space(spec.get("pre_tokenizer"))
+        tokenizer = Tokenizer.from_str(json.dumps(spec))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise ValueError(Errors.E401.format(error=error)) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _add_prefix_space(spec: dict[str, Any] | None) -> None:
+    if spec is None:
+        return
+    if spec.get("type") == "ByteLevel":
+        spec["add_prefix_space"] = True
+    for part in spec.get("pretokenizers", ()):
+        _add_prefix_space(part)
+
+
+def _special_ids(tokenizer: Tokenizer) -> tuple[int, int, int, int]:
+    for pieces in SPECIAL_PIECES:
+        ids = [tokenizer.token_to_id(piece) for piece in pieces]
+        if None not in ids:
+            return ids[0], ids[1], ids[2], ids[3]
+    raise ValueError(Errors.E402.format(families=" or ".join(" ".join(family) for family in SPECIAL_PIECES)))
+
+
+def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...]], Fit]:
+    """Cut words to their first k pieces, with the largest k of which the sentence has at most limit pieces."""
+    if sum(map(len, pieces)) <= limit:
+        return pieces, "whole"
+    if len(pieces) > limit:
+        return [word[:1] for word in pieces], "windows"
+    counts = np.array([len(word) for word in pieces])
+    k = 1
+    while np.minimum(counts, k + 1).sum() <= limit:
+        k += 1
+    return [word[:k] for word in pieces], "shortened"
+
+
+def _windows(n_words: int, size: int) -> list[tuple[int, int]]:
+    """Spans of at most ``size`` words, each half over the one before, that cover all words."""
+    starts = range(0, max(1, n_words - size), max(1, size // 2))
+    return [(start, start + size) for start in starts if start + size < n_words] + [
+        (max(0, n_words - size), n_words)
+    ]
+
+
+def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> None:
+    """Write the flat place of ROOT (from the first row) and of each word (from its best row) into index."""
+    index[0] = offset + 1
+    if len(rows) == 1:
+        index[1 : len(rows[0].words) + 1] = np.array(rows[0].positions, dtype=np.int64) + offset
+        return
+    best = np.full(len(index), -1)
+    for i, row in enumerate(rows):
+        words = np.array(row.words)
+        context = np.minimum(words - words[0], words[-1] - words)
+        better = context > best[words]
+        best[words[better]] = context[better]
+        index[words[better]] = offset + i * width + np.array(row.positions)[better]
+
+
+def _pad(rows: list[list[int]], width: int, value: int) -> IntArray:
+    padded = np.full((len(rows), width), value, dtype=np.int64)
+    for target, row in zip(padded, rows, strict=True):
+        target[: len(row)] = row
+    return padded

@@ -1,0 +1,175 @@
+"""The best dependency tree with exactly one root: Chu-Liu/Edmonds.
+
+Sentences whose best head per word already is such a tree need one arg-max, over the whole batch
+at once. The others go through Edmonds' contractions in the path-growing order of Tarjan (1977).
+
+Single root. Trees are compared by their number of roots first and by their score second, as if
+every arc from ROOT cost more than any tree can gain (Stanojevic and Cohen, 2021, "A root of a
+problem", reweight the scores by such a constant). Arcs from ROOT are never on a cycle, so this
+order needs no constant, and loses no precision to one: ROOT is chosen where nothing else enters
+a contracted node, which in the end is the whole sentence, or what all of it hangs on.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import Errors
+from .tree import IntArray, are_trees, checked_lengths
+
+FloatArray = NDArray[np.float64]
+
+
+def maximum_spanning_tree(scores: ArrayLike) -> IntArray:
+    """The heads of the tree with exactly one root and the highest sum of scores.
+
+    Ties are broken in the same way each time.
+
+    Args:
+        scores: ``scores[i, j]`` is the score of word j as the head of word i + 1, with ROOT in
+            column 0, shape [n, n + 1]. -inf forbids an arc. A word's score as its own head
+            (``scores[i, i + 1]``) is ignored.
+
+    Returns:
+        Head of each word in 0..n, shape [n].
+
+    Raises:
+        ValueError: If the shape is wrong, a score is NaN or +inf, or each tree with one root has
+            a forbidden arc.
+    """
+    array = np.asarray(scores)
+    if array.ndim != 2:
+        raise ValueError(Errors.E105.format(expected="[n, n + 1]", shape=list(array.shape)))
+    heads: IntArray = decode(array[None], [len(array)])[0]
+    return heads
+
+
+def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
+    """`maximum_spanning_tree` for each sentence of a padded batch.
+
+    Args:
+        scores: Shape [batch, width, width + 1]; what stands in the padding is ignored.
+        lengths: Words of each sentence, shape [batch].
+
+    Returns:
+        Head of each word, 0 in the padding, shape [batch, width].
+
+    Raises:
+        ValueError: As `maximum_spanning_tree`; or if a length is not in 0..width.
+    """
+    arcs = np.asarray(scores, dtype=np.float64)
+    if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
+        expected = "[n, n + 1], or [batch, n, n + 1] for a batch"
+        raise ValueError(Errors.E105.format(expected=expected, shape=list(arcs.shape)))
+    batch, width, _ = arcs.shape
+    n_words = checked_lengths(lengths, batch, width)
+    is_word = np.arange(width) < n_words[:, None]
+    is_head = np.arange(width + 1) <= n_words[:, None]
+    arcs = np.where(is_head[:, None], arcs, -np.inf)
+    arcs[:, np.arange(width), np.arange(1, width + 1)] = -np.inf
+    heads = np.where(is_word, arcs.argmax(axis=2), 0)
+    best = np.take_along_axis(arcs, heads[..., None], axis=2)[..., 0]
+    _check_best(best, heads, is_word)
+    for sentence in np.flatnonzero(~are_trees(heads, n_words)).tolist():
+        n = int(n_words[sentence])
+        tree = _contract_and_expand(arcs[sentence, :n, : n + 1])
+        if tree is None:
+            raise ValueError(Errors.E107.format(sentence=sentence))
+        heads[sentence, :n] = tree
+    return heads
+
+
+def _check_best(best: FloatArray, heads: IntArray, is_word: NDArray[np.bool_]) -> None:
+    """Find bad scores by the maxima alone: NaN and +inf are the maximum of their row."""
+    for sentence, i in np.argwhere(is_word & ~np.isfinite(best)).tolist():
+        value = best[sentence, i]
+        if value == -np.inf:
+            raise ValueError(Errors.E108.format(word=i + 1, sentence=sentence))
+        arc = {"head": heads[sentence, i], "word": i + 1, "sentence": sentence}
+        raise ValueError(Errors.E106.format(value=value, **arc))
+
+
+def _contract_and_expand(scores: FloatArray) -> IntArray | None:
+    """Chu-Liu/Edmonds on [n, n + 1] scores with -inf for each word as its own head.
+
+    Returns None if there is no tree with a single root.
+    """
+    graph = _Contraction(scores)
+    n_roots = 0
+    for start in range(1, len(scores) + 1):
+        path: list[int] = []
+        node = graph.node_of(start)
+        while not graph.is_attached[node]:
+            path.append(node)
+            head = graph.choose_head(node)
+            if head is None:
+                return None
+            n_roots += head == 0
+            node = graph.node_of(head)
+            if node in path:
+                cycle = path[path.index(node) :]
+                del path[-len(cycle) :]
+                node = graph.contract(cycle)
+        graph.is_attached[path] = True
+    return graph.expand() if n_roots == 1 else None
+
+
+class _Contraction:
+    """A graph in which cycles become nodes.
+
+    Nodes are ROOT (0), words (1..n) and contracted cycles (n + 1..). Rows are nodes as
+    dependents; columns stay words, and ``_node_of`` says to which node a head belongs now.
+    """
+
+    def __init__(self, scores: FloatArray):
+        n = len(scores)
+        self._scores = np.full((2 * n, n + 1), -np.inf)
+        self._scores[1 : n + 1] = scores
+        # The word of a node which an arc from each head enters.
+        self._entered = np.repeat(np.arange(2 * n)[:, None], n + 1, axis=1)
+        self._arc_head = np.zeros(2 * n, dtype=np.int64)
+        self._arc_word = np.arange(2 * n)
+        self._node_of = np.arange(n + 1)
+        self._node_of_before: list[IntArray] = []
+        self.is_attached = np.zeros(2 * n, dtype=bool)
+        self.is_attached[0] = True
+
+    def node_of(self, word: int) -> int:
+        return int(self._node_of[word])
+
+    def choose_head(self, node: int) -> int | None:
+        """Take the best arc into a node, one from ROOT only if there is no other."""
+        scores = self._scores[node]
+        head = int(scores[1:].argmax()) + 1
+        if scores[head] == -np.inf:
+            head = 0
+        if scores[head] == -np.inf:
+            return None
+        self._arc_head[node] = head
+        self._arc_word[node] = self._entered[node, head]
+        return head
+
+    def contract(self, cycle: list[int]) -> int:
+        """Make a cycle one node; an arc into it scores what the tree gains by breaking it there."""
+        node = len(self._node_of) + len(self._node_of_before)
+        self._node_of_before.append(self._node_of.copy())
+        kept = self._scores[cycle, self._arc_head[cycle]]
+        gains = self._scores[cycle] - kept[:, None]
+        broken = gains.argmax(axis=0)
+        columns = np.arange(gains.shape[1])
+        in_cycle = np.zeros(len(self._scores), dtype=bool)
+        in_cycle[cycle] = True
+        inside = in_cycle[self._node_of]
+        self._scores[node] = np.where(inside, -np.inf, gains[broken, columns])
+        self._entered[node] = self._entered[cycle][broken, columns]
+        self._node_of[inside] = node
+        return node
+
+    def expand(self) -> IntArray:
+        """Undo the contractions, last one first: its arc replaces that of the part it enters."""
+        first = len(self._node_of)
+        for i in reversed(range(len(self._node_of_before))):
+            word = self._arc_word[first + i]
+            part = self._node_of_before[i][word]
+            self._arc_word[part] = word
+            self._arc_head[part] = self._arc_head[first + i]
+        return self._arc_head[1:first]

@@ -1,0 +1,213 @@
+"""Dependency trees as arrays of heads: is it a tree, is it projective, the projective order.
+
+Words count from 1 and 0 is ROOT, so ``heads[i]``, the head of word ``i + 1``, is in ``0..n``.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import Errors
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def is_tree(heads: ArrayLike) -> bool:
+    """Whether every word reaches ROOT and exactly one word has ROOT as its head.
+
+    The empty sentence has the empty tree.
+
+    Args:
+        heads: Head of each word, shape [n].
+
+    Raises:
+        ValueError: If heads are not whole numbers from 0 to n in one dimension.
+    """
+    batch = _checked_heads(heads)[None]
+    return bool(are_trees(batch, [batch.shape[1]])[0])
+
+
+def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
+    """Whether each sentence of a padded batch has a tree, as by `is_tree`.
+
+    Args:
+        heads: Head of each word, shape [batch, width]; what stands in the padding is ignored.
+        lengths: Words of each sentence, shape [batch].
+
+    Returns:
+        Shape [batch].
+
+    Raises:
+        ValueError: If a head of a sentence with n words is not in 0..n, a length is not in
+            0..width, or a shape or dtype is wrong.
+    """
+    words = _as_integers(heads, n_dims=2)
+    n_words = checked_lengths(lengths, *words.shape)
+    is_word: BoolArray = np.arange(words.shape[1]) < n_words[:, None]
+    _check_range(words, is_word, n_words)
+    words = np.where(is_word, words, 0)
+    n_roots = ((words == 0) & is_word).sum(axis=1)
+    reach_root = (_ends(_with_root(words)) == 0).all(axis=1)
+    trees: BoolArray = reach_root & ((n_roots == 1) | (n_words == 0))
+    return trees
+
+
+def find_cycle(heads: ArrayLike) -> list[int]:
+    """The words of one cycle, each followed by its head, or an empty list if there is none.
+
+    Args:
+        heads: Head of each word, shape [n].
+
+    Raises:
+        ValueError: If heads are not whole numbers from 0 to n in one dimension.
+    """
+    pointers = _with_root(_checked_heads(heads))
+    # More steps than words lead to ROOT or onto a cycle.
+    first = int(_ends(pointers).max())
+    if first == 0:
+        return []
+    cycle = [first]
+    while (head := int(pointers[cycle[-1]])) != first:
+        cycle.append(head)
+    return cycle
+
+
+def projective_order(heads: ArrayLike) -> IntArray:
+    """The position of each word in the projective order of Nivre (2009).
+
+    It is the order of the words in an in-order traversal of the tree: left dependents, the word,
+    right dependents. In this order the tree has no crossing arcs; it is 1..n if the tree is
+    projective. (Non-projective dependency parsing in expected linear time, ACL 2009: a pair of
+    words has to be swapped when its projective order is not its order in the sentence.)
+
+    Args:
+        heads: Head of each word, shape [n]; several words may have ROOT as their head.
+
+    Returns:
+        Positions 1..n, shape [n].
+
+    Raises:
+        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    """
+    words = _acyclic_heads(heads)
+    left: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    right: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    for word, head in enumerate(words.tolist(), start=1):
+        (left if word < head else right)[head].append(word)
+    positions = np.zeros(len(words) + 1, dtype=np.int64)
+    position = 0
+    # An explicit stack, since sentences may be deeper than Python's recursion limit. A word is
+    # on it with a minus sign once its dependents are there too.
+    stack = [0]
+    while stack:
+        word = stack.pop()
+        if word < 0 or not (left[word] or right[word]):
+            position += 1
+            positions[abs(word)] = position
+        else:
+            stack.extend(reversed(right[word]))
+            if word:
+                stack.append(-word)
+            stack.extend(reversed(left[word]))
+    return positions[1:]
+
+
+def is_projective(heads: ArrayLike) -> bool:
+    """Whether every word between a head and its dependent descends from that head.
+
+    Args:
+        heads: Head of each word, shape [n]; several words may have ROOT as their head.
+
+    Raises:
+        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    """
+    order = projective_order(heads)
+    return bool((order == np.arange(1, len(order) + 1)).all())
+
+
+def non_projective_arcs(heads: ArrayLike) -> BoolArray:
+    """For each word, whether some word between it and its head does not descend from that head.
+
+    Args:
+        heads: Head of each word, shape [n]; several words may have ROOT as their head.
+
+    Returns:
+        Shape [n].
+
+    Raises:
+        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    """
+    words = _acyclic_heads(heads)
+    n = len(words)
+    numbers = np.arange(n + 1)
+    order = np.concatenate([[0], projective_order(words)])
+    # A word and its descendants are neighbours in the projective order: from the leftmost
+    # dependent's leftmost dependent ... to the rightmost one's.
+    leftmost, rightmost = numbers.copy(), numbers.copy()
+    np.minimum.at(leftmost, words, numbers[1:])
+    np.maximum.at(rightmost, words, numbers[1:])
+    first, last = order[_ends(leftmost)][words], order[_ends(rightmost)][words]
+    descends = (order >= first[:, None]) & (order <= last[:, None])
+    lower, upper = np.minimum(words, numbers[1:]), np.maximum(words, numbers[1:])
+    between = (numbers > lower[:, None]) & (numbers < upper[:, None])
+    outside: BoolArray = np.any(between & ~descends, axis=1)
+    return outside
+
+
+def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
+    """Lengths of the sentences of a padded batch as an array, shape [batch].
+
+    Raises:
+        ValueError: If they are not `batch` whole numbers in 0..width.
+    """
+    array = np.asarray(lengths)
+    wrong_type = array.size > 0 and not np.issubdtype(array.dtype, np.integer)
+    if wrong_type or array.shape != (batch,) or ((array < 0) | (array > width)).any():
+        raise ValueError(Errors.E102.format(lengths=array.tolist(), batch=batch, width=width))
+    return array.astype(np.int64)
+
+
+def _ends(pointers: IntArray) -> IntArray:
+    """Where each place of [..., size] ends after `size` or more steps along the pointers.
+
+    Pointer doubling: each gather doubles the number of steps.
+    """
+    for _ in range(pointers.shape[-1].bit_length()):
+        pointers = np.take_along_axis(pointers, pointers, axis=-1)
+    return pointers
+
+
+def _with_root(heads: IntArray) -> IntArray:
+    """Heads of [..., n] words with ROOT in front as its own head: [..., n + 1]."""
+    return np.concatenate([np.zeros((*heads.shape[:-1], 1), dtype=np.int64), heads], axis=-1)
+
+
+def _as_integers(heads: ArrayLike, n_dims: int) -> IntArray:
+    array: NDArray[Any] = np.asarray(heads)
+    if array.ndim != n_dims or not (array.size == 0 or np.issubdtype(array.dtype, np.integer)):
+        raise ValueError(Errors.E101.format(n_dims=n_dims, dtype=array.dtype, shape=array.shape))
+    return array.astype(np.int64)
+
+
+def _check_range(heads: IntArray, is_word: BoolArray, lengths: IntArray) -> None:
+    wrong = np.argwhere(is_word & ((heads < 0) | (heads > lengths[:, None])))
+    if len(wrong):
+        sentence, i = wrong[0].tolist()
+        raise ValueError(
+            Errors.E103.format(head=heads[sentence, i], word=i + 1, sentence=sentence, n=lengths[sentence])
+        )
+
+
+def _checked_heads(heads: ArrayLike) -> IntArray:
+    words = _as_integers(heads, n_dims=1)
+    _check_range(words[None], np.ones((1, len(words)), dtype=bool), np.array([len(words)]))
+    return words
+
+
+def _acyclic_heads(heads: ArrayLike) -> IntArray:
+    words = _checked_heads(heads)
+    if cycle := find_cycle(words):
+        raise ValueError(Errors.E104.format(cycle=" -> ".join(map(str, [*cycle, cycle[0]]))))
+    return words

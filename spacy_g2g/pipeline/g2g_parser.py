@@ -1,0 +1,348 @@
+"""The ``g2g_parser`` component: dependency parsing with any architecture of the ``ParserModel`` protocol.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers; architectures
+are imported when the model is built.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc, Token
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, Optimizer, set_dropout_rate
+
+from ..errors import Errors, Warnings
+from . import sentences as layouts
+from .sentences import Layout
+
+if TYPE_CHECKING:
+    from ..models.types import Parse, Sentence, Tree
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy_g2g.SynTr.v1"
+tag_attr = null
+arc_width = 500
+label_width = 100
+dropout = 0.33
+encoder_rate_factor = 0.1
+mixed_precision = true
+
+[model.encoder]
+@architectures = "spacy_g2g.GraphEncoder.v1"
+width = 256
+n_layers = 4
+n_attention_heads = 4
+hidden_width = 1024
+n_positions = 512
+"""
+
+#: Extension attributes of tokens, written with ``store_probabilities = true``.
+HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+
+
+@Language.factory(
+    "g2g_parser",
+    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
+    default_config={
+        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "store_probabilities": False,
+        "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
+    },
+    default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
+)
+def make_g2g_parser(
+    nlp: Language,
+    name: str,
+    model: Model[Any, Any],
+    store_probabilities: bool,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> G2GParser:
+    """Make the ``g2g_parser`` component.
+
+    model: an architecture of the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
+    store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.
+    scorer: the scoring method.
+    """
+    return G2GParser(nlp.vocab, model, name, store_probabilities=store_probabilities, scorer=scorer)
+
+
+class G2GParser(TrainablePipe):  # type: ignore[misc]
+    """Writes a tree with one root for each sentence.
+
+    Sentence boundaries that are set before are kept; a Doc without any is one sentence. Trees may be
+    non-projective. ``labels[0]`` is the root label: the root arc has it, and no other arc.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = "g2g_parser",
+        *,
+        store_probabilities: bool = False,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.store_probabilities = store_probabilities
+        self.cfg: dict[str, Any] = {"labels": []}
+        self._warned_unset = False
+        for extension in (HEAD_PROB, DEP_PROB):
+            if store_probabilities and not Token.has_extension(extension):
+                Token.set_extension(extension, default=None)
+
+    # Parsing
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[Parse]]:
+        """The parses of the sentences of each Doc, without modifying it.
+
+        Sentences of nothing but white space have no parse. Raises ValueError before initialisation.
+        """
+        docs = list(docs)
+        layout = layouts.lay_out(docs)
+        self._warn_unset(layout)
+        sentences = layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
+        parses = self.model.predict(sentences) if sentences else []
+        by_doc: list[list[Parse]] = [[] for _ in docs]
+        for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
+            by_doc[doc].append(parse)
+        return by_doc
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
+        """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
+        docs = list(docs)
+        parses = [parse for doc_parses in scores for parse in doc_parses]
+        layout = layouts.lay_out(docs)
+        label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+        layouts.write_trees(
+            docs,
+            layout,
+            layouts.concatenate([parse.tree.heads for parse in parses], np.int64),
+            layouts.concatenate([parse.tree.labels for parse in parses], np.int64),
+            label_hashes,
+            self.vocab.strings.add(layouts.SPACE_LABEL),
+        )
+        for doc, doc_parses in zip(docs, scores, strict=True):
+            self._warn_unfit(doc, doc_parses)
+        if self.store_probabilities:
+            self._store_probabilities(docs, layout, parses)
+
+    def _store_probabilities(self, docs: list[Doc], layout: Layout, parses: list[Parse]) -> None:
+        heads = layouts.concatenate([parse.head_probs for parse in parses], np.float64)
+        deps = layouts.concatenate([parse.label_probs for parse in parses], np.float64)
+        owners = np.searchsorted(layout.doc_starts, layout.words, side="right") - 1
+        places = layout.words - layout.doc_starts[owners]
+        for owner, place, head, dep in zip(
+            owners.tolist(), places.tolist(), heads.tolist(), deps.tolist(), strict=True
+        ):
+            underscore = docs[owner][place]._
+            underscore.set(HEAD_PROB, head)
+            underscore.set(DEP_PROB, dep)
+
+    def _warn_unset(self, layout: Layout) -> None:
+        if layout.unset.any() and not self._warned_unset:
+            warnings.warn(Warnings.W501.format(name=self.name), stacklevel=2)
+            self._warned_unset = True
+
+    def _warn_unfit(self, doc: Doc, parses: Sequence[Parse]) -> None:
+        unfit = [parse for parse in parses if parse.fit != "whole"]
+        if unfit:
+            longest = max(len(parse.tree.heads) for parse in unfit)
+            how = "windows" if any(parse.fit == "windows" for parse in unfit) else "shortened"
+            text = Warnings.W502 if how == "shortened" else Warnings.W503
+            warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=2)
+
+    # Training
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
+
+        Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
+        Where the predicted Doc has no boundaries, the reference's are used. Raises ValueError for a label
+        that was not seen in initialisation.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "G2GParser.update")
+        sentences, gold = self._sentences_and_gold(examples)
+        learnable = [i for i, tree in enumerate(gold) if (tree.heads >= 0).any()]
+        if learnable:
+            set_dropout_rate(self.model, drop)
+            inputs = [sentences[i] for i in learnable], [gold[i] for i in learnable]
+            loss, backprop = self.model.begin_update(inputs)
+            backprop(None)
+            losses[self.name] += loss
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        return losses
+
+    def _sentences_and_gold(self, examples: list[Example]) -> tuple[list[Sentence], list[Tree]]:
+        from ..models.types import Tree
+
+        docs = [example.predicted for example in examples]
+        layout = layouts.lay_out(docs)
+        if layout.unset.any():
+            starts = [
+                layouts.gold_starts(example) if unset else None
+                for example, unset in zip(examples, layout.unset, strict=True)
+            ]
+            layout = layouts.lay_out(docs, starts)
+        parses = [layouts.gold_parse(example) for example in examples]
+        heads = layouts.heads_in_sentences(
+            layout,
+            layouts.concatenate(
+                [
+                    np.where(heads < 0, -1, heads + start)
+                    for (heads, _), start in zip(parses, layout.doc_starts[:-1], strict=True)
+                ],
+                np.int64,
+            ),
+        )
+        ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
+        unknown = {dep for _, deps in parses for dep in deps if dep not in ids}
+        # White space may have any label: it is not learned.
+        flat = [dep for _, deps in parses for dep in deps]
+        deps = [flat[i] for i in layout.words]
+        if unknown & set(deps):
+            raise ValueError(
+                Errors.E502.format(unknown=sorted(unknown & set(deps)), name=self.name, labels=list(self.labels))
+            )
+        labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
+        labels[heads < 0] = -1
+        sentences = layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
+        return sentences, [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,  # noqa: ARG002
+        labels: list[str] | None = None,
+        encoder: Callable[..., Any] | None = None,
+    ) -> None:
+        """Set the labels, and build the model with the encoder that it starts from.
+
+        get_examples: the training data, from which labels, tags and, from scratch, pieces are collected.
+        labels: the labels, the root label first, as in ``label_data``; None collects them.
+        encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
+            from scratch, with the sizes of the model block.
+        Raises ValueError when there are no labels.
+        """
+        from ..models.encoder import encoder_from_scratch
+        from ..models.shim import get_shim
+
+        validate_get_examples(get_examples, "G2GParser.initialize")
+        tag_attr = self.model.attrs["tag_attr"]
+        counts: Counter[str] = Counter()
+        roots: Counter[str] = Counter()
+        sentences: list[Sentence] = []
+        for example in get_examples():
+            reference = example.reference
+            sentences += layouts.make_sentences([reference], layouts.lay_out([reference]), tag_attr)
+            for token in reference:
+                if token.dep and not token.is_space:
+                    (roots if token.head.i == token.i else counts)[token.dep_] += 1
+        if labels is not None:
+            counts, roots = Counter(dict.fromkeys(labels, 1)), Counter()
+        self.cfg["labels"] = _order_labels([*self.labels, *sorted(counts)], roots, labels)
+        if not self.labels:
+            raise ValueError(Errors.E501.format(name=self.name))
+        get_shim(self.model).initialize(encoder or encoder_from_scratch(), sentences, len(self.labels))
+
+    # Labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels; after initialisation the root label comes first."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> list[str]:
+        """The labels as ``initialize(labels=...)`` takes them."""
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a label; after initialisation the model is resized, and the label's scores start at zero.
+
+        Returns 1, or 0 if the label is there already. Raises ValueError unless label is a string of
+        one character or more.
+        """
+        from ..models.shim import get_shim
+
+        if not isinstance(label, str) or not label:
+            raise ValueError(Errors.E503.format(label=label))
+        if label in self.labels:
+            return 0
+        self.cfg["labels"].append(label)
+        shim = get_shim(self.model)
+        if shim.spec is not None:
+            shim.resize_labels(len(self.labels))
+        return 1
+
+    # Input and output
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> G2GParser:
+        """Load from a bytestring. Raises ValueError when it is not whole."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._check_labels("bytes", exclude)
+        return self
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> G2GParser:
+        """Load from a folder. Raises ValueError when a file is missing or not whole."""
+        try:
+            super().from_disk(path, exclude=exclude)
+        except FileNotFoundError as error:
+            raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
+        except ValueError as error:
+            raise ValueError(Errors.E505.format(path=Path(path) / "model", error=error)) from error
+        self._check_labels(path, exclude)
+        return self
+
+    def _check_labels(self, origin: Any, exclude: Iterable[str]) -> None:
+        from ..models.shim import get_shim
+
+        spec = get_shim(self.model).spec
+        if {"model", "cfg"} & set(exclude) or spec is None:
+            return
+        if spec.n_labels != len(self.labels):
+            raise ValueError(Errors.E506.format(origin=origin, found=len(self.labels), expected=spec.n_labels))
+
+
+def _order_labels(labels: list[str], roots: Counter[str], given: list[str] | None) -> list[str]:
+    """The root label first, then the others in their order, at least one of them.
+
+    The root label is the most frequent one of gold roots, else the one called "root", else the first given.
+    """
+    labels = list(dict.fromkeys(labels))
+    if not labels and not roots:
+        return []
+    called_root = [label for label in labels if label.lower() == "root"]
+    if roots:
+        root = min(roots, key=lambda label: (-roots[label], label))
+    elif called_root:
+        root = called_root[0]
+    else:
+        root = given[0] if given else "root"
+    others = [label for label in labels if label != root] or [layouts.SPACE_LABEL]
+    others += sorted(label for label in roots if label != root and label not in others)
+    return [root, *others]

@@ -1,0 +1,103 @@
+"""Scores of parses as Universal Dependencies counts them; names that are not spaCy's own ``dep_las``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from spacy.scorer import PRFScore
+from spacy.training import Example
+
+from .sentences import gold_parse, gold_starts
+
+
+def make_ud_scorer() -> Callable[..., dict[str, Any]]:
+    """Registered as ``spacy_g2g.ud_scorer.v1``; see ``score_ud``."""
+    return score_ud
+
+
+def score_ud(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+    """UAS, LAS and sentence scores, between 0 and 1.
+
+    Unlike spaCy's ``dep_uas`` and ``dep_las`` they count punctuation, and compare labels as they are.
+    White-space tokens and tokens without gold are left out. Precision and recall differ only where
+    tokens are misaligned; UAS and LAS are F-scores.
+
+    Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
+    ``ud_sents_r``, ``ud_sents_f``; each None where there is no gold to score against.
+    """
+    scores = _Scores()
+    for example in examples:
+        if not example.reference.has_annotation("DEP"):
+            continue
+        scores.add(example)
+    return scores.summary()
+
+
+class _Scores:
+    """Counts over Examples."""
+
+    def __init__(self) -> None:
+        self.unlabelled, self.labelled, self.sentences = PRFScore(), PRFScore(), PRFScore()
+        self.per_type: dict[str, PRFScore] = {}
+
+    def add(self, example: Example) -> None:
+        predicted, reference = example.predicted, example.reference
+        heads, deps = gold_parse(example)
+        guessed = {t.i: t for t in predicted if not t.is_space}
+        n_gold = sum(1 for token in reference if token.dep and not token.is_space)
+        n_guessed = n_right = n_labelled = 0
+        for i, token in guessed.items():
+            if not deps[i] and _aligned_to_one(example, i):
+                continue
+            n_guessed += 1
+            right = heads[i] == token.head.i
+            n_right += right
+            n_labelled += right and deps[i] == token.dep_
+            self._count_type(deps[i], token.dep_, bool(right))
+        _count(self.unlabelled, n_right, n_guessed, n_gold)
+        _count(self.labelled, n_labelled, n_guessed, n_gold)
+        self._add_sentences(example)
+
+    def _count_type(self, gold: str, guess: str, right: bool) -> None:
+        for label in {gold, guess} - {""}:
+            score = self.per_type.setdefault(label, PRFScore())
+            hit = right and gold == guess
+            _count(score, int(hit), int(guess == label), int(gold == label))
+
+    def _add_sentences(self, example: Example) -> None:
+        gold = gold_starts(example)
+        if gold is None:
+            return
+        guessed = np.array([bool(token.is_sent_start) for token in example.predicted], dtype=np.bool_)
+        gold_spans, spans = _spans(gold), _spans(guessed)
+        _count(self.sentences, len(gold_spans & spans), len(spans), len(list(example.reference.sents)))
+
+    def summary(self) -> dict[str, Any]:
+        found = len(self.labelled) > 0
+        sentences = self.sentences if len(self.sentences) else None
+        return {
+            "ud_uas": self.unlabelled.fscore if found else None,
+            "ud_las": self.labelled.fscore if found else None,
+            "ud_las_per_type": {k: v.to_dict() for k, v in sorted(self.per_type.items())} if found else None,
+            "ud_sents_p": sentences.precision if sentences else None,
+            "ud_sents_r": sentences.recall if sentences else None,
+            "ud_sents_f": sentences.fscore if sentences else None,
+        }
+
+
+def _aligned_to_one(example: Example, i: int) -> bool:
+    """Whether a token is one reference token, so that a missing label is missing gold and no error."""
+    return int(example.alignment.x2y.lengths[i]) == 1
+
+
+def _count(score: PRFScore, right: int, guessed: int, gold: int) -> None:
+    score.tp += right
+    score.fp += guessed - right
+    score.fn += gold - right
+
+
+def _spans(starts: np.ndarray) -> set[tuple[int, int]]:
+    places = [*np.flatnonzero(starts).tolist(), len(starts)]
+    return set(zip(places, places[1:], strict=False))

@@ -1,0 +1,214 @@
+"""Docs to sentences and trees back to Docs, for a whole batch of Docs as arrays.
+
+White-space tokens are no words: they take no part in parsing, are attached afterwards to the word
+before them (the first ones of a sentence to the first word) and are never heads, except in a sentence
+of nothing but white space, whose first token is its root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.attrs import DEP, HEAD, IS_SPACE, ORTH, SENT_START
+from spacy.tokens import Doc
+from spacy.training import Example
+
+if TYPE_CHECKING:
+    from ..models.types import Sentence
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+HashArray = npt.NDArray[np.uint64]
+
+#: The label of white-space tokens.
+SPACE_LABEL = "dep"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The tokens of Docs laid end to end, and the words of their sentences.
+
+    doc_starts: int [docs + 1], first token of each Doc.
+    starts: bool [tokens], whether a sentence starts.
+    sentence_of: int [tokens].
+    words: int [words], the tokens that are no white space.
+    first_word: int [sentences + 1], first of each sentence's words in ``words``.
+    unset: bool [docs], Docs of several tokens in which no boundary is set or ruled out.
+    """
+
+    doc_starts: IntArray
+    starts: BoolArray
+    sentence_of: IntArray
+    words: IntArray
+    first_word: IntArray
+    unset: BoolArray
+
+    @property
+    def n_words(self) -> IntArray:
+        """Words of each sentence, int [sentences]."""
+        return np.diff(self.first_word)
+
+    @property
+    def doc_of(self) -> IntArray:
+        """The Doc of each sentence, int [sentences]."""
+        return np.searchsorted(self.doc_starts, np.flatnonzero(self.starts), side="right") - 1
+
+
+def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = None) -> Layout:
+    """Find the sentences of Docs: at the boundaries that are set, else the whole Doc.
+
+    starts: for each Doc, sentence starts to use in place of its own, or None.
+    """
+    doc_starts = np.cumsum([0, *map(len, docs)])
+    arrays = [doc.to_array([SENT_START, IS_SPACE]) for doc in docs]
+    table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
+    sent_start = table[:, 0].astype(np.int64)
+    is_start = sent_start == 1
+    for i, given in enumerate(starts or ()):
+        if given is not None:
+            is_start[doc_starts[i] : doc_starts[i + 1]] = given
+    lengths = np.diff(doc_starts)
+    firsts = doc_starts[:-1][lengths > 0]
+    is_start[firsts] = True
+    # Whether a token's boundary is known, counted over each Doc without its first token.
+    known = np.concatenate([[0], np.cumsum(sent_start != 0)])
+    n_known = known[doc_starts[1:]] - known[np.minimum(doc_starts[:-1] + 1, doc_starts[1:])]
+    sentence_of = np.cumsum(is_start) - 1
+    words = np.flatnonzero(table[:, 1] == 0)
+    n_sentences = int(is_start.sum())
+    first_word = np.searchsorted(sentence_of[words], np.arange(n_sentences + 1))
+    return Layout(doc_starts, is_start, sentence_of, words, first_word, (lengths > 1) & (n_known == 0))
+
+
+def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) -> list[Sentence]:
+    """The sentences that have words, in order."""
+    from ..models.types import Sentence
+
+    words = _of_words(layout, [[token.text for token in doc] for doc in docs])
+    tags = None
+    if tag_attr is not None:
+        name = f"{tag_attr.lower()}_"
+        tags = _of_words(layout, [[getattr(token, name) for token in doc] for doc in docs])
+    spans = list(zip(layout.first_word[:-1], layout.first_word[1:], strict=True))
+    return [Sentence(words[a:b], None if tags is None else tags[a:b]) for a, b in spans if b > a]
+
+
+def _of_words(layout: Layout, values: list[list[str]]) -> list[str]:
+    flat = list(chain.from_iterable(values))
+    return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
+
+
+def write_trees(
+    docs: Sequence[Doc], layout: Layout, heads: IntArray, labels: IntArray, label_hashes: HashArray, space: int
+) -> None:
+    """Write heads, labels and sentence boundaries to Docs.
+
+    heads: int [words], the head's number in the sentence from 1, or 0 for ROOT.
+    labels: int [words], places in label_hashes.
+    label_hashes: uint64 [labels]. space: hash of the label of white-space tokens.
+    """
+    n_tokens = int(layout.doc_starts[-1])
+    tokens = np.arange(n_tokens)
+    absolute, deps = _attach_spaces(layout, tokens, np.uint64(space), label_hashes[0])
+    first = layout.first_word[layout.sentence_of[layout.words]]
+    absolute[layout.words] = np.where(heads == 0, layout.words, layout.words[first + np.maximum(heads, 1) - 1])
+    deps[layout.words] = label_hashes[labels]
+    parse = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
+    sent_starts = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
+    for doc, start, end in zip(docs, layout.doc_starts[:-1], layout.doc_starts[1:], strict=True):
+        if end > start:
+            # HEAD with DEP resets the boundaries, so they are written afterwards.
+            doc.from_array([HEAD, DEP], parse[start:end])
+            doc.from_array([SENT_START], sent_starts[start:end])
+
+
+def _attach_spaces(
+    layout: Layout, tokens: IntArray, space: np.uint64, root: np.uint64
+) -> tuple[IntArray, HashArray]:
+    """Heads (token numbers) and labels of white-space tokens; those of words are still to be written."""
+    first_tokens = np.flatnonzero(layout.starts)
+    deps = np.full(len(tokens), space, dtype=np.uint64)
+    if len(layout.words) == len(tokens):
+        return tokens.copy(), deps
+    sentence = layout.sentence_of
+    has_words = layout.n_words[sentence] > 0
+    before = np.searchsorted(layout.words, tokens, side="right") - 1
+    word = np.maximum(before, layout.first_word[sentence])
+    absolute = first_tokens[sentence]
+    absolute[has_words] = layout.words[word[has_words]]
+    deps[~has_words & layout.starts] = root
+    return absolute, deps
+
+
+def gold_starts(example: Example) -> BoolArray | None:
+    """Sentence starts of the reference, as the predicted Doc's tokens; None if it has none."""
+    reference = example.reference
+    if not reference.has_annotation("SENT_START"):
+        return None
+    starts = reference.to_array(SENT_START).astype(np.int64) == 1
+    if _same_tokens(example):
+        return starts
+    aligned = np.zeros(len(example.predicted), dtype=np.bool_)
+    for sentence in reference.sents:
+        for token in sentence:
+            places = example.alignment.y2x[token.i]
+            if len(places):
+                aligned[int(places[0])] = True
+                break
+    return aligned
+
+
+def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
+    """Gold heads and labels, as the predicted Doc's tokens.
+
+    Returns int [tokens], the head's token number (of a root, its own), -1 where gold is missing or
+    misaligned; and the labels, "" where missing.
+    """
+    if _same_tokens(example):
+        table = example.reference.to_array([HEAD, DEP])
+        heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
+        strings = example.reference.vocab.strings
+        return np.where(table[:, 1] == 0, -1, heads), [strings[int(dep)] if dep else "" for dep in table[:, 1]]
+    aligned_heads, aligned_deps = example.get_aligned_parse(projectivize=False)
+    deps = [dep or "" for dep in aligned_deps]
+    heads = np.array(
+        [-1 if head is None or not dep else head for head, dep in zip(aligned_heads, deps, strict=True)],
+        dtype=np.int64,
+    )
+    return heads, deps
+
+
+def _same_tokens(example: Example) -> bool:
+    x, y = example.predicted, example.reference
+    return len(x) == len(y) and bool((x.to_array(ORTH) == y.to_array(ORTH)).all())
+
+
+def heads_in_sentences(layout: Layout, heads: IntArray) -> IntArray:
+    """Heads as numbers within sentences.
+
+    heads: int [tokens], token numbers over all Docs, of a root its own, -1 where missing.
+    Returns int [words], from 1, 0 for ROOT; -1 also where the head is outside the sentence or white space.
+    """
+    number = np.zeros(len(layout.sentence_of), dtype=np.int64)
+    sentence = layout.sentence_of[layout.words]
+    number[layout.words] = np.arange(len(layout.words)) - layout.first_word[sentence] + 1
+    head = heads[layout.words]
+    inside = (head >= 0) & (layout.sentence_of[head] == sentence) & (number[head] > 0)
+    return np.where(head == layout.words, 0, np.where(inside, number[head], -1))
+
+
+def slices(layout: Layout) -> Iterator[slice]:
+    """The words of each sentence that has words, as slices of arrays over words."""
+    for start, end in zip(layout.first_word[:-1], layout.first_word[1:], strict=True):
+        if end > start:
+            yield slice(int(start), int(end))
+
+
+def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
+    """Arrays end to end; none give an empty one."""
+    return np.concatenate([np.zeros(0, dtype=dtype), *arrays]).astype(dtype, copy=False)

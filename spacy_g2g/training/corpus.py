@@ -1,0 +1,120 @@
+"""The corpus reader ``spacy_g2g.Corpus.v1``: training examples with gold words and gold sentences."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from ..errors import Errors
+from ..formats.conllu import read_conllu
+from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
+
+CORPUS_SUFFIXES = (".conllu", ".spacy")
+
+
+def make_corpus(
+    path: Path | None,
+    limit: int = 0,
+    max_length: int = 0,
+    annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Callable[[Language], Iterator[Example]]:
+    """A reader of .spacy and .conllu files. The predicted Doc of an example has the gold words.
+
+    path (Optional[Path]): A file, or a folder whose files are read in the order of their names.
+    limit (int): Number of Docs to read; 0 for all.
+    max_length (int): Leave out Docs with more tokens than this; 0 for none.
+    annotations (List[str]): Gold annotations of the predicted Doc, out of SENT_START, TAG, POS, MORPH, LEMMA.
+    shuffle (bool): Give the examples in a new random order in each epoch, by ``seed``.
+    RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
+    """
+    check_annotations(annotations, TOKEN_ANNOTATIONS)
+    return Corpus(path, limit, max_length, annotations, shuffle, seed)
+
+
+class Corpus:
+    """Examples of a path. The gold Docs stay in memory after the first epoch, without their raw text."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        limit: int,
+        max_length: int,
+        annotations: list[str],
+        shuffle: bool,
+        seed: int,
+    ) -> None:
+        self.path = path
+        self.limit = limit
+        self.max_length = max_length
+        self.annotations = annotations
+        self.shuffle = shuffle
+        self._random = random.Random(seed)
+        self._docs: list[Doc] = []
+        self._vocab: Vocab | None = None
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Yield the examples of an epoch."""
+        if self._vocab is not nlp.vocab:
+            self._docs = list(self._read(nlp.vocab))
+            self._vocab = nlp.vocab
+        order = list(range(len(self._docs)))
+        if self.shuffle:
+            self._random.shuffle(order)
+        for i in order:
+            yield Example(_unparsed_copy(self._docs[i], self.annotations), self._docs[i])
+
+    def _read(self, vocab: Vocab) -> Iterator[Doc]:
+        n_read = 0
+        for doc in read_docs(corpus_files(self.path), vocab):
+            if self.limit and n_read >= self.limit:
+                return
+            if self.max_length and len(doc) > self.max_length:
+                continue
+            doc.user_data.pop(USER_DATA_KEY, None)
+            n_read += 1
+            yield doc
+
+
+def corpus_files(path: Path | None) -> list[Path]:
+    """The .conllu and .spacy files at a path, sorted by name within a folder.
+
+    RAISES (ValueError, FileNotFoundError): where there are none.
+    """
+    if path is None:
+        raise ValueError(Errors.E330)
+    if not path.exists():
+        raise FileNotFoundError(Errors.E331.format(path=path))
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = [file for file in files if file.suffix in CORPUS_SUFFIXES and file.is_file()]
+    if not files:
+        raise ValueError(Errors.E332.format(path=path))
+    return files
+
+
+def read_docs(files: Iterable[Path], vocab: Vocab) -> Iterator[Doc]:
+    """Gold Docs of .conllu files (a sentence each) and .spacy files."""
+    for file in files:
+        if file.suffix == ".conllu":
+            yield from sentences_to_docs(read_conllu(file), vocab)
+        else:
+            for doc in DocBin().from_disk(file).get_docs(vocab):
+                restore_sentences(doc)
+                yield doc
+
+
+def _unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
+    """A Doc with the words of another and the named annotations."""
+    spaces = None if gold.has_unknown_spaces else [bool(token.whitespace_) for token in gold]
+    doc = Doc(gold.vocab, words=[token.text for token in gold], spaces=spaces)
+    if annotations and len(gold):
+        names: list[int | str] = [*annotations]
+        values: Any = gold.to_array(names)
+        doc.from_array(names, values)
+    return doc

