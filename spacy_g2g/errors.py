@@ -94,6 +94,14 @@ class Errors(metaclass=_TextsWithCodes):
     E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder that has some."
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
+    E350 = "{where}: a token of white space only cannot be evaluated."
+    E351 = (
+        "The gold and the system text differ from character {index} on, white space not counted: "
+        "{gold!r} and {system!r}. Expected two annotations of the same text."
+    )
+
+    E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
+    E351 = "runs is {runs}. Expected 1 or more."
 
     # 4xx: models
     E401 = "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers library."

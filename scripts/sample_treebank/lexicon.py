@@ -29,6 +29,7 @@ NOUNS: dict[str, list[str]] = {
         "cutlery": "spoon fork chopstick",
         "feature": "beard hat scarf smile mustache umbrella",
         "part": "roof window door balcony chimney garage gate",
+        "gear": "wheel engine flag trailer",
         "fitting": "handle lid label crack",
         "event": "concert meeting party lecture wedding match",
         "idea": "plan idea proposal decision claim promise",
@@ -104,7 +105,7 @@ NOUN_PHRASES: dict[str, list[NounPhrase]] = {  # what a noun takes, as nmod
     "person": [("with", "feature"), ("with", "feature"), ("from", "place"), ("in", "place")],
     "animal": [("from", "place"), ("in", "place")],
     "building": [("with", "part"), ("with", "part"), ("in", "place"), ("near", "place")],
-    "vehicle": [("with", "part"), ("from", "place")],
+    "vehicle": [("with", "gear"), ("from", "place")],
     "artifact": [("with", "fitting"), ("on", "surface"), ("in", "container"), ("of", "person")],
     "document": [("about", "topic"), ("about", "topic"), ("by", "person"), ("on", "surface")],
     "food": [("with", "food"), ("from", "place"), ("on", "surface")],
@@ -136,7 +137,7 @@ VERBS: dict[str, VerbClass] = {
     "perceive": _verbs(
         "see watch notice spot observe photograph",
         "person",
-        "person animal building vehicle",
+        "person animal building vehicle team",
         "with:optic with:optic from:building through:part",
     ),
     "handle": _verbs("cut open break repair clean", "person", "artifact part", "with:tool with:tool in:place"),
@@ -152,9 +153,10 @@ VERBS: dict[str, VerbClass] = {
     "talk": _verbs("talk argue speak laugh", "person", "", "about:topic about:document with:person"),
     "rest": _verbs("sleep wait work sit stay", "person animal", "", "in:place near:building at:event on:surface"),
     "go": _verbs("walk run hurry travel swim", "person animal", "", "to:place through:place from:place with:person"),
-    "arrive": _verbs("arrive appear return vanish", "person animal vehicle", "", "with:person from:place in:place"),
+    "arrive": _verbs("arrive appear return vanish", "person animal vehicle team", "", "with:person from:place in:place"),
     "stand": _verbs("stand fall burn lie", "building artifact", "", "in:place near:building during:topic"),
-    "shine": _verbs("end begin fail", "event topic", "", "in:place after:event"),
+    "judge": _verbs("reject accept support discuss", "person team", "idea", "at:event after:event"),
+    "end": _verbs("end begin fail", "event topic", "", "in:place after:event"),
 }
 TRANSITIVE = [name for name, verbs in VERBS.items() if verbs.object]
 INTRANSITIVE = ["talk", "rest", "go", "arrive"]
@@ -167,6 +169,7 @@ WANT = "want try decide hope plan refuse promise begin manage".split()  # to + i
 ASK = "ask persuade allow force order".split()  # person + to + infinitive
 KEEP = "keep start enjoy avoid".split()  # + gerund
 CAUSE = "make let help".split()  # person + infinitive
+SURPRISE = "surprise annoy worry amuse".split()
 LINK = "seem look become feel remain".split()  # + adjective
 PARTICLES = [  # verb, particle, classes of its object
     ("pick", "up", THINGS), ("throw", "away", THINGS), ("turn", "off", ["artifact", "vehicle"]),

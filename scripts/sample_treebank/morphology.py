@@ -72,7 +72,7 @@ def verb(lemma: str, form: str, agr: str = "", *, aux: bool = False) -> Node:
     """The verb `lemma`; `form` is inf, imp, pres, past, part, pass, ing or ger."""
     upos = "AUX" if aux else "VERB"
     if lemma in MODALS:
-        return Node(Word(lemma, lemma, upos, "MD", "VerbForm=Fin"))
+        return Node(Word(lemma, lemma, upos, "MD", "Mood=Ind|VerbForm=Fin"))
     if lemma == "be" and form in ("pres", "past", "part"):
         surface, xpos, feats = _BE.get((form, agr)) or _BE[form, ""]
         return Node(Word(surface, "be", upos, xpos, feats))

@@ -72,6 +72,7 @@ class Dice:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random
+        self._decks: dict[str, list[object]] = {}
 
     def chance(self, probability: float) -> bool:
         return self._random() < probability
@@ -82,6 +83,13 @@ class Dice:
 
     def pick(self, items: list[T]) -> T:
         return items[int(self._random() * len(items))]
+
+    def deal(self, items: list[T]) -> T:
+        """Like `pick`, but every item comes once before any comes again."""
+        deck: list[T] = self._decks.setdefault(str(items), [])  # type: ignore[assignment]
+        if not deck:
+            deck.extend(items)
+        return deck.pop(int(self._random() * len(deck)))
 
     def weighted(self, items: list[tuple[float, T]]) -> T:
         point = self._random() * sum(weight for weight, _ in items)

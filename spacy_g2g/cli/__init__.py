@@ -1,7 +1,7 @@
 """``python -m spacy g2g ...``: each command is argument parsing and one call of a plain function."""
 
 import typer
-from spacy.cli import app as spacy_app
+from spacy.cli._util import app as spacy_app
 
 from .convert import convert_cli
 

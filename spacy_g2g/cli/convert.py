@@ -55,8 +55,9 @@ def convert_cli(
         counts = convert(inputs, output, n_sents=n_sents, lang=lang, silent=silent)
     if not silent:
         msg.good(
-            f"{counts.sentences} sentences, {counts.words} words, {counts.multiword_tokens} multiword tokens, "
-            f"{len(counts.labels)} labels in {counts.docs} Docs: {output}"
+            f"{counts.sentences} sentences, {counts.words} words, "
+            f"{counts.multiword_tokens} multiword tokens, {len(counts.labels)} labels "
+            f"in {counts.docs} Docs: {output}"
         )
 
 

@@ -307,7 +307,7 @@ def _their_names(name: str, modules: dict[str, list[str]]) -> list[str]:
 
 def _find(path: Path, theirs: dict[str, Tensor], name: str, model_type: str) -> Tensor:
     """Look up a tensor, by its old name too: LayerNorm had gamma and beta."""
-    old = name.removesuffix("weight") + "gamma" if name.endswith("weight") else name[: -len("bias")] + "beta"
+    old = re.sub("weight$", "gamma", re.sub("bias$", "beta", name))
     for candidate in (name, old):
         if candidate in theirs:
             return theirs[candidate]

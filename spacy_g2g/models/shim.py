@@ -115,7 +115,7 @@ class G2GShim(Shim):
         """The parse of each sentence, whatever else is in the batch."""
         network = self.network.eval()
         parses: list[Parse | None] = [None] * len(sentences)
-        with torch.inference_mode(), self._precision():
+        with torch.inference_mode(), self.precision():
             for members, batch in self.wordpieces.batches(sentences, self.max_padded):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
@@ -128,7 +128,7 @@ class G2GShim(Shim):
         sentences, gold = inputs
         network = self.network.train()
         losses = []
-        with self._precision():
+        with self.precision():
             for members, batch in self.wordpieces.batches(sentences, self.max_padded):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
@@ -146,7 +146,8 @@ class G2GShim(Shim):
         """Pieces of a batch, with its padding."""
         return MAX_PADDED_PIECES.get(self.network.device.type, MAX_PADDED_PIECES["cpu"])
 
-    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+    def precision(self) -> contextlib.AbstractContextManager[Any]:
+        """bfloat16 where it is wanted and the network is on CUDA, else float32."""
         device = self.network.device.type
         if self.mixed_precision and device == "cuda":
             return torch.autocast(device, torch.bfloat16)
@@ -186,7 +187,9 @@ class G2GShim(Shim):
         """Checkpoint weights and the rest, each with and without decay (no decay on vectors: biases, norms)."""
         groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
         for name, parameter in self.network.named_parameters():
-            pretrained = self._known_spec.pretrained and name.startswith("encoder.")
+            pretrained = (
+                self._known_spec.pretrained and name.startswith("encoder.") and ".relation_" not in name
+            )
             groups.setdefault((pretrained, parameter.ndim > 1), []).append(parameter)
         return [
             {

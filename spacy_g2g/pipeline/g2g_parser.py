@@ -113,12 +113,16 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         layout = layouts.lay_out(docs)
         self._warn_unset(layout)
-        sentences = layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
+        sentences = self.sentences(docs, layout)
         parses = self.model.predict(sentences) if sentences else []
         by_doc: list[list[Parse]] = [[] for _ in docs]
         for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
             by_doc[doc].append(parse)
         return by_doc
+
+    def sentences(self, docs: Sequence[Doc], layout: Layout | None = None) -> list[Sentence]:
+        """What the model is given: the sentences of the Docs that have words, in order."""
+        return layouts.make_sentences(docs, layout or layouts.lay_out(docs), self.model.attrs["tag_attr"])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
@@ -229,8 +233,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             )
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
-        sentences = layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
-        return sentences, [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+        return self.sentences(docs, layout), [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
 
     def initialize(
         self,
@@ -252,13 +255,12 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         from ..models.shim import get_shim
 
         validate_get_examples(get_examples, "G2GParser.initialize")
-        tag_attr = self.model.attrs["tag_attr"]
         counts: Counter[str] = Counter()
         roots: Counter[str] = Counter()
         sentences: list[Sentence] = []
         for example in get_examples():
             reference = example.reference
-            sentences += layouts.make_sentences([reference], layouts.lay_out([reference]), tag_attr)
+            sentences += self.sentences([reference])
             for token in reference:
                 if token.dep and not token.is_space:
                     (roots if token.head.i == token.i else counts)[token.dep_] += 1

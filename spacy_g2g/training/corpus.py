@@ -8,6 +8,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.util import ensure_path
 from spacy.vocab import Vocab
 
 from ..errors import Errors
@@ -35,7 +36,7 @@ def make_corpus(
     RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
-    return Corpus(path, limit, max_length, annotations, shuffle, seed)
+    return Corpus(ensure_path(path), limit, max_length, annotations, shuffle, seed)
 
 
 class Corpus:

@@ -20,9 +20,8 @@ from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conl
 
 #: Key of ``doc.user_data``; the value has the raw sentences and how many words each has.
 USER_DATA_KEY = "conllu"
-UPOS_TAGS = frozenset(
-    ["ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"]
-)
+_UPOS_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+UPOS_TAGS = frozenset(_UPOS_TAGS.split())
 TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
 ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
 TREE_COLUMNS = ("head", "deprel")

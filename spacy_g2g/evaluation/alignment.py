@@ -1,0 +1,157 @@
+"""Alignment of the words of two tokenisations of the same text.
+
+As the CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18/evaluation.html):
+tokens are compared by the characters that they cover, white space aside. A word on its own aligns with the
+word of the same span. Words of multiword tokens have no span of their own: within the smallest span that
+cuts no multiword token of either side, they align by the longest common subsequence of their forms,
+whatever the case.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..errors import Errors
+from ..formats.conllu import ConlluSentence, ConlluWord
+
+
+class Span(NamedTuple):
+    """Characters of the text, white space not counted: from ``start`` to before ``end``."""
+
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class PlacedWord:
+    """A word of a layout: its token's span, and its head as an index of ``Layout.words``; -1 for the root."""
+
+    word: ConlluWord
+    span: Span
+    is_multiword: bool
+    head: int | None
+
+
+@dataclass(slots=True)
+class Layout:
+    """An annotated text: its characters without white space, and what covers which of them."""
+
+    characters: str
+    sentences: list[Span] = field(default_factory=list)
+    tokens: list[Span] = field(default_factory=list)
+    words: list[PlacedWord] = field(default_factory=list)
+
+
+def make_layout(sentences: Iterable[ConlluSentence]) -> Layout:
+    """Place sentences, tokens and words on the text.
+
+    RAISES (ValueError): for a token of white space only.
+    """
+    layout = Layout("")
+    characters: list[str] = []
+    end = 0
+    for sentence in sentences:
+        first_word, sentence_start = len(layout.words), end
+        for token in sentence.tokens:
+            form = _without_spaces(token.form)
+            if not form:
+                raise ValueError(Errors.E350.format(where=sentence.location(token.start - 1)))
+            span = Span(end, end + len(form))
+            end = span.end
+            characters.append(form)
+            layout.tokens.append(span)
+            for word in sentence.words[token.start - 1 : token.end]:
+                head = None if word.head is None else first_word + word.head - 1 if word.head else -1
+                layout.words.append(PlacedWord(word, span, token.is_multiword, head))
+        layout.sentences.append(Span(sentence_start, end))
+    layout.characters = "".join(characters)
+    return layout
+
+
+def check_same_text(gold: Layout, system: Layout) -> None:
+    """Raise a ValueError with the first difference where two layouts do not have the same characters."""
+    if gold.characters == system.characters:
+        return
+    pairs = zip(gold.characters, system.characters, strict=False)
+    shorter = min(len(gold.characters), len(system.characters))
+    i = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    excerpts = [layout.characters[i : i + 20] for layout in (gold, system)]
+    raise ValueError(Errors.E351.format(index=i, gold=excerpts[0], system=excerpts[1]))
+
+
+def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:
+    """Index of a system word by the index of the gold word that it is aligned with."""
+    aligned: dict[int, int] = {}
+    g = s = 0
+    while g < len(gold) and s < len(system):
+        gold_word, system_word = gold[g], system[s]
+        if gold_word.is_multiword or system_word.is_multiword:
+            if not system_word.is_multiword and system_word.span.start < gold_word.span.start:
+                s += 1
+            elif not gold_word.is_multiword and gold_word.span.start < system_word.span.start:
+                g += 1
+            end = (gold_word if gold_word.is_multiword else system_word).span.end
+            g_end, s_end = _region_ends(gold, system, g, s, end)
+            pairs = _common_subsequence(_forms(gold[g:g_end]), _forms(system[s:s_end]))
+            aligned.update((g + i, s + j) for i, j in pairs)
+            g, s = g_end, s_end
+        elif gold_word.span == system_word.span:
+            aligned[g] = s
+            g, s = g + 1, s + 1
+        elif gold_word.span.start <= system_word.span.start:
+            g += 1
+        else:
+            s += 1
+    return aligned
+
+
+def _without_spaces(form: str) -> str:
+    if form.isascii() and " " not in form:
+        return form
+    return "".join(char for char in form if unicodedata.category(char) != "Zs")
+
+
+def _forms(words: Iterable[PlacedWord]) -> list[str]:
+    return [_without_spaces(placed.word.form).lower() for placed in words]
+
+
+def _region_ends(
+    gold: Sequence[PlacedWord], system: Sequence[PlacedWord], g: int, s: int, end: int
+) -> tuple[int, int]:
+    """Ends of the words, from gold ``g`` and system ``s``, of a region that cuts no multiword token.
+
+    It reaches to the character ``end`` at least; a word on its own that is not wholly inside is out.
+    """
+
+    def is_inside(placed: PlacedWord) -> bool:
+        return placed.span.start < end if placed.is_multiword else placed.span.end <= end
+
+    before = (-1, -1)
+    while (g, s) != before:
+        before = (g, s)
+        while g < len(gold) and is_inside(gold[g]):
+            end = max(end, gold[g].span.end)
+            g += 1
+        while s < len(system) and is_inside(system[s]):
+            end = max(end, system[s].span.end)
+            s += 1
+    return g, s
+
+
+def _common_subsequence(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Index pairs of a longest common subsequence."""
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # [i][j]: of a[i:] and b[j:]
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            longer = max(lengths[i + 1][j], lengths[i][j + 1])
+            lengths[i][j] = 1 + lengths[i + 1][j + 1] if a[i] == b[j] else longer
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j]:
+            yield i, j
+            i, j = i + 1, j + 1
+        elif lengths[i + 1][j] == lengths[i][j]:
+            i += 1
+        else:
+            j += 1

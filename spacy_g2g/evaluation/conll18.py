@@ -1,0 +1,176 @@
+"""The metrics of the CoNLL 2018 shared task, https://universaldependencies.org/conll18/evaluation.html.
+
+Each counts what is right, out of the gold words, the system's words and the aligned words:
+
+- Tokens, Sentences: spans of the text. Words: aligned words (see ``alignment``).
+- UPOS, XPOS, UFeats, AllTags, Lemmas: columns of aligned words. A gold lemma "_" fits any lemma.
+- UAS, LAS: the head, and the relation without its subtype. Punctuation counts.
+- CLAS: LAS of content words. BLEX: moreover their lemmas. MLAS: moreover their UPOS and features, and
+  those of their functional dependents.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..formats.conllu import ConlluSentence
+from .alignment import Layout, Span, align_words, check_same_text, make_layout
+
+_CONTENT = (
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod "
+    "acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep"
+)
+CONTENT_RELATIONS = frozenset(_CONTENT.split())
+FUNCTIONAL_RELATIONS = ("aux", "cop", "mark", "det", "clf", "case", "cc")
+_FEATURES = (
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood "
+    "Tense Aspect Voice Evident Polarity Person Polite"
+)
+UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts of one metric, and its rates between 0 and 1; a rate out of nothing is 0.
+
+    aligned (Optional[int]): Number of aligned words that count; None for Tokens, Sentences and Words.
+    """
+
+    correct: int
+    gold: int
+    system: int
+    aligned: int | None = None
+
+    @property
+    def precision(self) -> float:
+        """Correct ones out of the system's."""
+        return _ratio(self.correct, self.system)
+
+    @property
+    def recall(self) -> float:
+        """Correct ones out of the gold ones."""
+        return _ratio(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return _ratio(2 * self.correct, self.system + self.gold)
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """Correct ones out of the aligned words; None for Tokens, Sentences and Words."""
+        return None if self.aligned is None else _ratio(self.correct, self.aligned)
+
+
+class _Features(NamedTuple):
+    """What is compared of a word. Words are named by gold index, so that both sides are comparable.
+
+    head: Gold index of the head, ROOT, MISSING, or UNALIGNED.
+    functional: Gold index, relation, UPOS and features of each functional dependent.
+    """
+
+    head: int
+    relation: str
+    upos: str
+    xpos: str
+    feats: tuple[str, ...]
+    lemma: str
+    functional: tuple[tuple[int, str, str, tuple[str, ...]], ...]
+
+
+ROOT, MISSING, UNALIGNED = -1, -2, -3
+
+#: What must be equal of two aligned words, by metric.
+_WORD_METRICS: dict[str, Callable[[_Features], Hashable]] = {
+    "UPOS": lambda word: word.upos,
+    "XPOS": lambda word: word.xpos,
+    "UFeats": lambda word: word.feats,
+    "AllTags": lambda word: (word.upos, word.xpos, word.feats),
+    "Lemmas": lambda word: word.lemma,
+    "UAS": lambda word: word.head,
+    "LAS": lambda word: (word.head, word.relation),
+}
+#: The same for metrics of content words only.
+_CONTENT_METRICS: dict[str, Callable[[_Features], Hashable]] = {
+    "CLAS": lambda word: (word.head, word.relation),
+    "MLAS": lambda word: (word.head, word.relation, word.upos, word.feats, word.functional),
+    "BLEX": lambda word: (word.head, word.relation, word.lemma),
+}
+
+
+def evaluate_sentences(gold: Iterable[ConlluSentence], system: Iterable[ConlluSentence]) -> dict[str, Score]:
+    """Score a system's annotation of a text. Sentences and tokens may differ, the text may not.
+
+    RETURNS (Dict[str, Score]): By metric, in the order of the shared task: Tokens, Sentences, Words, UPOS,
+        XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX.
+    RAISES (ValueError): where the texts differ.
+    """
+    gold_layout, system_layout = make_layout(gold), make_layout(system)
+    check_same_text(gold_layout, system_layout)
+    aligned = align_words(gold_layout.words, system_layout.words)
+    gold_words = _features(gold_layout, {i: i for i in range(len(gold_layout.words))}, MISSING)
+    system_words = _features(system_layout, {s: g for g, s in aligned.items()}, UNALIGNED)
+    pairs = [(gold_words[g], _fit_lemma(gold_words[g], system_words[s])) for g, s in aligned.items()]
+    scores = {
+        "Tokens": _score_spans(gold_layout.tokens, system_layout.tokens),
+        "Sentences": _score_spans(gold_layout.sentences, system_layout.sentences),
+        "Words": Score(len(pairs), len(gold_words), len(system_words)),
+    }
+    for name, key in _WORD_METRICS.items():
+        scores[name] = _score_words(gold_words, system_words, pairs, key)
+    gold_words = [word for word in gold_words if word.relation in CONTENT_RELATIONS]
+    system_words = [word for word in system_words if word.relation in CONTENT_RELATIONS]
+    pairs = [(word, other) for word, other in pairs if word.relation in CONTENT_RELATIONS]
+    for name, key in _CONTENT_METRICS.items():
+        scores[name] = _score_words(gold_words, system_words, pairs, key)
+    return scores
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _score_spans(gold: Sequence[Span], system: Sequence[Span]) -> Score:
+    return Score(len(set(gold) & set(system)), len(gold), len(system))
+
+
+def _score_words(
+    gold: Sequence[_Features],
+    system: Sequence[_Features],
+    pairs: Sequence[tuple[_Features, _Features]],
+    key: Callable[[_Features], Hashable],
+) -> Score:
+    correct = sum(key(gold_word) == key(system_word) for gold_word, system_word in pairs)
+    return Score(correct, len(gold), len(system), len(pairs))
+
+
+def _fit_lemma(gold: _Features, system: _Features) -> _Features:
+    return system._replace(lemma="_") if gold.lemma == "_" else system
+
+
+def _features(layout: Layout, gold_index: Mapping[int, int], missing: int) -> list[_Features]:
+    """Features of each word of a layout.
+
+    gold_index: Gold index of the layout's words that are aligned.
+    missing: Stands for a missing head; another one for gold and system, so that it never is correct.
+    """
+    own = []  # what a word shows of itself as a functional dependent
+    functional = defaultdict(list)
+    for i, placed in enumerate(layout.words):
+        word = placed.word
+        relation = word.deprel.partition(":")[0]
+        known = (feat for feat in word.feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES)
+        own.append((gold_index.get(i, UNALIGNED), relation, word.upos, tuple(sorted(known))))
+        if relation in FUNCTIONAL_RELATIONS and placed.head is not None:
+            functional[placed.head].append(own[-1])
+    features = []
+    for i, (placed, (_, relation, upos, feats)) in enumerate(zip(layout.words, own, strict=True)):
+        head = placed.head
+        if head is None:
+            head = missing
+        elif head != ROOT:
+            head = gold_index.get(head, UNALIGNED)
+        word = placed.word
+        features.append(_Features(head, relation, upos, word.xpos, feats, word.lemma, tuple(functional[i])))
+    return features

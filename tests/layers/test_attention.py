@@ -1,0 +1,223 @@
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from spacy_g2g.layers.attention import Edges, GraphSelfAttention
+
+N_RELATIONS = 6
+N_HEADS = 3
+HEAD_WIDTH = 8
+WIDTH = N_HEADS * HEAD_WIDTH
+NONE = 0  # in the dense form only, where the relation r of the sparse form is r + 1
+
+Edge = tuple[int, int, int, int]
+
+
+def tree(sentence: int, heads: list[int]) -> list[Edge]:
+    """Both directions of each arc: 0 to 2 where the query is the head, 3 to 5 where it is the dependent."""
+    arcs = [(i, head) for i, head in enumerate(heads) if head >= 0]
+    down = [(sentence, head, i, i % 3) for i, head in arcs]
+    return down + [(sentence, i, head, 3 + i % 3) for i, head in arcs]
+
+
+# No pair has two edges, which the textbook form cannot say. Sentences have LENGTHS where they are padded.
+GRAPHS: dict[str, list[Edge]] = {
+    "trees": tree(0, [-1, 0, 1, 1, 5, 3]) + tree(1, [1, 2, -1, 2]),
+    "cycles": tree(0, [1, 2, 0, 4, 5, 3]) + tree(1, [1, 2, 3, 0]) + [(2, 0, 0, 5)],
+    "several edges on one query": [(0, 2, j, (j * j) % 6) for j in range(6)] + [(1, 0, 1, 1), (1, 0, 3, 1)],
+    "one sentence without edges": [*tree(0, [-1, 0, 0, 2, 3, 4]), (2, 0, 0, 0)],
+    "one edge": [(1, 3, 0, 4)],
+}
+LENGTHS = torch.tensor([6, 4, 1])
+
+
+def as_edges(graph: list[Edge]) -> Edges:
+    return Edges(*torch.tensor(graph, dtype=torch.long).reshape(-1, 4).T)
+
+
+def random_module(normalise_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
+    torch.manual_seed(2)
+    module = GraphSelfAttention(
+        WIDTH, N_HEADS, dropout=dropout, n_relations=N_RELATIONS, normalise_keys=normalise_keys
+    )
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.4)
+    return module
+
+
+def dense_parameters(dtype: torch.dtype) -> dict[str, Tensor]:
+    """Draw the parameters of the textbook form, whose tables have a row for NONE."""
+    torch.manual_seed(3)
+    shapes = {
+        "qkv.weight": (3 * WIDTH, WIDTH),
+        "qkv.bias": (3 * WIDTH,),
+        "output.weight": (WIDTH, WIDTH),
+        "output.bias": (WIDTH,),
+        "keys": (N_RELATIONS + 1, HEAD_WIDTH),
+        "values": (N_RELATIONS + 1, HEAD_WIDTH),
+        "gain": (HEAD_WIDTH,),
+        "bias": (HEAD_WIDTH,),
+    }
+    return {name: (torch.randn(shape, dtype=dtype) * 0.4).requires_grad_() for name, shape in shapes.items()}
+
+
+def textbook(p: dict[str, Tensor], x: Tensor, mask: Tensor, graph: list[Edge], normalise: bool) -> Tensor:
+    """Compute the papers' formula, with a relation for every pair of positions."""
+    batch, n, _ = x.shape
+    relation = torch.full((batch, n, n), NONE)
+    for sentence, i, j, r in graph:
+        relation[sentence, i, j] = r + 1
+    keys = nn.functional.layer_norm(p["keys"], (HEAD_WIDTH,), p["gain"], p["bias"], 1e-12)
+    keys = (keys if normalise else p["keys"])[relation]  # [batch, n, n, d]
+    values = p["values"][relation]
+    qkv = (x @ p["qkv.weight"].T + p["qkv.bias"]).view(batch, n, 3, N_HEADS, HEAD_WIDTH)
+    z = []
+    for head in range(N_HEADS):
+        q, k, v = qkv[:, :, :, head].unbind(2)
+        e = (q[:, :, None] * (k[:, None] + keys)).sum(-1) / HEAD_WIDTH**0.5
+        a = e.masked_fill(~mask[:, None], float("-inf")).softmax(-1)
+        z.append((a[..., None] * (v[:, None] + values)).sum(2))
+    return torch.cat(z, -1) @ p["output.weight"].T + p["output.bias"]
+
+
+def fold_none(p: dict[str, Tensor], normalise: bool) -> dict[str, Tensor]:
+    """Express the textbook's parameters in ours, as the docstring of GraphSelfAttention argues."""
+    none_value = p["values"][NONE].repeat(N_HEADS)
+    ours = {
+        "qkv.weight": p["qkv.weight"],
+        "qkv.bias": p["qkv.bias"],
+        "output.weight": p["output.weight"],
+        "output.bias": p["output.bias"] + p["output.weight"] @ none_value,
+        "relation_keys": p["keys"][1:] - p["keys"][NONE],
+        "relation_values": p["values"][1:] - p["values"][NONE],
+    }
+    if normalise:
+        none_key = nn.functional.layer_norm(p["keys"][NONE], (HEAD_WIDTH,), p["gain"], p["bias"], 1e-12)
+        ours["relation_keys"] = p["keys"][1:]
+        ours["relation_norm.weight"] = p["gain"]
+        ours["relation_norm.bias"] = p["bias"] - none_key
+    return ours
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
+@pytest.mark.parametrize("padding", [True, False])
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
+def test_sparse_form_equals_the_textbook_in_values_and_gradients(
+    graph: list[Edge], normalise: bool, padding: bool, dtype: torch.dtype, tolerance: float
+) -> None:
+    parameters = dense_parameters(dtype)
+    module = GraphSelfAttention(WIDTH, N_HEADS, n_relations=N_RELATIONS, normalise_keys=normalise)
+    x = torch.randn(3, 6, WIDTH, dtype=dtype, requires_grad=True)
+    mask = torch.arange(6) < LENGTHS[:, None] if padding else torch.ones(3, 6, dtype=torch.bool)
+    expected = textbook(parameters, x, mask, graph, normalise)
+    ours = fold_none(parameters, normalise)
+    found = functional_call(module, ours, (x, mask if padding else None, as_edges(graph)), strict=True)
+    torch.testing.assert_close(found[mask], expected[mask], atol=tolerance, rtol=tolerance)
+
+    weights = torch.randn_like(found[mask])
+    leaves = {"x": x, **parameters}
+    for name, leaf in leaves.items():
+        gradients = [
+            torch.autograd.grad((y[mask] * weights).mean(), leaf, retain_graph=True, allow_unused=True)[0]
+            for y in (found, expected)
+        ]
+        if not normalise and name in ("gain", "bias"):
+            assert gradients == [None, None]
+            continue
+        torch.testing.assert_close(
+            *gradients, atol=tolerance, rtol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_edges_change_the_output_of_their_query_alone(normalise: bool) -> None:
+    module = random_module(normalise)
+    x = torch.randn(2, 5, WIDTH)
+    difference = (module(x, None, as_edges([(1, 3, 0, 2)])) - module(x)).abs().amax(-1)
+    assert difference[1, 3] > 1e-3
+    difference[1, 3] = 0
+    assert difference.max() < 1e-5
+
+
+@pytest.mark.parametrize("padding", [True, False])
+def test_no_edges_take_the_same_values_as_none(padding: bool) -> None:
+    module = random_module()
+    x = torch.randn(3, 6, WIDTH)
+    mask = torch.arange(6) < LENGTHS[:, None] if padding else None
+    torch.testing.assert_close(module(x, mask, as_edges([])), module(x, mask))
+
+
+def test_two_edges_on_one_pair_add_up() -> None:
+    module = random_module()
+    x = torch.randn(1, 4, WIDTH)
+    found = module(x, None, as_edges([(0, 1, 2, 0), (0, 1, 2, 3)]))
+    with torch.no_grad():
+        module.relation_keys[5] = module.relation_keys[0] + module.relation_keys[3]
+        module.relation_values[5] = module.relation_values[0] + module.relation_values[3]
+    torch.testing.assert_close(found, module(x, None, as_edges([(0, 1, 2, 5)])), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_new_relations_are_no_graph_and_can_be_learned(normalise: bool) -> None:
+    module = GraphSelfAttention(WIDTH, N_HEADS, n_relations=N_RELATIONS, normalise_keys=normalise)
+    x = torch.randn(3, 6, WIDTH)
+    edges = as_edges(GRAPHS["trees"])
+    found = module(x, None, edges)
+    torch.testing.assert_close(found, module(x), atol=1e-6, rtol=1e-6)
+    found.square().sum().backward()
+    learned = module.relation_norm.weight if normalise else module.relation_keys
+    for parameter in (learned, module.relation_values):
+        assert 0 < parameter.grad.abs().max() < 100
+
+
+def test_attention_dropout_takes_values_and_relations_alike() -> None:
+    module = random_module(dropout=1.0).train()
+    found = module(torch.randn(3, 6, WIDTH), None, as_edges(GRAPHS["trees"]))
+    torch.testing.assert_close(found, module.output.bias.expand(3, 6, WIDTH))
+
+
+@pytest.mark.parametrize("edges", [None, as_edges(GRAPHS["trees"])], ids=["no graph", "graph"])
+def test_attention_dropout_acts_in_train_mode_alone(edges: Edges | None) -> None:
+    module = random_module(dropout=0.5)
+    x = torch.randn(3, 6, WIDTH)
+    exact = module.eval()(x, None, edges)
+    assert torch.equal(module(x, None, edges), exact)
+    assert (module.train()(x, None, edges) - exact).abs().max() > 1e-3
+
+
+def test_memory_for_gradients_is_linear_in_edges() -> None:
+    n, head_width = 24, 32
+    module = GraphSelfAttention(head_width, 1, n_relations=2)
+    sizes: list[int] = []
+
+    def note_size(tensor: Tensor) -> Tensor:
+        sizes.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
+        module(torch.randn(1, n, head_width), None, as_edges([(0, i, 0, i % 2) for i in range(n)]))
+    assert max(sizes) < n * n * head_width / 4
+
+
+@pytest.mark.parametrize("edges", [None, as_edges(GRAPHS["cycles"])], ids=["no graph", "graph"])
+def test_bfloat16_autocast_stays_close(edges: Edges | None) -> None:
+    module = random_module()
+    x = torch.randn(3, 6, WIDTH)
+    mask = torch.arange(6) < LENGTHS[:, None]
+    with torch.autocast("cpu", torch.bfloat16):
+        found = module(x, mask, edges)
+    torch.testing.assert_close(found.float()[mask], module(x, mask, edges)[mask], atol=0.2, rtol=0.1)
+
+
+def test_edges_without_relations_are_refused() -> None:
+    module = GraphSelfAttention(WIDTH, N_HEADS)
+    with pytest.raises(ValueError, match=r"G2G-E205.*1 edges"):
+        module(torch.randn(2, 4, WIDTH), None, as_edges([(1, 3, 0, 4)]))
+
+
+def test_width_that_does_not_divide_among_heads_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"G2G-E204.*10.*4"):
+        GraphSelfAttention(10, 4)

@@ -1,0 +1,184 @@
+import json
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from spacy_g2g.layers.attention import Edges
+from spacy_g2g.layers.checkpoint import load_weights
+from spacy_g2g.layers.encoder import EncoderConfig, GraphEncoder
+
+CONFIG = EncoderConfig(
+    vocab_size=40,
+    n_added_pieces=1,
+    width=24,
+    embedding_width=24,
+    n_layers=2,
+    n_attention_heads=3,
+    hidden_width=48,
+    n_positions=12,
+)
+PIECES = torch.tensor([[2, 8, 9, 10, 11, 12, 3], [2, 5, 40, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0]])
+MASK = PIECES != 0
+EDGES = Edges(*torch.tensor([(0, 1, 2, 0), (0, 2, 1, 3), (0, 5, 1, 1), (1, 1, 2, 0), (1, 2, 1, 3)]).T)
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+
+
+def random_encoder(config: EncoderConfig = CONFIG) -> GraphEncoder:
+    """Build an encoder in which no weight is a plain 0 or 1."""
+    torch.manual_seed(4)
+    encoder = GraphEncoder(config)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.2)
+    return encoder.eval()
+
+
+def test_config_is_plain_json() -> None:
+    assert EncoderConfig(**json.loads(json.dumps(asdict(CONFIG)))) == CONFIG
+
+
+@pytest.mark.parametrize("normalise_keys", [True, False])
+def test_encoder_with_relations_but_no_graph_equals_the_one_without(normalise_keys: bool) -> None:
+    plain = random_encoder()
+    graphs = random_encoder(replace(CONFIG, n_relations=4, normalise_keys=normalise_keys))
+    graphs.load_state_dict(plain.state_dict(), strict=False)
+    no_edges = Edges(*torch.zeros(4, 0, dtype=torch.long))
+    for edges in (None, no_edges):
+        torch.testing.assert_close(graphs(PIECES, MASK, edges=edges), plain(PIECES, MASK), **CLOSE)
+    assert (graphs(PIECES, MASK, edges=EDGES) - plain(PIECES, MASK))[MASK].abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("normalise_keys", [True, False])
+def test_new_relations_leave_a_checkpoint_s_vectors_as_they_were(normalise_keys: bool) -> None:
+    plain = random_encoder(replace(CONFIG, n_added_pieces=0))
+    graphs = GraphEncoder(replace(CONFIG, n_relations=4, normalise_keys=normalise_keys)).eval()
+    load_weights(graphs, plain.state_dict())
+    pieces = PIECES.clamp(max=39)
+    torch.testing.assert_close(graphs(pieces, MASK, edges=EDGES)[MASK], plain(pieces, MASK)[MASK], **CLOSE)
+
+
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_sentence_alone_equals_the_same_in_a_padded_batch(with_graph: bool) -> None:
+    encoder = random_encoder(replace(CONFIG, n_relations=4))
+    batch = encoder(PIECES, MASK, edges=EDGES if with_graph else None)
+    for i, n in enumerate(MASK.sum(1).tolist()):
+        own = EDGES.batch == i
+        edges = Edges(torch.zeros_like(EDGES.batch[own]), *(field[own] for field in EDGES[1:]))
+        alone = encoder(PIECES[i : i + 1, :n], MASK[i : i + 1, :n], edges=edges if with_graph else None)
+        torch.testing.assert_close(alone[0], batch[i, :n], **CLOSE)
+
+
+def test_no_mask_says_that_nothing_is_padded() -> None:
+    encoder = random_encoder()
+    found = encoder(PIECES, None)
+    torch.testing.assert_close(found, encoder(PIECES, torch.ones_like(MASK)), **CLOSE)
+    assert not torch.allclose(found[MASK], encoder(PIECES, MASK)[MASK], atol=1e-2)
+
+
+def test_padding_piece_does_not_matter() -> None:
+    encoder = random_encoder()
+    other = PIECES.masked_fill(~MASK, 7)
+    torch.testing.assert_close(encoder(other, MASK)[MASK], encoder(PIECES, MASK)[MASK], **CLOSE)
+
+
+def test_forward_is_embed_then_encode() -> None:
+    encoder = random_encoder(replace(CONFIG, n_relations=4))
+    inputs = encoder.embed(PIECES)
+    assert inputs.shape == (3, 7, 24)
+    assert torch.equal(encoder.encode(inputs, MASK, EDGES), encoder(PIECES, MASK, edges=EDGES))
+
+
+def test_given_positions_are_taken() -> None:
+    encoder = random_encoder(replace(CONFIG, position_offset=3))
+    assert torch.equal(encoder.embed(PIECES, positions=torch.arange(7)), encoder.embed(PIECES))
+    order = torch.tensor([[6, 5, 4, 3, 2, 1, 0]]).expand(3, 7)
+    found = encoder.embed(PIECES.flip(1), positions=order)
+    torch.testing.assert_close(found.flip(1), encoder.embed(PIECES), **CLOSE)
+
+
+def test_segment_0_is_the_default() -> None:
+    encoder = random_encoder()
+    zeros = torch.zeros_like(PIECES)
+    assert torch.equal(encoder.embed(PIECES, segments=zeros), encoder.embed(PIECES))
+    assert not torch.allclose(encoder.embed(PIECES, segments=zeros + 1), encoder.embed(PIECES))
+
+
+def test_extra_vectors_are_added_before_the_sum_is_normalised() -> None:
+    encoder = random_encoder(replace(CONFIG, embedding_width=16))
+    extra = torch.randn(3, 7, 16)
+    table = encoder.embeddings
+    total = table.pieces(PIECES) + table.positions.weight[:7] + table.segments.weight[0] + extra
+    expected = table.projection(table.norm(total))
+    torch.testing.assert_close(encoder.embed(PIECES, extra=extra), expected, **CLOSE)
+
+
+def test_set_dropout_reaches_hidden_vectors_and_attention() -> None:
+    encoder = random_encoder()
+    exact = encoder(PIECES, MASK)
+    encoder.set_dropout(0.0)
+    torch.testing.assert_close(encoder.train()(PIECES, MASK), exact, **CLOSE)
+    encoder.set_dropout(0.5)
+    rates = {name: module.p for name, module in encoder.named_modules() if isinstance(module, nn.Dropout)}
+    expected = ["embeddings", "layers.0", "layers.0.attention", "layers.1", "layers.1.attention"]
+    assert rates == {f"{name}.dropout": 0.5 for name in expected}
+    assert not torch.allclose(encoder(PIECES, MASK), exact, atol=1e-2)
+    torch.testing.assert_close(encoder.eval()(PIECES, MASK), exact, **CLOSE)
+
+
+def test_rates_of_the_config_reach_their_places() -> None:
+    encoder = GraphEncoder(replace(CONFIG, dropout=0.25, attention_dropout=0.5))
+    assert encoder.layers[1].attention.dropout.p == 0.5
+    assert encoder.embeddings.dropout.p == encoder.layers[1].dropout.p == 0.25
+
+
+def test_random_weights_are_those_of_bert() -> None:
+    encoder = GraphEncoder(replace(CONFIG, width=96, embedding_width=96, initializer_range=0.05))
+    for name, parameter in encoder.named_parameters():
+        if name.endswith("bias"):
+            assert not parameter.any(), name
+        elif "norm" in name:
+            assert (parameter == 1).all(), name
+        else:
+            assert 0.04 < parameter.std().item() < 0.06, name
+
+
+def test_gradients_reach_every_parameter() -> None:
+    encoder = random_encoder(replace(CONFIG, embedding_width=16, n_relations=4, normalise_keys=True)).train()
+    encoder(PIECES, MASK, edges=EDGES)[MASK].square().sum().backward()
+
+    def unused(gradient: Tensor | None) -> bool:
+        return gradient is None or not gradient.any()
+
+    assert [name for name, p in encoder.named_parameters() if unused(p.grad)] == []
+
+
+def test_more_pieces_than_positions_are_refused() -> None:
+    encoder = random_encoder()
+    longest = torch.ones(1, 12, dtype=torch.long)
+    assert encoder(longest, longest > 0).shape == (1, 12, 24)
+    with pytest.raises(ValueError, match=r"G2G-E202.*13 pieces.*at most 12"):
+        encoder.embed(torch.ones(1, 13, dtype=torch.long))
+
+
+def test_segments_without_a_table_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"G2G-E203"):
+        random_encoder(replace(CONFIG, n_segments=0)).embed(PIECES, segments=PIECES)
+
+
+def test_unknown_activation_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"G2G-E201.*'tanh'.*gelu, gelu_new, relu, silu"):
+        GraphEncoder(replace(CONFIG, activation="tanh"))
+
+
+def test_importing_the_encoder_imports_no_heavy_relatives() -> None:
+    code = (
+        "import sys, spacy_g2g.layers.encoder, spacy_g2g.layers.checkpoint\n"
+        "print([name for name in sys.argv[1:] if name in sys.modules])"
+    )
+    heavy = ["transformers", "tokenizers", "safetensors", "huggingface_hub", "spacy", "thinc"]
+    result = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
