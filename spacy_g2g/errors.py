@@ -66,7 +66,7 @@ class Errors(metaclass=_TextsWithCodes):
 
     # 3xx: formats, training, evaluation, cli
     E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
-    E302 = "{where}: byte 0x{value:02x} is not UTF-8; CoNLL-U is UTF-8 text."
+    E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = (
         "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (as in 3.1), "
         "or a multiword token that starts here and does not reach into another or beyond the sentence (as in 4-5)."
@@ -75,9 +75,8 @@ class Errors(metaclass=_TextsWithCodes):
     E305 = "{where}: a sentence without words."
     E306 = "{where}: several roots: the words {roots} have the head 0. Expected one root."
     E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
-    E308 = "{where}: no word of this sentence has the head 0. Expected one root."
-    E309 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
-    E310 = "{where}: the column FORM is empty."
+    E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
+    E309 = "{where}: the column FORM is empty."
     E320 = "n_sents is {n_sents}. Expected 1 or more sentences a Doc."
     E321 = "Unknown annotations {names}. Expected names out of {expected}."
     E322 = "Annotations {names} have one of HEAD and DEP without the other. Expected both or none."
@@ -94,14 +93,15 @@ class Errors(metaclass=_TextsWithCodes):
     E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder that has some."
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
-    E350 = "{where}: a token of white space only cannot be evaluated."
-    E351 = (
+    E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
+    E343 = "There is no file {path}."
+    E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
+    E351 = "runs is {runs}. Expected 1 or more."
+    E360 = "{where}: a token of white space only cannot be evaluated."
+    E361 = (
         "The gold and the system text differ from character {index} on, white space not counted: "
         "{gold!r} and {system!r}. Expected two annotations of the same text."
     )
-
-    E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
-    E351 = "runs is {runs}. Expected 1 or more."
 
     # 4xx: models
     E401 = "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers library."
@@ -122,7 +122,9 @@ class Errors(metaclass=_TextsWithCodes):
         "No parser has dropout {dropout}, arc_width {arc_width}, label_width {label_width} and "
         "encoder_rate_factor {encoder_rate_factor}. Expected a dropout from 0 to below 1, and numbers above 0."
     )
-    E410 = "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
+    E410 = (
+        "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
+    )
 
     # 5xx: pipeline
     E501 = (

@@ -24,10 +24,12 @@ class Plan(NamedTuple):
 
     @property
     def when(self) -> str:
-        """Whether past, present or future expressions of time suit it."""
+        """Whether past, present or future expressions of time suit it; "" where none does."""
         if self.modal:
             return "future"
-        return "present" if self.tense == "pres" and not self.progressive else "past"
+        if self.tense == "past":
+            return "past"
+        return "" if self.perfect or self.progressive else "present"
 
 
 PAST = Plan()
@@ -120,7 +122,12 @@ class Clauses(Phrases):
         if not dice.chance(0.13):
             return None
         form = dice.deal(lex.MANNER if negative or dice.chance(0.4) else lex.FREQUENCY)
-        kinds = {"always": "PronType=Tot", "never": "PronType=Neg", "usually": "_", "sometimes": "PronType=Ind"}
+        kinds = {
+            "always": "PronType=Tot",
+            "never": "PronType=Neg",
+            "usually": "_",
+            "sometimes": "PronType=Ind",
+        }
         return make.adverb(form, kinds.get(form, "Degree=Pos"))
 
     def complete(self, verb: Node, frame: VerbClass, *, gap: str = "", depth: int = 2, most: int = 2) -> None:
@@ -133,20 +140,26 @@ class Clauses(Phrases):
         count = min(most, dice.weighted([(45, 0), (45, 1), (12, 2)])) if not verb.heavy else 0
         pairs = frame.phrases if frame.object else [pair for pair in frame.phrases if pair[0] != gap]
         for _ in range(max(count, frame.needs_phrase)):
-            if pairs:
+            if pairs and not verb.heavy:
                 prep, cls = dice.pick(pairs)
-                noun = self.np(cls, depth=depth - 1, banned=banned)
+                noun = self.np(cls, depth=max(depth - 1, 0), banned=banned)
                 verb.right("obl", self.pp(prep, noun))
+                verb.heavy = noun.heavy
                 pairs = [pair for pair in pairs if pair[0] != prep]
 
-    def add_time(self, verb: Node, plan: Plan, probability: float = 0.25) -> Node:
-        if not verb.heavy and self.dice.chance(probability):
+    def add_time(self, verb: Node, plan: Plan, probability: float = 0.3) -> Node:
+        if plan.when and not verb.heavy and self.dice.chance(probability):
             verb.right(*self.time(plan.when))
         return verb
 
     def frame_for(self, cls: str, role: str) -> VerbClass | None:
-        """A verb class that takes `cls` as subject or as object."""
-        names = [name for name in VERBS if cls in getattr(VERBS[name], role)]
+        """A verb class that takes `cls` as subject, object or patient (object of a passive)."""
+        field = "object" if role == "patient" else role
+        names = [
+            name
+            for name in VERBS
+            if cls in getattr(VERBS[name], field) and (role, name) != ("patient", "own")
+        ]
         return VERBS[self.dice.pick(names)] if names else None
 
     def statement(self, subject: Node | None = None, *, depth: int = 1, plan: Plan | None = None) -> Node:
@@ -162,7 +175,9 @@ class Clauses(Phrases):
     def active(self, subject: Node | None = None, *, depth: int = 1, plan: Plan | None = None) -> Node:
         dice = self.dice
         if subject is None:
-            cls = dice.weighted([(75, "person"), (8, "animal"), (5, "vehicle"), (4, "event"), (4, "building"), (4, "team")])
+            cls = dice.weighted(
+                [(75, "person"), (8, "animal"), (5, "vehicle"), (4, "event"), (4, "building"), (4, "team")]
+            )
             subject = self.subject(cls, depth)
         frame = self.frame_for(subject.cls, "subject") or VERBS["rest"]
         plan = plan or self.plan(stative=frame is VERBS["own"] or frame is VERBS["stand"])
@@ -172,14 +187,21 @@ class Clauses(Phrases):
 
     def passive(self, subject: Node | None = None, *, depth: int = 1) -> Node:
         dice = self.dice
-        frame = VERBS[dice.pick([name for name in lex.TRANSITIVE if name != "own"])]
+        frame = VERBS[dice.pick(lex.ACTIONS)]
         subject = subject or self.np(dice.pick(frame.object), "Nom", depth=depth)
         plan = self.plan(stative=True)
-        verb = self.finite(dice.deal(frame.verbs), subject, plan, passive=True, adverb=self.adverb(plan.negative))
+        verb = self.finite(
+            dice.deal(frame.verbs), subject, plan, passive=True, adverb=self.adverb(plan.negative)
+        )
         if dice.chance(0.5):
-            verb.right("obl:agent", self.pp("by", self.np(dice.pick(frame.subject), depth=depth)))
+            self.add_agent(verb, frame, depth)
         self.complete(verb, frame, gap="obj", depth=depth, most=1)
         return self.add_time(verb, plan)
+
+    def add_agent(self, verb: Node, frame: VerbClass, depth: int) -> None:
+        agent = self.np(self.dice.pick(frame.subject), depth=depth)
+        verb.right("obl:agent", self.pp("by", agent))
+        verb.heavy = agent.heavy
 
     def copular(self, subject: Node, plan: Plan | None = None) -> Node:
         """The subject is an adjective, a noun, or in a place."""
@@ -195,7 +217,7 @@ class Clauses(Phrases):
             predicate = self.pp("in", self.np("place", depth=1))
         else:
             predicate = self.graded_adjective(subject.cls or "person")
-        return self.add_time(self.finite(predicate, subject, plan), plan, 0.12)
+        return self.finite(predicate, subject, plan)
 
     def graded_adjective(self, cls: str) -> Node:
         """tired; very tired; older than the judge; more tired than the judge; as old as the judge."""
@@ -214,14 +236,13 @@ class Clauses(Phrases):
         standard = self.np(cls if cls in lex.NOUNS else "person", depth=0)
         return node.right("obl", self.pp(kind, standard))
 
-    def infinitive(self, *, mark: bool = True, form: str = "inf", depth: int = 1, gap: str = "") -> Node:
-        """(to) read a book; with `gap` "obj", the object stands elsewhere."""
-        frame = VERBS[self.dice.pick(lex.TRANSITIVE if gap or self.dice.chance(0.7) else lex.INTRANSITIVE)]
+    def infinitive(self, *, mark: bool = True, form: str = "inf") -> Node:
+        """(to) read a book."""
+        frame = VERBS[self.dice.pick(lex.ACTIONS if self.dice.chance(0.7) else lex.INTRANSITIVE)]
         verb = make.verb(self.dice.deal(frame.verbs), form)
         if mark:
             verb.left("mark", make.to())
-        self.complete(verb, frame, gap=gap, depth=depth, most=1)
-        verb.cls = self.dice.pick(frame.object) if frame.object else ""
+        self.complete(verb, frame, depth=1, most=1)
         return verb
 
     def add_clause(self, noun: Node) -> None:
@@ -233,7 +254,7 @@ class Clauses(Phrases):
                 noun.right("acl", self.infinitive())
             else:
                 noun.right("acl", self.statement().first("mark", make.subordinator("that")))
-        elif dice.chance(0.25) and self.add_participle(noun):
+        elif dice.chance(0.35) and self.add_participle(noun):
             return
         else:
             clause = self.relative_clause(noun)
@@ -243,19 +264,19 @@ class Clauses(Phrases):
     def add_participle(self, noun: Node) -> bool:
         """the boy reading a book; the book written by the boy."""
         active = noun.cls == "person"
-        frame = self.frame_for(noun.cls, "subject" if active else "object")
+        frame = self.frame_for(noun.cls, "subject" if active else "patient")
         if frame is None:
             return False
         verb = make.verb(self.dice.deal(frame.verbs), "ing" if active else "pass")
         if not active:
-            verb.right("obl:agent", self.pp("by", self.np(self.dice.pick(frame.subject), depth=1)))
+            self.add_agent(verb, frame, depth=1)
         self.complete(verb, frame, gap="" if active else "obj", depth=1, most=1)
         noun.right("acl", verb)
         return True
 
     def relative_clause(self, noun: Node, kind: str = "") -> Node | None:
         """A relative clause on `noun`, to be put where it belongs."""
-        kinds = [(40, "subject"), (25, "object"), (9, "preposition"), (8, "distant"), (8, "whose")]
+        kinds = [(40, "subject"), (25, "object"), (9, "preposition"), (8, "distant"), (16, "whose")]
         kind = kind or self.dice.weighted(kinds)
         if kind in ("object", "distant") and self.frame_for(noun.cls, "object"):
             return self.object_relative(noun, distant=kind == "distant")
@@ -268,19 +289,20 @@ class Clauses(Phrases):
         return self.subject_relative(noun)
 
     def relative_pronoun(self, noun: Node) -> Node:
-        return make.relative(self.dice.pick(["who", "who", "that"] if noun.cls == "person" else ["which", "that"]))
+        return make.relative(
+            self.dice.pick(["who", "who", "that"] if noun.cls == "person" else ["which", "that"])
+        )
 
     def subject_relative(self, noun: Node) -> Node:
         pronoun = self.relative_pronoun(noun)
         pronoun.agr, pronoun.cls = noun.agr, noun.cls
-        frame = self.frame_for(noun.cls, "subject")
-        if frame is not None:
+        if self.frame_for(noun.cls, "subject"):
             return self.active(pronoun)
-        if self.frame_for(noun.cls, "object") is None:
+        frame = self.frame_for(noun.cls, "patient")
+        if frame is None:
             return self.copular(pronoun)
-        frame = self.frame_for(noun.cls, "object")
         verb = self.finite(self.dice.deal(frame.verbs), pronoun, self.plan(stative=True), passive=True)
-        verb.right("obl:agent", self.pp("by", self.np(self.dice.pick(frame.subject), depth=1)))
+        self.add_agent(verb, frame, depth=1)
         self.complete(verb, frame, gap="obj", depth=1, most=1)
         return verb
 

@@ -29,14 +29,14 @@ class Phrases:
         if cls == "place" and dice.chance(0.2):
             return make.name(dice.deal(lex.TOWNS))
         if depth and dice.chance(0.12):
-            return self.coordination(cls, depth, banned)
+            return self.coordination(cls, banned)
         node = self.common(cls)
         if depth and dice.chance(0.28):
             self.add_phrase(node, cls, depth, banned)
         return node
 
     def pronoun(self, case: str) -> Node:
-        return make.pronoun(self.dice.pick("1s 2 he he she she 1p 3p".split()), case)
+        return make.pronoun(self.dice.pick(["1s", "2", "he", "he", "she", "she", "1p", "3p"]), case)
 
     def full_name(self) -> Node:
         rare = self.rare and self.dice.chance(0.15)
@@ -54,7 +54,7 @@ class Phrases:
             if self.dice.chance(0.6):
                 town = make.name(self.dice.deal(lex.TOWNS))
                 title.right("nmod", town.first("case", make.adposition("from")))
-            opening, closing = self.dice.pick([",,", ",,", "()"])
+            opening, closing = self.dice.pick([(",", ","), (",", ","), ("(", ")")])
             title.first("punct", make.punct(opening)).right("punct", make.punct(closing))
             node.right("appos", title)
         return node
@@ -71,7 +71,7 @@ class Phrases:
             superlative = self.add_determiner(node, lemma in lex.MASS)
         elif determiner:
             node.left("det", make.determiner(determiner))
-        if superlative or dice.chance(0.25):
+        if superlative or dice.chance(0.2):
             self.add_adjective(node, superlative)
         if lemma in lex.COMPOUNDS and dice.chance(0.45):
             node.left("compound", make.noun(lex.COMPOUNDS[lemma]))
@@ -81,8 +81,16 @@ class Phrases:
         """Determiner, number or possessor; tells whether a superlative should follow."""
         dice, plural = self.dice, node.agr == "3p"
         kind = dice.weighted(
-            [(44, "the"), (0 if plural or mass else 24, "a"), (8, "this"), (14, "possessor"), (4, "superlative")]
-            + [(0 if mass else 6, "quantity"), (8 if plural else 0, "number"), (3 if mass else 0, "some")]
+            [
+                (44, "the"),
+                (0 if plural or mass else 24, "a"),
+                (8, "this"),
+                (14, "possessor"),
+                (3, "superlative"),
+                (6 if plural or node.cls in lex.COUNTED else 0, "quantity"),
+                (8 if plural else 0, "number"),
+                (3 if mass else 0, "some"),
+            ]
         )
         if kind == "possessor":
             node.left("nmod:poss", self.possessor())
@@ -92,7 +100,7 @@ class Phrases:
             node.left("det:predet", make.determiner(dice.pick(["all", "both"])))
             node.left("det", make.determiner("the"))
         elif kind == "quantity":
-            node.left("det", make.determiner(dice.pick(["every", "no"])))
+            node.left("det", make.determiner(dice.pick(["every", "each"])))
         elif kind == "this":
             node.left("det", make.determiner(dice.pick(["these", "those"] if plural else ["this", "that"])))
         else:
@@ -102,7 +110,7 @@ class Phrases:
     def possessor(self) -> Node:
         """his; Anna Keller's; the teacher's; the dogs'."""
         if self.dice.chance(0.5):
-            return make.pronoun(self.dice.pick("1s 2 he she 1p 3p".split()), "Gen")
+            return make.pronoun(self.dice.pick(["1s", "2", "he", "she", "1p", "3p"]), "Gen")
         owner = self.full_name() if self.dice.chance(0.35) else self.common("person", determiner="the")
         form = "'" if owner.agr == "3p" and owner.word.form.endswith("s") else "'s"
         return owner.right("case", Node(Word(form, "'s", "PART", "POS"), tight=True, joined=True))
@@ -135,7 +143,7 @@ class Phrases:
         adjective = make.adjective(lemma)
         if superlative:
             adjective.left("advmod", make.adverb("most", "Degree=Sup", "RBS"))
-        elif dice.chance(0.15):
+        elif dice.chance(0.12):
             adjective.left("advmod", make.adverb(dice.deal(lex.DEGREE)))
         elif dice.chance(0.2):
             other = make.adjective(self.adjective_lemma(node.cls))
@@ -155,12 +163,16 @@ class Phrases:
             prep, inner = self.dice.pick(pairs)
             banned |= {(prep, inner)}
             plural = True if cls == "team" else None
-            noun = self.common(inner, plural=plural) if depth < 2 else self.np(inner, depth=depth - 1, banned=banned)
+            noun = (
+                self.common(inner, plural=plural)
+                if depth < 2
+                else self.np(inner, depth=depth - 1, banned=banned)
+            )
             node.right("nmod", self.pp(prep, noun))
             node.heavy = noun.heavy
         return bool(pairs)
 
-    def coordination(self, cls: str, depth: int, banned: Banned) -> Node:
+    def coordination(self, cls: str, banned: Banned) -> Node:
         """the cup and the lamp; the house with the roof and the barn, or and the window.
 
         What follows "and" belongs to the last noun before it of the same class.
@@ -179,7 +191,13 @@ class Phrases:
         elif dice.chance(0.3):
             host.first("cc:preconj", make.conjunction("both"))
         last = self.common(host_cls)
-        word = "and" if host.before and host.before[0].rel == "cc:preconj" else dice.pick(["and", "and", "and", "or"])
+        while last.word.lemma == host.word.lemma:
+            last = self.common(host_cls)
+        word = (
+            "and"
+            if host.before and host.before[0].rel == "cc:preconj"
+            else dice.pick(["and", "and", "and", "or"])
+        )
         host.right("conj", last.first("cc", make.conjunction(word)))
         if host is node:
             node.agr = "3p" if word == "and" else last.agr
@@ -191,24 +209,26 @@ class Phrases:
         if when == "present":
             unit = make.noun(dice.pick(["day", "morning", "week", "month", "evening"]))
             return "obl:unmarked", unit.left("det", make.determiner("every"))
-        if dice.chance(0.3):
-            return "obl", self.date()
+        if dice.chance(0.45):
+            return "obl", self.date(when)
         if dice.chance(0.3):
             return "obl:unmarked", make.noun("yesterday" if when == "past" else "tomorrow")
         if when == "past" and dice.chance(0.35):
             unit = make.noun(dice.pick(["day", "week", "month", "year"]), plural=True)
-            ago = make.adverb("ago").left("obl:unmarked", unit.left("nummod", make.number(dice.deal(lex.NUMBERS))))
+            ago = make.adverb("ago").left(
+                "obl:unmarked", unit.left("nummod", make.number(dice.deal(lex.NUMBERS)))
+            )
             return "advmod", ago
         unit = make.noun(dice.pick(["week", "month", "year", "summer", "winter"]))
         return "obl:unmarked", unit.left("amod", make.adjective("last" if when == "past" else "next"))
 
-    def date(self) -> Node:
+    def date(self, when: str) -> Node:
         """on Monday; on May 5; in March 1998."""
         dice = self.dice
-        if dice.chance(0.4):
+        if dice.chance(0.35):
             return self.pp("on", make.name(dice.deal(lex.DAYS)))
         month = make.name(dice.deal(lex.MONTHS))
-        if dice.chance(0.5):
+        if when == "future" or dice.chance(0.4):
             return self.pp("on", month.right("nummod", make.number(str(dice.number(1, 30)))))
         year = make.number(str(dice.number(1960, 2019)))
         return self.pp("in", month.right("nmod:unmarked", year))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -41,20 +41,21 @@ class Node:
 
     def left(self, rel: str, child: Node, head: Node | None = None) -> Node:
         """Put `child` to the left, next to this word; returns this node."""
-        self.before.append(child._governed(rel, head or self))
+        self.before.append(child.governed(rel, head or self))
         return self
 
     def first(self, rel: str, child: Node, head: Node | None = None) -> Node:
         """Put `child` at the left edge of the phrase; returns this node."""
-        self.before.insert(0, child._governed(rel, head or self))
+        self.before.insert(0, child.governed(rel, head or self))
         return self
 
     def right(self, rel: str, child: Node, head: Node | None = None) -> Node:
         """Put `child` at the right edge of the phrase; returns this node."""
-        self.after.append(child._governed(rel, head or self))
+        self.after.append(child.governed(rel, head or self))
         return self
 
-    def _governed(self, rel: str, head: Node) -> Node:
+    def governed(self, rel: str, head: Node) -> Node:
+        """Name its relation and its governor; returns this node."""
         self.rel, self.head = rel, head
         return self
 
@@ -72,7 +73,7 @@ class Dice:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random
-        self._decks: dict[str, list[object]] = {}
+        self._decks: dict[str, list[Any]] = {}
 
     def chance(self, probability: float) -> bool:
         return self._random() < probability
@@ -86,12 +87,13 @@ class Dice:
 
     def deal(self, items: list[T]) -> T:
         """Like `pick`, but every item comes once before any comes again."""
-        deck: list[T] = self._decks.setdefault(str(items), [])  # type: ignore[assignment]
+        deck = self._decks.setdefault(str(items), [])
         if not deck:
             deck.extend(items)
-        return deck.pop(int(self._random() * len(deck)))
+        item: T = deck.pop(int(self._random() * len(deck)))
+        return item
 
-    def weighted(self, items: list[tuple[float, T]]) -> T:
+    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
         point = self._random() * sum(weight for weight, _ in items)
         for weight, item in items:
             point -= weight

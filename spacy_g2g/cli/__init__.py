@@ -3,12 +3,18 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .benchmark import benchmark_cli
 from .convert import convert_cli
+from .evaluate import evaluate_cli
+from .parse import parse_cli
 
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, benchmark."
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
+app.command("parse")(parse_cli)
+app.command("evaluate")(evaluate_cli)
+app.command("benchmark")(benchmark_cli)
 
 # spaCy imports what a ``spacy_cli`` entry point names, and leaves it to the module to attach itself. A
 # module is imported once, so the commands are attached once.

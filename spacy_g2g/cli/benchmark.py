@@ -80,7 +80,11 @@ def benchmark(
         for _ in parser.pipe(copies, batch_size=nlp.batch_size):
             pass
 
-    tasks: dict[str, Callable[[Sequence[Doc]], None]] = {"pipeline": whole, name: component, "encoder": encode}
+    tasks: dict[str, Callable[[Sequence[Doc]], None]] = {
+        "pipeline": whole,
+        name: component,
+        "encoder": encode,
+    }
     n_words = sum(map(len, docs))
     speeds: dict[str, list[float]] = {task: [] for task in tasks}
     for run in tqdm(range(runs + 1), desc="runs", disable=None):

@@ -5,14 +5,22 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
+import typer
 from tqdm import tqdm
 from wasabi import msg
 
 from ..errors import Errors
 
 T = TypeVar("T")
+
+Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", "-b", help="Docs a batch  [default: the pipeline's]")
+]
+GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, or -1 for the CPU")]
+Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from wasabi import msg
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..training.docs import sentences_to_docs
-from .common import atomic_path, check_suffix, progress, user_errors
+from .common import Silent, atomic_path, check_suffix, progress, user_errors
 
 
 @dataclass
@@ -41,7 +41,7 @@ def convert_cli(
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences a Doc")] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
-    silent: Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")] = False,
+    silent: Silent = False,
 ) -> None:
     """Convert CoNLL-U to spaCy's binary format.
 

@@ -56,7 +56,7 @@ def make_layout(sentences: Iterable[ConlluSentence]) -> Layout:
         for token in sentence.tokens:
             form = _without_spaces(token.form)
             if not form:
-                raise ValueError(Errors.E350.format(where=sentence.location(token.start - 1)))
+                raise ValueError(Errors.E360.format(where=sentence.location(token.start - 1)))
             span = Span(end, end + len(form))
             end = span.end
             characters.append(form)
@@ -77,7 +77,7 @@ def check_same_text(gold: Layout, system: Layout) -> None:
     shorter = min(len(gold.characters), len(system.characters))
     i = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     excerpts = [layout.characters[i : i + 20] for layout in (gold, system)]
-    raise ValueError(Errors.E351.format(index=i, gold=excerpts[0], system=excerpts[1]))
+    raise ValueError(Errors.E361.format(index=i, gold=excerpts[0], system=excerpts[1]))
 
 
 def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:
@@ -113,7 +113,11 @@ def _without_spaces(form: str) -> str:
 
 
 def _forms(words: Iterable[PlacedWord]) -> list[str]:
-    return [_without_spaces(placed.word.form).lower() for placed in words]
+    """Forms to compare. Spaces inside count in a multiword token only, as in the reference."""
+    forms = (
+        placed.word.form if placed.is_multiword else _without_spaces(placed.word.form) for placed in words
+    )
+    return [form.lower() for form in forms]
 
 
 def _region_ends(

@@ -112,7 +112,7 @@ class ConlluSentence:
         lines = list(self.lines)
         for name, values in columns.items():
             if len(values) != len(self.words):
-                raise ValueError(Errors.E309.format(name=name, found=len(values), expected=len(self.words)))
+                raise ValueError(Errors.E308.format(name=name, found=len(values), expected=len(self.words)))
         for i, word in enumerate(self.words):
             end_of_line = lines[word.row][len(lines[word.row].rstrip("\r\n")) :]
             cells = lines[word.row].rstrip("\r\n").split("\t")
@@ -145,6 +145,16 @@ def read_conllu(
         yield from _read_lines(source, str(getattr(source, "name", "<text>")), trees)
 
 
+def decode_lines(lines: Lines, name: str) -> Iterator[str]:
+    """Lines as str; a ValueError with line number and byte for those that are not UTF-8."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf8") if isinstance(line, bytes) else line
+        except UnicodeDecodeError as error:
+            where, byte = _location(name, number), error.object[error.start]
+            raise ValueError(Errors.E302.format(where=where, value=byte)) from error
+
+
 def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
     """The text of sentences, piece by piece, with an empty line between them in any case."""
     ending = "\n\n"
@@ -154,6 +164,25 @@ def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
         text = str(sentence)
         yield text
         ending = text[-3:]
+
+
+def read_paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
+    """The raw text of sentences, cut where a ``# newdoc`` or ``# newpar`` starts a paragraph.
+
+    A sentence's text is that of its comment ``# text``, or of its forms where these have other characters.
+    """
+    paragraph = ""
+    for sentence in sentences:
+        starts = sentence.comment("newdoc") is not None or sentence.comment("newpar") is not None
+        if starts and paragraph:
+            yield paragraph.rstrip(" ")
+            paragraph = ""
+        text = sentence.comment("text") or ""
+        if "".join(text.split()) != "".join(sentence.text.split()):
+            text = sentence.text
+        paragraph += text + (" " if sentence.tokens[-1].space_after else "")
+    if paragraph:
+        yield paragraph.rstrip(" ")
 
 
 def parse_sentence(
@@ -172,7 +201,7 @@ def parse_sentence(
         if len(cells) != N_COLUMNS:
             raise ValueError(Errors.E301.format(where=where, found=len(cells), row=stripped[:80]))
         if not cells[1]:
-            raise ValueError(Errors.E310.format(where=where))
+            raise ValueError(Errors.E309.format(where=where))
         id_ = cells[0].lstrip("\ufeff") if row == 0 else cells[0]
         last = len(sentence.words)
         if id_ == str(last + 1):
@@ -194,13 +223,7 @@ def _read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSen
     """Cut lines into sentences; empty lines beyond the one that ends a sentence stay with it."""
     block: list[str] = []
     first_line, has_rows, ended = 1, False, False
-    for number, line in enumerate(lines, start=1):
-        if isinstance(line, bytes):
-            try:
-                line = line.decode("utf8")
-            except UnicodeDecodeError as error:
-                where = _location(name, number)
-                raise ValueError(Errors.E302.format(where=where, value=error.object[error.start])) from error
+    for number, line in enumerate(decode_lines(lines, name), start=1):
         is_blank = not line.rstrip("\r\n")
         if ended and not is_blank:
             yield parse_sentence(block, source=name, first_line=first_line, trees=trees)
@@ -261,8 +284,6 @@ def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool
     if cycle:
         ids = " -> ".join(str(i) for i in cycle)
         raise ValueError(Errors.E307.format(where=sentence.location(cycle[0] - 1), cycle=ids))
-    if not roots and None not in heads:
-        raise ValueError(Errors.E308.format(where=sentence.location()))
 
 
 def find_cycle(heads: Sequence[int | None]) -> list[int]:

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
+from .dropout import Dropout
 
 
 class Edges(NamedTuple):
@@ -70,7 +71,7 @@ class GraphSelfAttention(nn.Module):
         # The rows of query, key and value in one matrix: one large product is faster than three.
         self.qkv = nn.Linear(width, 3 * width)
         self.output = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         if n_relations:
             self.relation_keys = nn.Parameter(torch.zeros(n_relations, self.head_width))
             self.relation_values = nn.Parameter(torch.zeros(n_relations, self.head_width))
@@ -95,37 +96,48 @@ class GraphSelfAttention(nn.Module):
         if edges is not None and len(edges.batch):
             if not self.n_relations:
                 raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
-            z = self._attend_with_edges(qkv, visible, edges)
+        else:
+            edges = None
+        dropout = self.dropout.p if self.training else 0.0
+        if edges is not None or (dropout and x.device.type == "cpu"):
+            z = self._attend(qkv, visible, edges)
         else:
             q, k, v = qkv.permute(2, 0, 3, 1, 4)
-            dropout = self.dropout.p if self.training else 0.0
             z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
         return cast(Tensor, self.output(z.reshape(batch, n, width)))
 
-    def _attend_with_edges(self, qkv: Tensor, visible: Tensor | None, edges: Edges) -> Tensor:
-        """Attend with graphs.
+    def _attend(self, qkv: Tensor, visible: Tensor | None, edges: Edges | None) -> Tensor:
+        """Attend by the formula, for graphs and for what PyTorch's own attention is slow at (dropout on a CPU).
 
         qkv: [batch, n, 3, heads, d].
         visible: boolean, [batch, 1, 1, n], or None.
-        Returns z: [batch * n, heads, d]. Memory beyond the scores, [batch, heads, n, n], is linear in edges.
+        Returns z: [batch, n, heads, d]. Memory beyond the scores, [batch, heads, n, n], is linear in edges.
         """
-        batch, n, _, n_heads, head_width = qkv.shape
         q, k, v = qkv.unbind(2)
-        q = q * head_width**-0.5
-        heads = torch.arange(n_heads, device=qkv.device)
-        # The cells of the edges in the scores, and the rows of their queries among all positions.
-        cells = (edges.batch[:, None], heads, edges.query[:, None], edges.key[:, None])
-        rows = edges.batch * n + edges.query
-
+        q = q * self.head_width**-0.5
         scores = q.transpose(1, 2) @ k.permute(0, 2, 3, 1)
-        keys = self.relation_norm(self.relation_keys)[edges.relation]
-        terms = q.reshape(batch * n, n_heads, head_width)[rows] @ keys[:, :, None].to(q.dtype)
-        scores.index_put_(cells, terms.squeeze(-1).to(scores.dtype), accumulate=True)
+        if edges is not None:
+            self._add_key_terms(scores, q, edges)
         if visible is not None:
-            scores.masked_fill_(~visible, float("-inf"))
+            scores = scores.masked_fill_(~visible, float("-inf"))
         a = self.dropout(scores.softmax(-1))
+        z: Tensor = (a @ v.transpose(1, 2)).transpose(1, 2)
+        return z if edges is None else self._add_value_terms(z, a, edges)
 
-        z: Tensor = (a @ v.transpose(1, 2)).transpose(1, 2).reshape(batch * n, n_heads, head_width)
-        values = a[cells][:, :, None] * self.relation_values[edges.relation][:, None, :]
-        z.index_add_(0, rows, values.to(z.dtype))
-        return z
+    def _add_key_terms(self, scores: Tensor, q: Tensor, edges: Edges) -> None:
+        """Add q_i . N(K[r_ij]) to the scores, [batch, heads, n, n], of the edges' cells."""
+        keys = self.relation_norm(self.relation_keys)[edges.relation]
+        terms = q[edges.batch, edges.query] @ keys[:, :, None].to(q.dtype)
+        scores.index_put_(self._cells(edges), terms.squeeze(-1).to(scores.dtype), accumulate=True)
+
+    def _add_value_terms(self, z: Tensor, a: Tensor, edges: Edges) -> Tensor:
+        """Add a_ij V[r_ij] to the outputs, [batch, n, heads, d], of the edges' queries."""
+        batch, n, n_heads, head_width = z.shape
+        values = a[self._cells(edges)][:, :, None] * self.relation_values[edges.relation][:, None, :]
+        rows = z.reshape(batch * n, n_heads, head_width)
+        return rows.index_add(0, edges.batch * n + edges.query, values.to(z.dtype)).view(z.shape)
+
+    def _cells(self, edges: Edges) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The indices of the edges' cells in [batch, heads, n, n], as [edges, heads]."""
+        heads = torch.arange(self.n_heads, device=edges.batch.device)
+        return edges.batch[:, None], heads, edges.query[:, None], edges.key[:, None]

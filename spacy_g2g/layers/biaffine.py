@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from .dropout import Dropout
+
 LEAKY_SLOPE = 0.1
 
 
@@ -27,7 +29,7 @@ class BiaffineScorer(nn.Module):
         self.widths = [arc_width, arc_width, label_width, label_width]
         self.project = nn.Linear(width, sum(self.widths))
         self.activation = nn.LeakyReLU(LEAKY_SLOPE)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.arc_weight = nn.Parameter(torch.zeros(arc_width + 1, arc_width))
         self.label_weight = nn.Parameter(torch.zeros(label_width + 1, n_labels, label_width + 1))
         nn.init.xavier_uniform_(self.project.weight)
@@ -58,7 +60,8 @@ class BiaffineScorer(nn.Module):
         Returns float [arcs, n_labels].
         """
         weight = self.label_weight.flatten(1)
-        mixed = torch.addmm(weight[-1], dependents, weight[:-1]).unflatten(1, self.label_weight.shape[1:])
+        mixed = torch.addmm(weight[-1], dependents, weight[:-1])
+        mixed = mixed.view(-1, *self.label_weight.shape[1:])
         return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
 
     def resize(self, n_labels: int) -> None:

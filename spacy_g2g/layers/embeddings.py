@@ -3,6 +3,7 @@
 from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
+from .dropout import Dropout
 
 
 class InputEmbeddings(nn.Module):
@@ -35,7 +36,7 @@ class InputEmbeddings(nn.Module):
         self.positions = nn.Embedding(n_positions + position_offset, embedding_width)
         self.segments = nn.Embedding(n_segments, embedding_width) if n_segments else None
         self.norm = nn.LayerNorm(embedding_width, eps=layer_norm_eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.projection = nn.Linear(embedding_width, width) if embedding_width != width else None
 
     def forward(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from torch import LongTensor, Tensor, nn
 
 from .attention import Edges, GraphSelfAttention
+from .dropout import Dropout
 from .embeddings import InputEmbeddings
 from .feedforward import FeedForward
 
@@ -63,7 +64,7 @@ class EncoderLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
         self.feedforward = FeedForward(config.width, config.hidden_width, config.activation)
         self.feedforward_norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
         """Shapes as in ``GraphSelfAttention.forward``."""

@@ -80,7 +80,7 @@ def encoder_from_checkpoint(
 def encoder_from_scratch(
     vocab_size: int = 8000, min_frequency: int = 2, lowercase: bool = False
 ) -> EncoderSource:
-    """Registered as ``spacy_g2g.EncoderFromScratch.v1``: random weights, pieces learned from the training words.
+    """Registered as ``spacy_g2g.EncoderFromScratch.v1``: random weights, pieces learned from training words.
 
     vocab_size: at most that many WordPiece pieces.
     min_frequency: a pair of pieces seen less often is not merged.

@@ -61,7 +61,7 @@ class Network(nn.Module, ABC):
         extra = None
         if self.tags is not None and batch.tag_ids is not None:
             extra = self.tags(self.tensor(batch.tag_ids))
-        pieces = self.encoder(piece_ids, mask, extra=extra, edges=edges)
+        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
 
     @abstractmethod

@@ -10,8 +10,10 @@ the number of words since the last step, so that ``accumulate_gradient`` changes
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 import srsly
@@ -31,6 +33,7 @@ from .wordpieces import WordPieces
 
 # Pieces of a batch with its padding, by device: what runs fastest where it was measured.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
+_FIRST_PROCESS = os.getpid()
 
 
 class G2GShim(Shim):
@@ -101,7 +104,8 @@ class G2GShim(Shim):
         """The PyTorch module. Raises ValueError before initialisation."""
         if self._model is None:
             raise ValueError(Errors.E405)
-        return self._model
+        network: Network = self._model
+        return network
 
     @property
     def _known_spec(self) -> NetworkSpec:
@@ -134,8 +138,7 @@ class G2GShim(Shim):
         n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
 
         def backprop(_: Any) -> list[Any]:
-            for loss in losses:
-                loss.backward()
+            torch.autograd.backward(losses)
             self.n_targets += n_targets
             return []
 
@@ -160,9 +163,7 @@ class G2GShim(Shim):
         if not self.n_targets:
             return
         inner = self._follow(optimizer)
-        gradients = [
-            p.grad for group in inner.param_groups for p in group["params"] if p.grad is not None
-        ]
+        gradients = [p.grad for group in inner.param_groups for p in group["params"] if p.grad is not None]
         scale = torch.full((), 1.0 / self.n_targets, device=self.network.device)
         if optimizer.grad_clip:
             norm = torch.nn.utils.get_total_norm(gradients)
@@ -184,7 +185,7 @@ class G2GShim(Shim):
         return self._optimizer
 
     def _parameter_groups(self) -> list[dict[str, Any]]:
-        """Checkpoint weights and the rest, each with and without decay (no decay on vectors: biases, norms)."""
+        """Checkpoint weights and the rest, each with and without decay (vectors, such as biases: without)."""
         groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
         for name, parameter in self.network.named_parameters():
             pretrained = (
@@ -226,10 +227,10 @@ class G2GShim(Shim):
             weights = load_tensors(msg["weights"])
             spec["encoder"] = EncoderConfig(**spec["encoder"])
             spec["tags"] = None if spec["tags"] is None else tuple(spec["tags"])
-        except (ValueError, KeyError, TypeError, SafetensorError) as error:
+            self._set_network(NetworkSpec(**spec))
+            self.network.load_state_dict(weights)
+        except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             raise ValueError(Errors.E406.format(error=error)) from error
-        self._set_network(NetworkSpec(**spec))
-        self.network.load_state_dict(weights)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -256,14 +257,25 @@ def get_shim(model: ParserModel) -> G2GShim:
 def make_model(name: str, shim: G2GShim, tag_attr: str | None) -> ParserModel:
     """The Thinc model around a shim.
 
-    ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags its sentences have.
+    ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags sentences have.
     """
     return ParserModel(name, _forward, shims=[shim], attrs={"dropout_rate": 0.0, "tag_attr": tag_attr})
 
 
 def _forward(model: ParserModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    _adapt_to_fork(os.getpid())
     shim = get_shim(model)
     if is_train:
         shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)
     return shim.predict(inputs), lambda d_parses: d_parses
+
+
+@cache
+def _adapt_to_fork(process: int) -> None:
+    """Compute with one thread in a process of ``nlp.pipe(n_process=2)``.
+
+    The threads of OpenMP do not survive the fork, and whoever waits for them waits for ever.
+    """
+    if process != _FIRST_PROCESS:
+        torch.set_num_threads(1)

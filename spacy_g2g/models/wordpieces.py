@@ -140,9 +140,7 @@ class WordPieces:
             [fit for _, fit in fitted],
         )
 
-    def _row(
-        self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int
-    ) -> _Row:
+    def _row(self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int) -> _Row:
         """CLS, ROOT, the pieces of the words from start to end, SEP."""
         row = _Row([self.cls_id, self.root_id], [NO_TAG, NO_TAG], list(range(start + 1, end + 1)), [])
         for word in range(start, end):
@@ -188,7 +186,7 @@ def _special_ids(tokenizer: Tokenizer) -> tuple[int, int, int, int]:
 
 
 def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...]], Fit]:
-    """Cut words to their first k pieces, with the largest k of which the sentence has at most limit pieces."""
+    """Cut words to their first k pieces, with the largest k that leaves at most limit pieces."""
     if sum(map(len, pieces)) <= limit:
         return pieces, "whole"
     if len(pieces) > limit:

@@ -48,6 +48,7 @@ n_positions = 512
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+SAVED_FILES = ("cfg", "vocab", "model")
 
 
 @Language.factory(
@@ -196,7 +197,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             loss, backprop = self.model.begin_update(inputs)
             backprop(None)
             losses[self.name] += loss
-        if sgd not in (None, False):
+        if sgd:
             self.finish_update(sgd)
         return losses
 
@@ -223,17 +224,16 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             ),
         )
         ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
-        unknown = {dep for _, deps in parses for dep in deps if dep not in ids}
         # White space may have any label: it is not learned.
         flat = [dep for _, deps in parses for dep in deps]
         deps = [flat[i] for i in layout.words]
-        if unknown & set(deps):
-            raise ValueError(
-                Errors.E502.format(unknown=sorted(unknown & set(deps)), name=self.name, labels=list(self.labels))
-            )
+        unknown = sorted(set(deps) - set(ids))
+        if unknown:
+            raise ValueError(Errors.E502.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
-        return self.sentences(docs, layout), [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+        trees = [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+        return self.sentences(docs, layout), trees
 
     def initialize(
         self,
@@ -255,7 +255,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         from ..models.shim import get_shim
 
         validate_get_examples(get_examples, "G2GParser.initialize")
-        counts: Counter[str] = Counter()
+        others: set[str] = set()
         roots: Counter[str] = Counter()
         sentences: list[Sentence] = []
         for example in get_examples():
@@ -263,10 +263,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             sentences += self.sentences([reference])
             for token in reference:
                 if token.dep and not token.is_space:
-                    (roots if token.head.i == token.i else counts)[token.dep_] += 1
-        if labels is not None:
-            counts, roots = Counter(dict.fromkeys(labels, 1)), Counter()
-        self.cfg["labels"] = _order_labels([*self.labels, *sorted(counts)], roots, labels)
+                    if token.head.i == token.i:
+                        roots[token.dep_] += 1
+                    else:
+                        others.add(token.dep_)
+        if labels is None:
+            self.cfg["labels"] = _order_labels([*self.labels, *sorted(others)], roots)
+        else:
+            self.cfg["labels"] = _order_labels([*labels, *self.labels], Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
         get_shim(self.model).initialize(encoder or encoder_from_scratch(), sentences, len(self.labels))
@@ -311,12 +315,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> G2GParser:
         """Load from a folder. Raises ValueError when a file is missing or not whole."""
-        try:
-            super().from_disk(path, exclude=exclude)
-        except FileNotFoundError as error:
-            raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
-        except ValueError as error:
-            raise ValueError(Errors.E505.format(path=Path(path) / "model", error=error)) from error
+        for file in SAVED_FILES:
+            others = [other for other in SAVED_FILES if other != file]
+            try:
+                super().from_disk(path, exclude=[*exclude, *others])
+            except FileNotFoundError as error:
+                raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
+            except ValueError as error:
+                raise ValueError(Errors.E505.format(path=Path(path) / file, error=error)) from error
         self._check_labels(path, exclude)
         return self
 
@@ -326,25 +332,19 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         spec = get_shim(self.model).spec
         if {"model", "cfg"} & set(exclude) or spec is None:
             return
-        if spec.n_labels != len(self.labels):
-            raise ValueError(Errors.E506.format(origin=origin, found=len(self.labels), expected=spec.n_labels))
+        found, expected = len(self.labels), spec.n_labels
+        if found != expected:
+            raise ValueError(Errors.E506.format(origin=origin, found=found, expected=expected))
 
 
-def _order_labels(labels: list[str], roots: Counter[str], given: list[str] | None) -> list[str]:
+def _order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
     """The root label first, then the others in their order, at least one of them.
 
-    The root label is the most frequent one of gold roots, else the one called "root", else the first given.
+    The root label is the most frequent one of gold roots, else the one called "root" in any case.
     """
-    labels = list(dict.fromkeys(labels))
     if not labels and not roots:
         return []
     called_root = [label for label in labels if label.lower() == "root"]
-    if roots:
-        root = min(roots, key=lambda label: (-roots[label], label))
-    elif called_root:
-        root = called_root[0]
-    else:
-        root = given[0] if given else "root"
-    others = [label for label in labels if label != root] or [layouts.SPACE_LABEL]
-    others += sorted(label for label in roots if label != root and label not in others)
-    return [root, *others]
+    root = min(roots, key=lambda label: (-roots[label], label), default=(*called_root, "root")[0])
+    others = [label for label in dict.fromkeys([*labels, *sorted(roots)]) if label != root]
+    return [root, *(others or [layouts.SPACE_LABEL])]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,8 @@ def score_ud(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
     """UAS, LAS and sentence scores, between 0 and 1.
 
     Unlike spaCy's ``dep_uas`` and ``dep_las`` they count punctuation, and compare labels as they are.
-    White-space tokens and tokens without gold are left out. Precision and recall differ only where
-    tokens are misaligned; UAS and LAS are F-scores.
+    White-space tokens, tokens without gold and Docs without any gold labels are left out. Precision and
+    recall differ only where tokens are misaligned; UAS and LAS are F-scores.
 
     Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
     ``ud_sents_r``, ``ud_sents_f``; each None where there is no gold to score against.
@@ -43,34 +45,32 @@ class _Scores:
         self.per_type: dict[str, PRFScore] = {}
 
     def add(self, example: Example) -> None:
-        predicted, reference = example.predicted, example.reference
         heads, deps = gold_parse(example)
-        guessed = {t.i: t for t in predicted if not t.is_space}
-        n_gold = sum(1 for token in reference if token.dep and not token.is_space)
-        n_guessed = n_right = n_labelled = 0
-        for i, token in guessed.items():
-            if not deps[i] and _aligned_to_one(example, i):
+        gold = Counter(token.dep_ for token in example.reference if token.dep and not token.is_space)
+        guessed: Counter[str] = Counter()
+        right: Counter[str] = Counter()
+        n_right_heads = 0
+        for token in example.predicted:
+            if token.is_space or not (deps[token.i] or _has_gold(example, token.i)):
                 continue
-            n_guessed += 1
-            right = heads[i] == token.head.i
-            n_right += right
-            n_labelled += right and deps[i] == token.dep_
-            self._count_type(deps[i], token.dep_, bool(right))
-        _count(self.unlabelled, n_right, n_guessed, n_gold)
-        _count(self.labelled, n_labelled, n_guessed, n_gold)
-        self._add_sentences(example)
-
-    def _count_type(self, gold: str, guess: str, right: bool) -> None:
-        for label in {gold, guess} - {""}:
+            guessed[token.dep_] += 1
+            if token.has_head() and token.head.i == heads[token.i]:
+                n_right_heads += 1
+                right[token.dep_] += token.dep_ == deps[token.i]
+        n_guessed, n_gold = sum(guessed.values()), sum(gold.values())
+        _count(self.unlabelled, n_right_heads, n_guessed, n_gold)
+        _count(self.labelled, sum(right.values()), n_guessed, n_gold)
+        for label in {*guessed, *gold} - {""}:
             score = self.per_type.setdefault(label, PRFScore())
-            hit = right and gold == guess
-            _count(score, int(hit), int(guess == label), int(gold == label))
+            _count(score, right[label], guessed[label], gold[label])
+        self._add_sentences(example)
 
     def _add_sentences(self, example: Example) -> None:
         gold = gold_starts(example)
         if gold is None:
             return
         guessed = np.array([bool(token.is_sent_start) for token in example.predicted], dtype=np.bool_)
+        guessed[:1] = True
         gold_spans, spans = _spans(gold), _spans(guessed)
         _count(self.sentences, len(gold_spans & spans), len(spans), len(list(example.reference.sents)))
 
@@ -87,9 +87,10 @@ class _Scores:
         }
 
 
-def _aligned_to_one(example: Example, i: int) -> bool:
-    """Whether a token is one reference token, so that a missing label is missing gold and no error."""
-    return int(example.alignment.x2y.lengths[i]) == 1
+def _has_gold(example: Example, i: int) -> bool:
+    """Whether a predicted token counts: unless all that it stands for in the reference is not annotated."""
+    places = example.alignment.x2y[i].tolist()
+    return not places or any(example.reference[place].dep for place in places)
 
 
 def _count(score: PRFScore, right: int, guessed: int, gold: int) -> None:
@@ -100,4 +101,4 @@ def _count(score: PRFScore, right: int, guessed: int, gold: int) -> None:
 
 def _spans(starts: np.ndarray) -> set[tuple[int, int]]:
     places = [*np.flatnonzero(starts).tolist(), len(starts)]
-    return set(zip(places, places[1:], strict=False))
+    return set(pairwise(places))

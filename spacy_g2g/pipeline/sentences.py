@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import DEP, HEAD, IS_SPACE, ORTH, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -65,7 +64,7 @@ def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = Non
     starts: for each Doc, sentence starts to use in place of its own, or None.
     """
     doc_starts = np.cumsum([0, *map(len, docs)])
-    arrays = [doc.to_array([SENT_START, IS_SPACE]) for doc in docs]
+    arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
     sent_start = table[:, 0].astype(np.int64)
     is_start = sent_start == 1
@@ -104,7 +103,12 @@ def _of_words(layout: Layout, values: list[list[str]]) -> list[str]:
 
 
 def write_trees(
-    docs: Sequence[Doc], layout: Layout, heads: IntArray, labels: IntArray, label_hashes: HashArray, space: int
+    docs: Sequence[Doc],
+    layout: Layout,
+    heads: IntArray,
+    labels: IntArray,
+    label_hashes: HashArray,
+    space: int,
 ) -> None:
     """Write heads, labels and sentence boundaries to Docs.
 
@@ -116,15 +120,16 @@ def write_trees(
     tokens = np.arange(n_tokens)
     absolute, deps = _attach_spaces(layout, tokens, np.uint64(space), label_hashes[0])
     first = layout.first_word[layout.sentence_of[layout.words]]
-    absolute[layout.words] = np.where(heads == 0, layout.words, layout.words[first + np.maximum(heads, 1) - 1])
+    head_tokens = layout.words[first + np.maximum(heads, 1) - 1]
+    absolute[layout.words] = np.where(heads == 0, layout.words, head_tokens)
     deps[layout.words] = label_hashes[labels]
-    parse = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
-    sent_starts = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
+    parse: Any = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
+    sent_starts: Any = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
     for doc, start, end in zip(docs, layout.doc_starts[:-1], layout.doc_starts[1:], strict=True):
         if end > start:
             # HEAD with DEP resets the boundaries, so they are written afterwards.
-            doc.from_array([HEAD, DEP], parse[start:end])
-            doc.from_array([SENT_START], sent_starts[start:end])
+            doc.from_array(["HEAD", "DEP"], parse[start:end])
+            doc.from_array("SENT_START", sent_starts[start:end])
 
 
 def _attach_spaces(
@@ -150,7 +155,8 @@ def gold_starts(example: Example) -> BoolArray | None:
     reference = example.reference
     if not reference.has_annotation("SENT_START"):
         return None
-    starts = reference.to_array(SENT_START).astype(np.int64) == 1
+    starts: BoolArray = reference.to_array("SENT_START").astype(np.int64) == 1
+    starts[:1] = True
     if _same_tokens(example):
         return starts
     aligned = np.zeros(len(example.predicted), dtype=np.bool_)
@@ -166,26 +172,30 @@ def gold_starts(example: Example) -> BoolArray | None:
 def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
     """Gold heads and labels, as the predicted Doc's tokens.
 
-    Returns int [tokens], the head's token number (of a root, its own), -1 where gold is missing or
-    misaligned; and the labels, "" where missing.
+    Returns int [tokens], the head's token number (of a root, its own), and the labels; -1 and "" where gold
+    is missing, and where the token or its gold head is not exactly one token on both sides.
     """
     if _same_tokens(example):
-        table = example.reference.to_array([HEAD, DEP])
+        table = example.reference.to_array(["HEAD", "DEP"])
         heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
         strings = example.reference.vocab.strings
-        return np.where(table[:, 1] == 0, -1, heads), [strings[int(dep)] if dep else "" for dep in table[:, 1]]
-    aligned_heads, aligned_deps = example.get_aligned_parse(projectivize=False)
-    deps = [dep or "" for dep in aligned_deps]
-    heads = np.array(
-        [-1 if head is None or not dep else head for head, dep in zip(aligned_heads, deps, strict=True)],
-        dtype=np.int64,
-    )
+        deps = [strings[int(dep)] if dep else "" for dep in table[:, 1]]
+        return np.where(table[:, 1] == 0, -1, heads), deps
+    x2y, y2x = example.alignment.x2y, example.alignment.y2x
+    pairs = ((i, int(x2y[i][0])) for i in range(len(example.predicted)) if x2y.lengths[i] == 1)
+    places = {gold: i for i, gold in pairs if y2x.lengths[gold] == 1}
+    heads = np.full(len(example.predicted), -1, dtype=np.int64)
+    deps = [""] * len(heads)
+    for gold, i in places.items():
+        token = example.reference[gold]
+        if token.dep and token.head.i in places:
+            heads[i], deps[i] = places[token.head.i], token.dep_
     return heads, deps
 
 
 def _same_tokens(example: Example) -> bool:
     x, y = example.predicted, example.reference
-    return len(x) == len(y) and bool((x.to_array(ORTH) == y.to_array(ORTH)).all())
+    return len(x) == len(y) and bool((x.to_array("ORTH") == y.to_array("ORTH")).all())
 
 
 def heads_in_sentences(layout: Layout, heads: IntArray) -> IntArray:

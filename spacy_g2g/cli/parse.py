@@ -1,0 +1,168 @@
+"""``parse``: annotate a file with a pipeline."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from wasabi import msg
+
+from ..errors import Errors
+from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
+from ..training.docs import TOKEN_ANNOTATIONS, doc_to_sentences, restore_sentences, sentences_to_docs
+from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+
+#: A text or a Doc, and the keys that go to the output with it.
+Task = tuple[str | Doc, dict[str, Any]]
+Result = tuple[Doc, dict[str, Any]]
+
+
+def parse_cli(
+    pipeline: Pipeline,
+    input_: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN", help=".txt (a document a line), .jsonl (objects with a text), .conllu or .spacy"
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl or .spacy")],
+    batch_size: BatchSize = None,
+    n_process: Annotated[int, typer.Option("--n-process", "-n", help="Number of processes")] = 1,
+    gpu_id: GpuId = -1,
+    format_: Annotated[
+        str | None, typer.Option("--format", "-f", help="Format of OUT, where its name does not tell")
+    ] = None,
+    silent: Silent = False,
+) -> None:
+    """Parse a file. Order is kept; empty lines of text are left out.
+
+    From CoNLL-U to CoNLL-U, words and sentences are the given ones, and all but HEAD and DEPREL stays.
+    """
+    with user_errors():
+        setup_gpu(gpu_id, silent=silent)
+        n_docs = parse(
+            pipeline,
+            input_,
+            output,
+            format=format_,
+            batch_size=batch_size,
+            n_process=n_process,
+            silent=silent,
+        )
+    if not silent:
+        msg.good(f"{n_docs} Docs: {output}")
+
+
+def parse(
+    pipeline: str,
+    input_: Path,
+    output: Path,
+    *,
+    format: str | None = None,
+    batch_size: int | None = None,
+    n_process: int = 1,
+    silent: bool = True,
+) -> int:
+    """Annotate a file with a pipeline, one document after the other, in the order of the file.
+
+    pipeline: Folder or name of a pipeline.
+    input_: A .txt file (each line that is not empty is a document), .jsonl (a document is the "text" of
+        each object; other keys are kept), .conllu (each sentence; its words and tags are given) or .spacy.
+    output: A .conllu, .jsonl (what ``Doc.to_json`` gives) or .spacy file.
+    format: "conllu", "jsonl" or "spacy", in place of the output's suffix.
+    RETURNS (int): Number of Docs.
+    RAISES (ValueError): for an unknown suffix or bad input; the output is left as it was then.
+    """
+    in_suffix = check_suffix(input_, tuple(_READERS))
+    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, tuple(_WRITERS))
+    if not input_.is_file():
+        raise FileNotFoundError(Errors.E343.format(path=input_))
+    nlp = spacy.load(pipeline)
+    tasks = _READERS[in_suffix](input_, nlp)
+    annotated = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size, n_process=n_process)
+    with atomic_path(output) as path:
+        return _WRITERS[out_suffix](progress(annotated, unit="Docs", silent=silent), path)
+
+
+def _read_txt(path: Path, _nlp: Language) -> Iterator[Task]:
+    with path.open("rb") as file_:
+        for line in decode_lines(file_, str(path)):
+            if line.strip():
+                yield line.rstrip("\r\n"), {}
+
+
+def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
+    with path.open("rb") as file_:
+        for number, line in enumerate(decode_lines(file_, str(path)), start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError:
+                record = None
+            if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+                raise ValueError(Errors.E342.format(path=path, line=number, row=line[:80]))
+            yield record["text"], record
+
+
+def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
+    sentences = read_conllu(path, trees="any")
+    for doc in sentences_to_docs(sentences, nlp.vocab, annotations=TOKEN_ANNOTATIONS):
+        yield doc, {}
+
+
+def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
+    for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
+        restore_sentences(doc)
+        yield doc, {}
+
+
+def _write_conllu(results: Iterable[Result], path: Path) -> int:
+    n_docs = 0
+
+    def sentences() -> Iterator[ConlluSentence]:
+        nonlocal n_docs
+        for doc, _ in results:
+            n_docs += 1
+            yield from doc_to_sentences(doc, doc_id=str(n_docs))
+
+    with path.open("w", encoding="utf8", newline="") as file_:
+        file_.writelines(write_conllu(sentences()))
+    return n_docs
+
+
+def _write_jsonl(results: Iterable[Result], path: Path) -> int:
+    n_docs = 0
+    with path.open("w", encoding="utf8", newline="") as file_:
+        for doc, record in results:
+            n_docs += 1
+            file_.write(json.dumps({**record, **doc.to_json()}, ensure_ascii=False) + "\n")
+    return n_docs
+
+
+def _write_spacy(results: Iterable[Result], path: Path) -> int:
+    doc_bin = DocBin(store_user_data=True)
+    for doc, record in results:
+        if record:
+            doc.user_data["jsonl"] = record
+        doc_bin.add(doc)
+    doc_bin.to_disk(path)
+    return len(doc_bin)
+
+
+_READERS: dict[str, Callable[[Path, Language], Iterator[Task]]] = {
+    ".txt": _read_txt,
+    ".jsonl": _read_jsonl,
+    ".conllu": _read_conllu,
+    ".spacy": _read_spacy,
+}
+_WRITERS: dict[str, Callable[[Iterable[Result], Path], int]] = {
+    ".conllu": _write_conllu,
+    ".jsonl": _write_jsonl,
+    ".spacy": _write_spacy,
+}

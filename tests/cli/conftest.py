@@ -1,0 +1,46 @@
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+
+def attach_to_previous(doc: Doc) -> Doc:
+    """A parser: the first word of each sentence is the root, any other hangs on the one before it."""
+    starts = [bool(token.is_sent_start) or token.i == 0 for token in doc]
+    heads = [i if start else i - 1 for i, start in enumerate(starts)]
+    deps = ["ROOT" if start else "dep" for start in starts]
+    parsed = Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        tags=[token.tag_ for token in doc],
+        pos=[token.pos_ for token in doc],
+        lemmas=[token.lemma_ for token in doc],
+        morphs=[str(token.morph) for token in doc],
+        heads=heads,
+        deps=deps,
+        user_data=doc.user_data,
+    )
+    parsed._context = doc._context
+    return parsed
+
+
+@pytest.fixture(scope="session")
+def pipeline(tmp_path_factory):
+    """Folder of a pipeline that splits sentences at full stops and parses by ``attach_to_previous``."""
+    Language.component("test_attach_to_previous", func=attach_to_previous)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("test_attach_to_previous")
+    path = tmp_path_factory.mktemp("pipeline") / "chain"
+    nlp.to_disk(path)
+    return str(path)
+
+
+@pytest.fixture
+def sample(tmp_path):
+    from ..formats.samples import SAMPLE
+
+    path = tmp_path / "sample.conllu"
+    path.write_bytes(SAMPLE.encode("utf8"))
+    return path

@@ -1,0 +1,95 @@
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.convert import convert
+from spacy_g2g.formats.conllu import write_conllu
+from spacy_g2g.training.docs import doc_to_sentences
+
+from ..formats.samples import SAMPLE, row
+
+
+def load(path):
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+
+
+def test_counts_what_was_converted(sample, tmp_path):
+    counts = convert([sample], tmp_path / "out.spacy", n_sents=2)
+    assert (counts.docs, counts.sentences, counts.words, counts.multiword_tokens) == (2, 3, 13, 2)
+    assert counts.labels["root"] == 3
+    assert len(counts.labels) == 9
+
+
+def test_output_has_all_of_the_file(sample, tmp_path):
+    convert([sample], tmp_path / "out.spacy")
+    text = "".join(write_conllu(s for doc in load(tmp_path / "out.spacy") for s in doc_to_sentences(doc)))
+    assert text == SAMPLE
+
+
+def test_files_and_folders_are_read_in_order(sample, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("b", "a"):
+        (folder / f"{name}.conllu").write_text(row("1", name, deprel="root"))
+    convert([folder, sample], tmp_path / "new" / "out.spacy")
+    assert [doc[0].text for doc in load(tmp_path / "new" / "out.spacy")] == [
+        "a",
+        "b",
+        "Vamos",
+        "Sí",
+        "Duerme",
+    ]
+
+
+def test_bad_input_leaves_the_output_as_it_was(sample, tmp_path):
+    folder = tmp_path / "out"
+    convert([sample], folder / "out.spacy")
+    before = (folder / "out.spacy").read_bytes()
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(SAMPLE + row("1", head="5"))
+    with pytest.raises(ValueError, match=r"E304.*bad\.conllu, line 28"):
+        convert([sample, bad], folder / "out.spacy")
+    assert (folder / "out.spacy").read_bytes() == before
+    assert [path.name for path in folder.iterdir()] == ["out.spacy"]
+
+
+def test_failed_write_leaves_no_file(sample, tmp_path, monkeypatch):
+    def fail(self, path):
+        path.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(DocBin, "to_disk", fail)
+    with pytest.raises(OSError, match="disk full"):
+        convert([sample], tmp_path / "out" / "out.spacy")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_wrong_paths_are_errors(sample, tmp_path):
+    with pytest.raises(ValueError, match=r"E340.*'\.json'.*\.spacy"):
+        convert([sample], tmp_path / "out.json")
+    (tmp_path / "in.txt").touch()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"E340.*'\.txt'.*\.conllu"):
+        convert([tmp_path / "in.txt"], tmp_path / "out.spacy")
+    with pytest.raises(FileNotFoundError, match=r"E341.*nowhere"):
+        convert([tmp_path / "nowhere"], tmp_path / "out.spacy")
+    with pytest.raises(FileNotFoundError, match=r"E341.*empty"):
+        convert([tmp_path / "empty"], tmp_path / "out.spacy")
+
+
+def test_command_converts_and_prints_counts(sample, tmp_path):
+    result = CliRunner().invoke(app, ["convert", str(sample), str(tmp_path / "out.spacy"), "--n-sents", "3"])
+    assert result.exit_code == 0, result.output
+    assert "3 sentences, 13 words, 2 multiword tokens" in result.output
+    assert len(load(tmp_path / "out.spacy")) == 1
+
+
+def test_command_prints_errors_without_traceback(tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text("1\tw\n")
+    result = CliRunner().invoke(app, ["convert", str(bad), str(tmp_path / "out.spacy")])
+    assert result.exit_code == 1
+    assert "E301" in result.output
+    assert isinstance(result.exception, SystemExit)

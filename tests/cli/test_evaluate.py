@@ -1,0 +1,81 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.evaluate import evaluate
+
+from ..formats.samples import row
+
+TEXT = "".join(
+    [
+        "# newdoc\n# text = It works.\n",
+        row("1", "It", "2", "nsubj"),
+        row("2", "works", "0", "root").replace("_\t_\n", "_\tSpaceAfter=No\n"),
+        row("3", ".", "2", "punct"),
+        "\n# newdoc\n# text = We do not know\n",
+        row("1", "We", "0", "root"),
+        row("2", "do", "1", "dep"),
+        row("3", "not", "2", "dep"),
+        row("4", "know", "3", "dep"),
+        "\n",
+    ]
+)
+
+
+@pytest.fixture
+def gold(tmp_path):
+    path = tmp_path / "gold.conllu"
+    path.write_text(TEXT)
+    return path
+
+
+def test_gold_words_and_sentences_are_given(pipeline, gold):
+    scores = evaluate(pipeline, gold)
+    assert scores["Words"].f1 == scores["Sentences"].f1 == 1
+    assert (scores["UAS"].correct, scores["UAS"].gold) == (5, 7)
+    assert (scores["LAS"].correct, scores["LAS"].gold) == (4, 7)
+
+
+def test_raw_text_is_cut_by_the_pipeline(pipeline, sample):
+    scores = evaluate(pipeline, sample, raw=True)
+    # The multiword tokens and "10 000" are out of reach for the tokenizer.
+    assert (scores["Words"].system, scores["Words"].gold) == (12, 13)
+    assert 0 < scores["Words"].f1 < 1
+    assert scores["Tokens"].correct == 10
+
+
+def test_raw_and_gold_segmentation_agree_where_the_text_is_simple(pipeline, gold):
+    assert evaluate(pipeline, gold, raw=True) == evaluate(pipeline, gold)
+
+
+def test_tags_are_those_of_the_pipeline_unless_gold_ones_are_asked_for(pipeline, sample):
+    assert evaluate(pipeline, sample)["UPOS"].correct == 0
+    scores = evaluate(pipeline, sample, gold_tags=True)
+    assert scores["AllTags"].f1 == scores["Lemmas"].f1 == 1
+
+
+def test_gold_needs_complete_trees(pipeline, tmp_path):
+    (tmp_path / "gold.conllu").write_text(row("1") + row("2", head="_"))
+    with pytest.raises(ValueError, match=r"E304.*gold\.conllu, line 2"):
+        evaluate(pipeline, tmp_path / "gold.conllu")
+
+
+def test_command_prints_percentages_and_writes_json(pipeline, gold, tmp_path):
+    out = tmp_path / "metrics" / "scores.json"
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--output", str(out)])
+    assert result.exit_code == 0, result.output
+    table = {line.split()[0]: line.split()[1:] for line in result.output.splitlines() if line.strip()}
+    assert table["LAS"] == ["57.14"] * 4
+    assert table["Words"] == ["100.00"] * 3
+    scores = json.loads(out.read_text())
+    assert scores["LAS"]["f1"] == pytest.approx(4 / 7)
+    assert scores["LAS"]["correct"] == 4
+    assert scores["Tokens"]["aligned_accuracy"] is None
+
+
+def test_command_refuses_gold_tags_of_raw_text(pipeline, gold):
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--raw", "--gold-tags"])
+    assert result.exit_code == 2
+    assert "--gold-tags" in result.output

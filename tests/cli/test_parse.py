@@ -1,0 +1,169 @@
+import json
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.convert import convert
+from spacy_g2g.cli.parse import parse
+from spacy_g2g.formats.conllu import read_conllu
+
+from ..formats.samples import SAMPLE, shared_treebank
+
+
+def load(path):
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+
+
+def without_tree(text):
+    """CoNLL-U text without columns 7 and 8 of words."""
+    rows = [line.split("\t") for line in text.split("\n")]
+    return [cells[:6] + cells[8:] if cells[0].isdigit() else cells for cells in rows]
+
+
+def assert_chains(path):
+    for sentence in read_conllu(path, trees="full"):
+        assert [word.head for word in sentence.words] == list(range(len(sentence.words)))
+        assert [word.deprel for word in sentence.words] == ["root"] + ["dep"] * (len(sentence.words) - 1)
+
+
+def test_conllu_is_given_back_but_for_head_and_deprel(pipeline, sample, tmp_path):
+    out = tmp_path / "out.conllu"
+    assert parse(pipeline, sample, out) == 3
+    assert without_tree(out.read_text("utf8")) == without_tree(SAMPLE)
+    assert_chains(out)
+
+
+def test_conllu_without_annotation_is_parsed(pipeline, tmp_path):
+    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    source.write_text("".join("\t".join([str(i), "w", *"________"]) + "\n" for i in (1, 2, 3)))
+    parse(pipeline, source, out)
+    assert_chains(out)
+
+
+def test_spacy_from_conllu_gives_the_conllu_back(pipeline, sample, tmp_path):
+    convert([sample], tmp_path / "in.spacy", n_sents=3)
+    parse(pipeline, tmp_path / "in.spacy", tmp_path / "out.conllu")
+    assert without_tree((tmp_path / "out.conllu").read_text("utf8")) == without_tree(SAMPLE)
+    assert_chains(tmp_path / "out.conllu")
+
+
+def test_spacy_to_spacy_keeps_what_gives_the_conllu_back(pipeline, sample, tmp_path):
+    convert([sample], tmp_path / "in.spacy", n_sents=3)
+    parse(pipeline, tmp_path / "in.spacy", tmp_path / "mid.spacy")
+    parse(pipeline, tmp_path / "mid.spacy", tmp_path / "out.conllu")
+    assert without_tree((tmp_path / "out.conllu").read_text("utf8")) == without_tree(SAMPLE)
+
+
+def test_lines_of_text_are_documents_in_order(pipeline, tmp_path):
+    source, out = tmp_path / "in.txt", tmp_path / "out.conllu"
+    source.write_bytes("One two. Three.\r\n\n  \nFour  five\u2028six.".encode())
+    assert parse(pipeline, source, out) == 2
+    sentences = list(read_conllu(out, trees="full"))
+    assert [s.comment("sent_id") for s in sentences] == ["1-1", "1-2", "2-1"]
+    assert [[w.form for w in s.words] for s in sentences] == [
+        ["One", "two", "."],
+        ["Three", "."],
+        ["Four", "five", "six", "."],
+    ]
+    assert sentences[2].words[0].misc == "SpacesAfter=\\s\\s"
+
+
+def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    records = [{"id": i, "text": f"Text {i}.", "meta": {"ä": [i]}} for i in range(50)]
+    source.write_text("\n".join(json.dumps(record) for record in records) + "\n\n")
+    assert parse(pipeline, source, out, batch_size=7) == 50
+    written = [json.loads(line) for line in out.read_text("utf8").splitlines()]
+    assert [{key: item[key] for key in ("id", "text", "meta")} for item in written] == records
+    assert [token["head"] for token in written[0]["tokens"]] == [0, 0, 1]
+    assert Doc(spacy.blank("xx").vocab).from_json(written[3])[1].head.text == "Text"
+
+
+def test_jsonl_to_spacy_keeps_other_keys(pipeline, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "A b .", "id": 3}')
+    parse(pipeline, tmp_path / "in.jsonl", tmp_path / "out.spacy")
+    (doc,) = load(tmp_path / "out.spacy")
+    assert doc.user_data["jsonl"]["id"] == 3
+    assert [token.dep_ for token in doc] == ["ROOT", "dep", "dep"]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"text": 1}'])
+def test_bad_json_is_an_error_with_file_and_line(pipeline, tmp_path, line):
+    (tmp_path / "in.jsonl").write_text('{"text": "A"}\n' + line)
+    with pytest.raises(ValueError, match=r"E342.*in\.jsonl, line 2"):
+        parse(pipeline, tmp_path / "in.jsonl", tmp_path / "out.conllu")
+
+
+def test_text_that_is_not_utf8_is_an_error(pipeline, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"ok\n\xff\n")
+    with pytest.raises(ValueError, match=r"E302.*in\.txt, line 2"):
+        parse(pipeline, tmp_path / "in.txt", tmp_path / "out.conllu")
+
+
+def test_bad_input_leaves_no_output(pipeline, tmp_path):
+    (tmp_path / "in.conllu").write_text(SAMPLE + "1\tbroken\n")
+    with pytest.raises(ValueError, match=r"E301.*in\.conllu, line 28"):
+        parse(pipeline, tmp_path / "in.conllu", tmp_path / "out" / "out.conllu", batch_size=1)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_unknown_suffixes_are_errors_that_name_those_supported(pipeline, sample, tmp_path):
+    with pytest.raises(ValueError, match=r"E340.*'\.doc'.*\.txt, \.jsonl, \.conllu, \.spacy"):
+        parse(pipeline, tmp_path / "in.doc", tmp_path / "out.conllu")
+    with pytest.raises(ValueError, match=r"E340.*'\.xml'.*\.conllu, \.jsonl, \.spacy"):
+        parse(pipeline, sample, tmp_path / "out.xml")
+    with pytest.raises(FileNotFoundError, match=r"E343.*nowhere"):
+        parse(pipeline, tmp_path / "nowhere.txt", tmp_path / "out.conllu")
+
+
+def test_format_stands_for_the_suffix(pipeline, sample, tmp_path):
+    parse(pipeline, sample, tmp_path / "out", format="conllu")
+    assert_chains(tmp_path / "out")
+
+
+def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
+    """Streaming: Docs are written before the last line is read."""
+    import spacy_g2g.cli.parse as module
+    from spacy_g2g.cli import parse as _  # noqa: F401
+
+    read, first_written_after = [], []
+
+    def lines(path, nlp):
+        for i in range(40):
+            read.append(i)
+            yield f"Line {i}.", {}
+
+    to_sentences = module.doc_to_sentences
+    monkeypatch.setitem(module._READERS, ".txt", lines)
+    monkeypatch.setattr(
+        module,
+        "doc_to_sentences",
+        lambda doc, doc_id: first_written_after.append(len(read)) or to_sentences(doc, doc_id=doc_id),
+    )
+    (tmp_path / "in.txt").touch()
+    parse(pipeline, tmp_path / "in.txt", tmp_path / "out.conllu", batch_size=4)
+    assert first_written_after[0] <= 4
+    assert first_written_after[-1] == 40
+
+
+def test_command_parses(pipeline, sample, tmp_path):
+    out = tmp_path / "out.conllu"
+    result = CliRunner().invoke(app, ["parse", pipeline, str(sample), str(out), "--batch-size", "2"])
+    assert result.exit_code == 0, result.output
+    assert "3 Docs" in result.output
+    assert_chains(out)
+
+
+def test_command_names_a_missing_pipeline(sample, tmp_path):
+    result = CliRunner().invoke(app, ["parse", "no_such_pipeline", str(sample), str(tmp_path / "o.conllu")])
+    assert result.exit_code == 1
+    assert "no_such_pipeline" in result.output
+
+
+def test_real_treebank_is_given_back_but_for_head_and_deprel(pipeline, tmp_path):
+    path = shared_treebank("dev-only/he_htb-ud-dev.conllu")
+    parse(pipeline, path, tmp_path / "out.conllu")
+    assert without_tree((tmp_path / "out.conllu").read_text("utf8")) == without_tree(path.read_text("utf8"))

@@ -1,0 +1,25 @@
+import subprocess
+import sys
+
+from spacy.cli._util import app as spacy_app
+
+import spacy_g2g.cli
+
+
+def test_commands_are_attached_to_spacy_once():
+    assert spacy_g2g.cli.register() is spacy_g2g.cli.app
+    assert [group.typer_instance for group in spacy_app.registered_groups].count(spacy_g2g.cli.app) == 1
+
+
+def test_each_command_of_the_manual_is_there():
+    names = {command.name for command in spacy_g2g.cli.app.registered_commands}
+    assert names >= {"convert", "parse", "evaluate"}
+
+
+def test_help_is_shown_by_the_spacy_command():
+    script = "import spacy_g2g.cli; from spacy.cli import setup_cli; setup_cli()"
+    command = [sys.executable, "-c", script, "g2g", "--help"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "convert" in run.stdout
+    assert "evaluate" in run.stdout

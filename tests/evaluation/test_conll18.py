@@ -1,0 +1,160 @@
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+
+from ..formats.samples import SAMPLE, shared_treebank
+from .perturb import change_annotation, change_segmentation
+
+METRICS = ["Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"]
+METRICS += ["UAS", "LAS", "CLAS", "MLAS", "BLEX"]
+TREEBANKS = {
+    "English": "UD_English-EWT/en_ewt-ud-dev.conllu",
+    "Turkish": "UD_Turkish-IMST/tr_imst-ud-dev.conllu",
+    "Hebrew": "dev-only/he_htb-ud-dev.conllu",
+    "Finnish": "dev-only/fi_tdt-ud-dev.conllu",
+}
+
+
+@pytest.fixture
+def gold():
+    return list(read_conllu(io.StringIO(SAMPLE)))
+
+
+def correct(gold, system):
+    return {name: score.correct for name, score in evaluate_sentences(gold, system).items()}
+
+
+def changed(gold, **columns):
+    """The gold sentences, the first one with other values for the named columns of some words."""
+    first = gold[0]
+    values = {}
+    for name, by_word in columns.items():
+        old = [str(getattr(word, name)) for word in first.words]
+        values[name] = [by_word.get(i, value) for i, value in enumerate(old, start=1)]
+    return [first.replace(**values), *gold[1:]]
+
+
+def test_gold_against_itself_is_right_in_all(gold):
+    scores = evaluate_sentences(gold, gold)
+    assert list(scores) == METRICS
+    assert all((s.precision, s.recall, s.f1) == (1, 1, 1) for s in scores.values())
+    assert {name: scores[name].gold for name in ("Tokens", "Sentences", "Words", "CLAS")} == {
+        "Tokens": 11,
+        "Sentences": 3,
+        "Words": 13,
+        "CLAS": 8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "lost"),
+    [
+        ({"head": {6: "5"}}, {"UAS", "LAS"}),
+        ({"head": {2: "5"}}, {"UAS", "LAS", "CLAS", "MLAS", "BLEX"}),
+        ({"deprel": {2: "iobj"}}, {"LAS", "CLAS", "MLAS", "BLEX"}),
+        ({"deprel": {5: "obl"}}, set()),
+        ({"upos": {2: "X"}}, {"UPOS", "AllTags", "MLAS"}),
+        ({"upos": {3: "X"}}, {"UPOS", "AllTags", "MLAS"}),
+        ({"upos": {6: "X"}}, {"UPOS", "AllTags"}),
+        ({"xpos": {2: "x"}}, {"XPOS", "AllTags"}),
+        ({"feats": {2: "Case=Nom"}}, {"UFeats", "AllTags", "MLAS"}),
+        ({"feats": {2: "Case=Acc|Typo=Yes"}}, set()),
+        ({"feats": {1: "Number=Plur|Mood=Imp"}}, set()),
+        ({"lemma": {2: "x"}}, {"Lemmas", "BLEX"}),
+        ({"lemma": {4: "x"}}, {"Lemmas"}),
+    ],
+    ids=[
+        "head of punctuation",
+        "head of a content word",
+        "relation of a content word",
+        "subtype of a relation",
+        "UPOS of a content word",
+        "UPOS of a functional dependent",
+        "UPOS of punctuation",
+        "XPOS",
+        "feature",
+        "feature that is not universal",
+        "order of features",
+        "lemma of a content word",
+        "lemma of a functional word",
+    ],
+)
+def test_one_wrong_cell_costs_one_point_in_its_metrics(gold, columns, lost):
+    right = correct(gold, gold)
+    found = correct(gold, changed(gold, **columns))
+    assert {name for name in right if found[name] < right[name]} == lost
+    assert all(right[name] - found[name] == 1 for name in lost)
+
+
+def test_gold_lemma_that_is_missing_fits_any(gold):
+    no_lemma = changed(gold, lemma={2: "_"})
+    assert correct(no_lemma, gold)["BLEX"] == correct(gold, gold)["BLEX"]
+    assert correct(gold, no_lemma)["BLEX"] == correct(gold, gold)["BLEX"] - 1
+
+
+def test_missing_heads_are_wrong(gold):
+    unparsed = [s.replace(head=["_"] * len(s.words), deprel=["_"] * len(s.words)) for s in gold]
+    scores = evaluate_sentences(gold, unparsed)
+    assert (scores["UAS"].correct, scores["LAS"].correct, scores["CLAS"].system) == (0, 0, 0)
+    assert scores["CLAS"].precision == 0.0
+
+
+def test_rates_follow_the_counts():
+    score = Score(correct=3, gold=4, system=6, aligned=5)
+    assert (score.precision, score.recall, score.f1, score.aligned_accuracy) == (0.5, 0.75, 0.6, 0.6)
+    assert Score(0, 0, 0).f1 == 0.0
+    assert Score(1, 1, 1).aligned_accuracy is None
+
+
+def reference_scores(gold, system, tmp_path):
+    """Percentages as udeval prints them: precision, recall, F1, aligned accuracy."""
+    command = shutil.which("udeval") or shutil.which("udeval", path=Path(sys.executable).parent)
+    if command is None:
+        pytest.skip("needs the command udeval of the package udtools")
+    paths = [tmp_path / "gold.conllu", tmp_path / "system.conllu"]
+    for path, sentences in zip(paths, (gold, system), strict=True):
+        path.write_bytes("".join(write_conllu(sentences)).encode("utf8"))
+    run = subprocess.run(
+        [command, "-v", "--no-enhanced", *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    cells = [[cell.strip() for cell in line.split("|")] for line in run.stdout.splitlines()]
+    return {name: rates for name, *rates in cells if name in METRICS}
+
+
+def printed(scores):
+    table = {}
+    for name, score in scores.items():
+        rates = (score.precision, score.recall, score.f1, score.aligned_accuracy)
+        table[name] = ["" if rate is None else f"{100 * rate:.2f}" for rate in rates]
+    return table
+
+
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
+    gold = list(read_conllu(shared_treebank(TREEBANKS[name])))
+    system = change_annotation(gold, seed=1)
+    assert printed(evaluate_sentences(gold, system)) == reference_scores(gold, system, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, seed, tmp_path):
+    gold = list(read_conllu(shared_treebank(TREEBANKS[name])))
+    system = change_segmentation(change_annotation(gold, seed), seed)
+    scores = evaluate_sentences(gold, system)
+    assert scores["Tokens"].f1 < 0.99
+    assert scores["Sentences"].f1 < 0.99
+    assert printed(scores) == reference_scores(gold, system, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_text_scores_as_in_udeval(gold, seed, tmp_path):
+    system = change_segmentation(change_annotation(gold * 5, seed), seed, rate=0.4)
+    assert printed(evaluate_sentences(gold * 5, system)) == reference_scores(gold * 5, system, tmp_path)

@@ -1,0 +1,211 @@
+import io
+
+import pytest
+
+from spacy_g2g.formats.conllu import find_cycle, parse_sentence, read_conllu, read_paragraphs, write_conllu
+
+from .samples import SAMPLE, row, shared_treebank
+
+
+def read(text, **kwargs):
+    return list(read_conllu(io.StringIO(text, newline="\n"), **kwargs))
+
+
+@pytest.fixture
+def sentence():
+    return read(SAMPLE)[0]
+
+
+def test_words_have_the_columns_of_their_rows(sentence):
+    word = sentence.words[4]
+    assert (word.form, word.lemma, word.upos, word.xpos) == ("mar", "mar", "NOUN", "N")
+    assert (word.feats, word.head, word.deprel) == ("Gender=Masc", 1, "obl:arg")
+    assert (word.deps, word.misc) == ("1:obl", "SpaceAfter=No|Gloss=sea")
+
+
+def test_surface_tokens_replace_the_words_of_a_multiword_token(sentence):
+    forms = [token.form for token in sentence.tokens]
+    assert forms == ["Vámonos", "al", "mar", ",", "10 000", "veces", "."]
+    assert [(t.start, t.end) for t in sentence.tokens if t.is_multiword] == [(1, 2), (3, 4)]
+
+
+def test_text_follows_space_after(sentence):
+    assert sentence.text == "Vámonos al mar, 10 000 veces."
+    assert sentence.spaces == [False, True, False, True, False, True, True, False, True]
+
+
+def test_comments_give_their_values(sentence):
+    assert sentence.comment("sent_id") == "s1"
+    assert sentence.comment("newdoc") == "d1"
+    assert sentence.comment("text") == "Vámonos al mar, 10 000 veces."
+    assert sentence.comment("speaker") is None
+
+
+def test_comment_without_value_is_empty():
+    assert read(SAMPLE)[2].comment("newpar") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAMPLE,
+        SAMPLE.replace("\n", "\r\n"),
+        SAMPLE.rstrip("\n"),
+        SAMPLE.rstrip("\n") + "\n",
+        "\n\n" + SAMPLE.replace("\n\n", "\n\n\n"),
+        "\ufeff" + SAMPLE,
+        row("1", "a\u2028b\x85c"),
+    ],
+    ids=[
+        "plain",
+        "crlf",
+        "no line end",
+        "no empty line",
+        "more empty lines",
+        "byte order mark",
+        "line separators",
+    ],
+)
+def test_text_is_given_back_byte_for_byte(text):
+    sentences = list(read_conllu(io.BytesIO(text.encode("utf8"))))
+    same = [s.with_tree([w.head for w in s.words], [w.deprel for w in s.words]) for s in sentences]
+    assert "".join(write_conllu(sentences)) == text
+    assert "".join(write_conllu(same)) == text
+
+
+def test_new_tree_changes_columns_7_and_8_of_words_only(sentence):
+    heads = [2, 0, 2, 2, 2, 2, 2, 2, 2]
+    changed = sentence.with_tree(heads, ["x", "root", *["y"] * 7])
+    assert [(w.head, w.deprel) for w in changed.words] == list(
+        zip(heads, ["x", "root", *["y"] * 7], strict=True)
+    )
+    for old, new in zip(sentence.lines, changed.lines, strict=True):
+        cells, new_cells = old.split("\t"), new.split("\t")
+        assert cells[:6] == new_cells[:6]
+        assert cells[8:] == new_cells[8:]
+        if not cells[0].isdigit():
+            assert old == new
+
+
+def test_replace_needs_a_value_for_each_word(sentence):
+    with pytest.raises(ValueError, match=r"E308.*'upos' has 1 values for 9 words"):
+        sentence.replace(upos=["X"])
+
+
+def test_sentences_of_files_without_last_empty_line_are_separated():
+    first, second = read(row("1").rstrip("\n"))[0], read(row("1"))[0]
+    assert len(read("".join(write_conllu([first, second, first])))) == 3
+
+
+def test_sentences_are_read_one_by_one():
+    def lines():
+        yield row("1")
+        yield "\n"
+        yield "# next\n"
+        raise AssertionError("read too far")
+
+    assert next(read_conllu(lines())).words[0].form == "w"
+
+
+ERRORS = {
+    "columns": (row("1", columns=9), "E301.*line 3: expected 10 columns .* found 9"),
+    "more columns": (row("1", columns=11), "E301.*line 3: .* found 11"),
+    "spaces for tabs": (row("1").replace("\t", " "), "E301.*line 3: .* found 1"),
+    "id skipped": (row("1") + row("3", head="1"), "E303.*line 4: broken ID '3'. Expected the word 2"),
+    "id repeated": (row("1") + row("1", head="1"), "E303.*line 4: broken ID '1'"),
+    "id is no integer": (row("x"), "E303.*line 3: broken ID 'x'"),
+    "id with a leading zero": (row("01"), "E303.*line 3: broken ID '01'"),
+    "range starts late": (row("2-3") + row("1"), "E303.*line 3: broken ID '2-3'"),
+    "range ends before its start": (
+        row("1") + row("2-1") + row("2", head="1"),
+        "E303.*line 4: broken ID '2-1'",
+    ),
+    "range without end": (row("1-") + row("1"), "E303.*line 3: broken ID '1-'"),
+    "ranges overlap": (
+        row("1-2") + row("1") + row("2-3") + row("2", head="1") + row("3", head="1"),
+        "E303.*line 5: broken ID '2-3'",
+    ),
+    "range beyond the sentence": (
+        row("1-3") + row("1") + row("2", head="1"),
+        r"E303.*line 5: broken ID '\.\.\.-3'",
+    ),
+    "empty node out of order": (row("1") + row("1.2", head="_"), "E303.*line 4: broken ID '1.2'"),
+    "empty form": (row("1", form=""), "E309.*line 3: the column FORM is empty"),
+    "head is no integer": (row("1", head="x"), "E304.*line 3: head 'x'"),
+    "head is negative": (row("1", head="-1"), "E304.*line 3: head '-1'"),
+    "head out of range": (row("1") + row("2", head="3"), "E304.*line 4: head '3 of 2 words'"),
+    "no words": ("# comment\n", "E305.*line 3: a sentence without words"),
+    "two roots": (row("1") + row("2"), r"E306.*line 4: several roots: the words \[1, 2\]"),
+    "cycle": (
+        row("1") + row("2", head="4") + row("3", head="2") + row("4", head="3"),
+        "E307.*line 4: the heads form a cycle: 2 -> 4 -> 3",
+    ),
+    "own head": (row("1") + row("2", head="2"), "E307.*line 4: .*: 2. Expected a tree"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), ERRORS.values(), ids=ERRORS)
+def test_bad_text_is_an_error_with_file_and_line(tmp_path, text, message):
+    path = tmp_path / "bad.conllu"
+    path.write_bytes((row("1") + "\n" + text).encode("utf8"))
+    with pytest.raises(ValueError, match=message) as error:
+        list(read_conllu(path))
+    assert str(path) in str(error.value)
+
+
+def test_text_that_is_not_utf8_is_an_error_with_file_and_line(tmp_path):
+    path = tmp_path / "latin1.conllu"
+    path.write_bytes(row("1").encode() + row("2", "señor", "1").encode("latin1"))
+    with pytest.raises(ValueError, match=r"E302.*latin1\.conllu, line 2: byte 0xf1 is not UTF-8"):
+        list(read_conllu(path))
+
+
+def test_missing_heads_are_allowed_except_in_full_trees():
+    text = row("1", head="_") + row("2", head="1")
+    assert [word.head for word in read(text)[0].words] == [None, 1]
+    with pytest.raises(ValueError, match=r"E304.*line 1: head '_'"):
+        read(text, trees="full")
+
+
+def test_unchecked_trees_may_be_no_trees():
+    assert len(read(row("1") + row("2"), trees="any")) == 1
+
+
+def test_tree_without_root_is_a_cycle_at_any_length():
+    for n in range(1, 6):
+        heads = [*range(2, n + 1), 1]
+        assert sorted(find_cycle(heads)) == list(range(1, n + 1))
+
+
+def test_trees_have_no_cycle():
+    assert find_cycle([0]) == []
+    assert find_cycle([2, 0, 2, None]) == []
+    assert find_cycle([2, 3, None]) == []
+
+
+def test_parse_sentence_takes_lines():
+    assert parse_sentence([row("1"), row("2", head="1"), "\n"]).text == "w w"
+
+
+def test_paragraphs_are_cut_at_newdoc_and_newpar():
+    assert list(read_paragraphs(read(SAMPLE))) == ["Vámonos al mar, 10 000 veces. Sí", "Duerme _ ."]
+
+
+def test_paragraphs_keep_the_characters_of_the_text_comment():
+    text = "# text = a\u00a0b\n" + row("1", "a") + row("2", "b", "1") + "\n# text = wrong\n" + row("1", "c")
+    assert list(read_paragraphs(read(text))) == ["a\u00a0b c"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["UD_English-EWT/en_ewt-ud-dev.conllu", "dev-only/he_htb-ud-dev.conllu", "dev-only/fi_tdt-ud-dev.conllu"],
+)
+def test_real_treebanks_are_given_back_byte_for_byte(name):
+    path = shared_treebank(name)
+    text = "".join(
+        write_conllu(
+            s.with_tree([w.head for w in s.words], [w.deprel for w in s.words])
+            for s in read_conllu(path, trees="full")
+        )
+    )
+    assert text.encode("utf8") == path.read_bytes()

@@ -1,0 +1,144 @@
+"""A tiny treebank, and pipelines with tiny parsers for it."""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import spacy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Adam, Model, fix_random_seed
+
+from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
+from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.types import Sentence
+
+#: Ten sentences, one a line; a word is FORM/UPOS/HEAD/DEPREL. The fourth and the ninth are not projective.
+TREEBANK = """
+she/PRON/2/nsubj saw/VERB/0/root the/DET/4/det cat/NOUN/2/obj ./PUNCT/2/punct
+dogs/NOUN/2/nsubj bark/VERB/0/root
+Go/VERB/0/root !/PUNCT/1/punct
+a/DET/2/det hearing/NOUN/4/nsubj is/AUX/4/aux planned/VERB/0/root on/ADP/6/case it/PRON/2/nmod today/NOUN/4/obl
+the/DET/2/det man/NOUN/6/nsubj with/ADP/5/case the/DET/5/det hat/NOUN/2/nmod slept/VERB/0/root
+tea/NOUN/4/nsubj and/CCONJ/3/cc milk/NOUN/1/conj mix/VERB/0/root ./PUNCT/4/punct
+he/PRON/2/nsubj said/VERB/0/root that/SCONJ/5/mark they/PRON/5/nsubj left/VERB/2/ccomp
+no/DET/2/det one/PRON/3/nsubj came/VERB/0/root ,/PUNCT/5/punct sadly/ADV/3/advmod
+what/PRON/5/obl did/AUX/4/aux you/PRON/4/nsubj look/VERB/0/root at/ADP/1/case ?/PUNCT/4/punct
+yes/INTJ/0/root
+"""
+
+TINY_SIZES = {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width": 64, "n_positions": 64}
+TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
+
+
+def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]:
+    """Sentences of (form, tag, head from 1 or 0, label)."""
+    rows = [[cell.split("/") for cell in line.split()] for line in text.strip().splitlines()]
+    return [[(form, tag, int(head), dep) for form, tag, head, dep in row] for row in rows]
+
+
+def gold_doc(vocab: Vocab, sentences: Iterable[Sequence[tuple[str, str, int, str]]]) -> Doc:
+    """One Doc of annotated sentences."""
+    words: list[str] = []
+    tags: list[str] = []
+    heads: list[int] = []
+    deps: list[str] = []
+    starts: list[bool] = []
+    for sentence in sentences:
+        offset = len(words)
+        for i, (form, tag, head, dep) in enumerate(sentence):
+            words.append(form)
+            tags.append(tag)
+            heads.append(offset + (head - 1 if head else i))
+            deps.append(dep)
+            starts.append(i == 0)
+    return Doc(vocab, words=words, tags=tags, pos=tags, heads=heads, deps=deps, sent_starts=starts)
+
+
+def plain_doc(vocab: Vocab, *sentences: str | Sequence[str]) -> Doc:
+    """A Doc with the boundaries of sentences given as words, or as text with one space between words."""
+    split = [s.split(" ") if isinstance(s, str) else list(s) for s in sentences]
+    starts = [i == 0 for words in split for i in range(len(words))]
+    return Doc(vocab, words=[word for words in split for word in words], sent_starts=starts)
+
+
+def treebank_docs(vocab: Vocab) -> list[Doc]:
+    """The ten sentences, each a Doc without a parse."""
+    return [plain_doc(vocab, [word[0] for word in sentence]) for sentence in read_treebank()]
+
+
+def treebank_examples(nlp: Language) -> list[Example]:
+    """An Example for each of the ten sentences; the predicted Doc has words and boundaries."""
+    gold = [gold_doc(nlp.vocab, [sentence]) for sentence in read_treebank()]
+    return [Example(doc, reference) for doc, reference in zip(treebank_docs(nlp.vocab), gold, strict=True)]
+
+
+def model_config(**settings: Any) -> dict[str, Any]:
+    """The ``model`` block of a tiny SynTr; sizes of the encoder go to its own block."""
+    sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
+    encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
+    return {"@architectures": "spacy_g2g.SynTr.v1", "encoder": encoder, **TINY_MODEL, **settings}
+
+
+def make_nlp(*, store_probabilities: bool = False, **settings: Any) -> Language:
+    """A pipeline of an uninitialised tiny parser."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    config = {"model": model_config(**settings), "store_probabilities": store_probabilities}
+    nlp.add_pipe("g2g_parser", config=config)
+    return nlp
+
+
+def initialised_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
+    """A pipeline with a tiny parser for the ten sentences, with random weights in all places if seed is set."""
+    nlp = make_nlp(**settings)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    if seed is not None:
+        randomise(nlp.get_pipe("g2g_parser").model, seed)
+    return nlp
+
+
+def initialised_model(model: Model[Any, Any], seed: int = 0, n_labels: int = 6) -> G2GShim:
+    """The shim of an architecture, built for the ten sentences, with random weights in all places."""
+    sentences = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
+    shim = get_shim(model)
+    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, n_labels)
+    randomise(model, seed)
+    return shim
+
+
+def tiny_sizes(**settings: Any) -> EncoderSizes:
+    return EncoderSizes(**{**TINY_SIZES, **settings})
+
+
+def randomise(model: Model[Any, Any], seed: int = 0, scale: float = 0.3) -> None:
+    """Add noise to all weights: those that start at zero would give every arc the same score."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in get_shim(model).network.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=scale)
+
+
+def weights_of(nlp_or_model: Any) -> dict[str, torch.Tensor]:
+    """A copy of all weights by their names."""
+    model = nlp_or_model.get_pipe("g2g_parser").model if isinstance(nlp_or_model, Language) else nlp_or_model
+    return {name: weight.clone() for name, weight in get_shim(model).network.state_dict().items()}
+
+
+def overfit(nlp: Language, examples: list[Example], steps: int = 60) -> dict[str, float]:
+    """Train on the same examples over and over; gives the last losses."""
+    optimizer = Adam(0.005, L2=0.0)
+    order = random.Random(0)
+    losses: dict[str, float] = {}
+    for _ in range(steps):
+        losses = {}
+        nlp.update(order.sample(examples, len(examples)), sgd=optimizer, losses=losses, drop=0.0)
+    return losses
+
+
+def tree_of(doc: Doc) -> list[tuple[int, str]]:
+    """Head (number of a token) and label of each token."""
+    return [(token.head.i, token.dep_) for token in doc]
