@@ -58,7 +58,8 @@ def verify(folder: Path, checksums: Path) -> None:
     """Compare the files of a folder with the checksums. Raises TreebankError naming those that differ."""
     if not checksums.exists():
         raise TreebankError(
-            f"There are no checksums for {folder}: expected {checksums}. Remove the folder to download it again."
+            f"There are no checksums for {folder}: expected {checksums}. "
+            "Remove the folder to download it again."
         )
     lines = checksums.read_text(encoding="utf8").splitlines()
     expected = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
@@ -66,8 +67,8 @@ def verify(folder: Path, checksums: Path) -> None:
     differ = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
     if differ:
         raise TreebankError(
-            f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first download; "
-            f"remove {checksums.name} if the treebank was changed on purpose."
+            f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first "
+            f"download; remove {checksums.name} if the treebank was changed on purpose."
         )
 
 
@@ -101,8 +102,8 @@ def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
     )
     if done.returncode:
         raise TreebankError(
-            f"Can't clone {treebank} at the tag {tag!r} from {root}: expected a git repository with this tag.\n"
-            + done.stderr.strip()
+            f"Can't clone {treebank} at the tag {tag!r} from {root}: expected a git repository with this "
+            f"tag.\n{done.stderr.strip()}"
         )
     return target
 

@@ -68,8 +68,9 @@ class Errors(metaclass=_TextsWithCodes):
     E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = (
-        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (as in 3.1), "
-        "or a multiword token that starts here and does not reach into another or beyond the sentence (as in 4-5)."
+        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (as "
+        "in 3.1), or a multiword token (as in 4-5) that starts here and reaches neither into another nor "
+        "beyond the sentence."
     )
     E304 = "{where}: head {head!r}. Expected the ID of a word of the sentence, or 0 for the root."
     E305 = "{where}: a sentence without words."
@@ -81,8 +82,9 @@ class Errors(metaclass=_TextsWithCodes):
     E321 = "Unknown annotations {names}. Expected names out of {expected}."
     E322 = "Annotations {names} have one of HEAD and DEP without the other. Expected both or none."
     E323 = (
-        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc was read from. "
-        "Expected a pipeline that neither merges nor splits tokens, or a Doc without doc.user_data['conllu']."
+        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc was read "
+        "from. Expected a pipeline that neither merges nor splits tokens, or a Doc without "
+        "doc.user_data['conllu']."
     )
     E324 = (
         "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. "

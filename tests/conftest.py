@@ -1,17 +1,17 @@
-import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import spacy
+import torch
 from hypothesis import settings
 from spacy.language import Language
 
 from .util import make_nlp, overfit, treebank_examples
 
-# Before torch is imported: tests compute little, and threads would only wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests compute little, and threads would only wait for each other.
+torch.set_num_threads(1)
 
 # No deadlines: how long an example takes depends on what else the machine does.
 settings.register_profile("spacy_g2g", deadline=None)

@@ -155,7 +155,7 @@ VERBS: dict[str, VerbClass] = {
         "with:optic with:optic from:building through:part",
     ),
     "handle": _verbs(
-        "cut open break repair clean", "person", "artifact part", "with:tool with:tool in:place"
+        "cut open break repair clean", "person", "artifact part", "with:tool with:tool with:tool in:place"
     ),
     "eat": _verbs(
         "eat taste share finish", "person animal", "food", "with:cutlery with:cutlery in:place with:person"

@@ -94,12 +94,12 @@ class Grammar(Questions):
     def control(self) -> Node:
         """wants to read; is going to read, is gonna read."""
         dice = self.dice
-        if dice.chance(0.65):
+        if dice.chance(0.5):
             plan = self.plan(stative=True)
             return self.finite(dice.deal(lex.WANT), self.subject(), plan).right("xcomp", self.infinitive())
         going = self.finite("go", self.subject(), Plan(dice.pick(["pres", "past"]), progressive=True))
         lower = self.infinitive()
-        if dice.chance(0.4):
+        if dice.chance(0.6):
             going.word = going.word._replace(form="gon")
             lower.before[0] = Node(Word("na", "to", "PART", "TO"), tight=True, joined=True).governed(
                 "mark", lower

@@ -1,17 +1,16 @@
 """``benchmark``: words per second of a pipeline beside those of its bare encoder, on the same batches."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import spacy
 import typer
+from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
@@ -20,29 +19,31 @@ from wasabi import msg
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
 from ..training.corpus import make_corpus
+from .common import GpuId, Pipeline, atomic_path, user_errors
 
 
 def benchmark_cli(
-    pipeline: str = typer.Argument(..., help="A pipeline's folder or package."),
-    data: Path = typer.Argument(..., help="A .conllu or .spacy file, or a folder of them."),
-    runs: int = typer.Option(5, help="Timed runs, after a warm-up."),
-    limit: int = typer.Option(0, help="Docs to read; 0 for all."),
-    threads: int = typer.Option(0, help="Threads of PyTorch; 0 for its default."),
-    gpu_id: int = typer.Option(-1, help="GPU to use; -1 for the CPU."),
-    output: Path | None = typer.Option(None, help="JSON file for the figures."),
+    pipeline: Pipeline,
+    data: Annotated[Path, typer.Argument(help="A .conllu or .spacy file, or a folder of them")],
+    runs: Annotated[int, typer.Option(help="Timed runs, after a warm-up")] = 5,
+    limit: Annotated[int, typer.Option(help="Docs to read; 0 for all")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads of PyTorch; 0 for its default")] = 0,
+    gpu_id: GpuId = -1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the figures")] = None,
 ) -> None:
-    """Measure words per second: the whole pipeline, our component, and the bare encoder."""
-    if gpu_id >= 0:
-        spacy.require_gpu(gpu_id)
-    figures = benchmark(spacy.load(pipeline), data, runs=runs, limit=limit, threads=threads)
+    """Measure words per second: the whole pipeline, the parser, and its bare encoder."""
+    with user_errors():
+        setup_gpu(gpu_id)
+        figures = benchmark(spacy.load(pipeline), data, runs=runs, limit=limit, threads=threads)
+        if output is not None:
+            with atomic_path(output) as path:
+                path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf8")
+    msg.text(f"{figures['docs']} Docs, {figures['words']} words, {runs} runs, {figures['threads']} threads")
     rows = [
         (name, f"{row['median']:,.0f}", f"{row['min']:,.0f} to {row['max']:,.0f}", f"{row['ratio']:.3f}")
         for name, row in figures["words_per_second"].items()
     ]
-    msg.text(f"{figures['docs']} Docs, {figures['words']} words, {runs} runs, {figures['threads']} threads")
     msg.table(rows, header=("", "words/s", "spread", "to encoder"), divider=True, aligns=("l", "r", "r", "r"))
-    if output is not None:
-        output.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf8")
 
 
 def benchmark(

@@ -116,9 +116,13 @@ def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, l
     )
     alphabet: Counter[str] = Counter()
     for word, count in counts.items():
-        for i, character in enumerate(word):
-            alphabet[character if i == 0 else f"##{character}"] += count
-    kept = sorted(alphabet, key=lambda piece: (-alphabet[piece], piece))[: vocab_size // 2]
+        for piece in _letters(word):
+            alphabet[piece] += count
+    # The trainer has a piece for each letter, whatever the size: words with rare ones are kept from it.
+    ranked = sorted(alphabet, key=lambda piece: (-alphabet[piece], piece))
+    kept = ranked[: (vocab_size - len(special)) // 2]
+    known = set(kept)
+    words = [word for word in sorted(counts) if known.issuperset(_letters(word))]
     # The trainer gives ids in the order of a hash table, which breaks ties between merges differently in
     # every run; characters given in advance have their ids before it starts.
     trainer = trainers.WordPieceTrainer(
@@ -126,8 +130,13 @@ def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, l
     )
     trained = Tokenizer(models.WordPiece(unk_token=special[-1]))
     trained.pre_tokenizer = pre_tokenizer
-    trained.train_from_iterator((word for word in sorted(counts) for _ in range(counts[word])), trainer)
+    trained.train_from_iterator((word for word in words for _ in range(counts[word])), trainer)
     tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=special[-1]))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
     tokenizer.add_special_tokens(special)
     return tokenizer
+
+
+def _letters(word: str) -> list[str]:
+    """The pieces of single characters that a word is made of."""
+    return [character if i == 0 else f"##{character}" for i, character in enumerate(word)]

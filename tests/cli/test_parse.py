@@ -1,3 +1,4 @@
+import importlib
 import json
 
 import pytest
@@ -126,9 +127,7 @@ def test_format_stands_for_the_suffix(pipeline, sample, tmp_path):
 
 def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
     """Streaming: Docs are written before the last line is read."""
-    import spacy_g2g.cli.parse as module
-    from spacy_g2g.cli import parse as _  # noqa: F401
-
+    module = importlib.import_module("spacy_g2g.cli.parse")
     read, first_written_after = [], []
 
     def lines(path, nlp):
@@ -167,3 +166,11 @@ def test_real_treebank_is_given_back_but_for_head_and_deprel(pipeline, tmp_path)
     path = shared_treebank("dev-only/he_htb-ud-dev.conllu")
     parse(pipeline, path, tmp_path / "out.conllu")
     assert without_tree((tmp_path / "out.conllu").read_text("utf8")) == without_tree(path.read_text("utf8"))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later, beside threads
+def test_processes_give_the_same_output(pipeline, sample, tmp_path):
+    one, two = tmp_path / "one.conllu", tmp_path / "two.conllu"
+    parse(pipeline, sample, one)
+    parse(pipeline, sample, two, n_process=2, batch_size=1)
+    assert one.read_bytes() == two.read_bytes()

@@ -1,0 +1,76 @@
+"""Where the time of a training step goes: network forward, backward, optimizer, and Python of ours and spaCy's.
+
+    python benchmarks/train_step.py CONFIG TRAIN [--steps 30] [--threads 2] [--override KEY=VALUE ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from spacy import util
+from spacy.training.initialize import init_nlp
+from spacy.util import registry
+
+from spacy_g2g.models.shim import get_shim
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("config", type=Path)
+    parser.add_argument("train", type=Path)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--override", nargs="*", default=[], metavar="KEY=VALUE")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    overrides: dict[str, Any] = {"paths.train": str(args.train), "paths.dev": str(args.train)}
+    for override in args.override:
+        key, value = override.split("=", 1)
+        overrides[key] = json.loads(value) if value[:1] in "0123456789[{-" else value
+    print(json.dumps(measure(util.load_config(args.config, overrides=overrides), args.steps), indent=2))
+
+
+def measure(config: Any, steps: int) -> dict[str, float]:
+    """Seconds a step and the share of each part, over ``steps`` steps after three that are not counted."""
+    nlp = init_nlp(config)
+    resolved = registry.resolve(nlp.config.interpolate()["training"], validate=False)
+    examples = list(registry.resolve(nlp.config.interpolate()["corpora"])["train"](nlp))[: steps * 60]
+    batches = list(resolved["batcher"](examples))[: steps + 3]
+    optimizer = resolved["optimizer"]
+    shim = get_shim(nlp.get_pipe("g2g_parser").model)
+    spent: defaultdict[str, float] = defaultdict(float)
+
+    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            result = function(*args, **kwargs)
+            spent[name] += time.perf_counter() - start
+            return result
+
+        return run
+
+    shim.network.loss = timed("forward", shim.network.loss)  # type: ignore[method-assign]
+    torch.Tensor.backward = timed("backward", torch.Tensor.backward)  # type: ignore[method-assign]
+    shim.finish_update = timed("optimizer", shim.finish_update)  # type: ignore[method-assign]
+    start = 0.0
+    for i, batch in enumerate(batches):
+        if i == 3:
+            spent.clear()
+            start = time.perf_counter()
+        nlp.update(batch, drop=0.1, sgd=optimizer)
+        optimizer.step_schedules()
+    total = time.perf_counter() - start
+    shares = {name: seconds / total for name, seconds in spent.items()}
+    shares["python"] = 1.0 - sum(shares.values())
+    return {"steps": len(batches) - 3, "seconds_a_step": total / (len(batches) - 3), **shares}
+
+
+if __name__ == "__main__":
+    main()

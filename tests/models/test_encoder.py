@@ -1,0 +1,222 @@
+"""Where encoders come from, and that a saved pipeline needs none of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+import torch
+from spacy.util import registry
+
+from spacy_g2g.models.encoder import (
+    encoder_from_checkpoint,
+    encoder_from_scratch,
+    make_encoder_sizes,
+    train_tokenizer,
+)
+from spacy_g2g.models.shim import get_shim
+
+from ..layers.families import make_model, save
+from ..util import make_nlp, read_treebank, tiny_sizes, tree_of, treebank_docs, treebank_examples
+
+ROOT = Path(__file__).parents[2]
+WORDS = [word[0] for sentence in read_treebank() for word in sentence]
+
+
+def make_checkpoint(folder: Path, family: str = "bert") -> Path:
+    """A random checkpoint of 3 layers of width 24, with pieces for the words of the ten sentences."""
+    tokenizer = train_tokenizer(WORDS, 200, 1, lowercase=True)
+    save(make_model(family, vocab_size=tokenizer.get_vocab_size()), folder)
+    (folder / "tokenizer.json").write_text(tokenizer.to_str(), encoding="utf8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_checkpoint(tmp_path_factory.mktemp("checkpoint"))
+
+
+# Sizes
+
+
+def test_sizes_are_those_given():
+    assert make_encoder_sizes(32, 1, 2, 64, 64) == tiny_sizes()
+
+
+@pytest.mark.parametrize("sizes", [{"width": 30, "n_attention_heads": 4}, {"n_layers": 0}, {"hidden_width": 0}])
+def test_sizes_of_no_encoder_are_an_error(sizes: dict[str, int]):
+    with pytest.raises(ValueError, match="E403"):
+        make_encoder_sizes(**sizes)
+
+
+def test_too_few_positions_are_an_error():
+    with pytest.raises(ValueError, match="E404.* 7"):
+        make_encoder_sizes(n_positions=7)
+
+
+# From scratch
+
+
+def test_from_scratch_takes_sizes_from_the_model_block_and_has_no_weights():
+    found = encoder_from_scratch(min_frequency=1)(WORDS, tiny_sizes(n_layers=2))
+    config = found.config
+    assert (config.width, config.n_layers, config.n_attention_heads) == (32, 2, 2)
+    assert (config.hidden_width, config.n_positions) == (64, 64)
+    assert found.weights == {}
+
+
+def test_the_vocabulary_covers_the_training_words():
+    tokenizer = train_tokenizer(WORDS, 500, 1, lowercase=False)
+    unknown = tokenizer.token_to_id("[UNK]")
+    assert all(unknown not in tokenizer.encode(word).ids for word in WORDS)
+    assert tokenizer.encode("hearing").tokens == ["hearing"]
+
+
+def test_the_vocabulary_keeps_to_its_size_and_special_pieces_come_first():
+    tokenizer = train_tokenizer(WORDS, 40, 1, lowercase=False)
+    assert tokenizer.get_vocab_size() <= 40
+    assert [tokenizer.id_to_token(i) for i in range(4)] == ["[CLS]", "[SEP]", "[PAD]", "[UNK]"]
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_lower_case_is_as_wanted_and_accents_are_kept(lowercase: bool):
+    tokenizer = train_tokenizer(["Été", "été"] * 5, 100, 1, lowercase=lowercase)
+    assert (tokenizer.encode("ÉTÉ").tokens == ["été"]) == lowercase
+    assert tokenizer.encode("été").tokens == ["été"]
+    assert tokenizer.encode("ete").tokens != ["été"]
+
+
+def test_one_spelling_of_an_accent_is_as_good_as_the_other():
+    tokenizer = train_tokenizer(["caf\u00e9"] * 5, 100, 1, lowercase=False)
+    assert tokenizer.encode("cafe\u0301").ids == tokenizer.encode("caf\u00e9").ids
+
+
+def test_no_words_make_a_vocabulary_of_special_pieces():
+    assert train_tokenizer([], 100, 1, lowercase=False).get_vocab_size() == 4
+
+
+def test_pieces_are_the_same_in_every_process_and_for_every_order_of_words():
+    code = """if True:
+        import hashlib, itertools, random, sys
+        from spacy_g2g.models.encoder import train_tokenizer
+        words = ["".join(letters) for letters in itertools.product("abcde", repeat=4)] * 3
+        random.Random(int(sys.argv[1])).shuffle(words)
+        print(hashlib.sha256(train_tokenizer(words, 300, 2, False).to_str().encode()).hexdigest())
+    """
+    found = set()
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", code, seed]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        found.add(done.stdout)
+    assert len(found) == 1
+
+
+def test_the_same_seed_gives_the_same_start():
+    parses = []
+    for _ in range(2):
+        nlp = make_nlp()
+        nlp.initialize(lambda nlp=nlp: treebank_examples(nlp))
+        weights = get_shim(nlp.get_pipe("g2g_parser").model).network.state_dict()
+        parses.append(torch.cat([weight.flatten() for weight in weights.values()]))
+    assert torch.equal(*parses)
+
+
+def test_a_parser_without_any_config_starts_from_scratch_offline(no_network: Callable[[], None]):
+    no_network()
+    nlp = spacy.blank("en")
+    nlp.add_pipe("g2g_parser")
+    nlp.initialize(lambda: treebank_examples(nlp))
+    (doc,) = treebank_docs(nlp.vocab)[:1]
+    assert nlp(doc).has_annotation("DEP", require_complete=True)
+
+
+# From a checkpoint
+
+
+def test_a_checkpoint_brings_sizes_weights_and_pieces(checkpoint: Path):
+    nlp = make_nlp()
+    source = encoder_from_checkpoint(str(checkpoint))
+    parser = nlp.get_pipe("g2g_parser")
+    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
+    shim = get_shim(parser.model)
+    assert shim.spec is not None
+    assert (shim.spec.encoder.width, shim.spec.encoder.n_layers) == (24, 3)
+    assert shim.spec.tokenizer == (checkpoint / "tokenizer.json").read_text(encoding="utf8")
+    expected = source([], tiny_sizes()).weights
+    found = shim.network.encoder.state_dict()
+    assert set(expected) == set(found)
+    for name, weight in expected.items():
+        assert torch.equal(found[name][: len(weight)], weight)
+
+
+def test_root_is_a_piece_of_its_own_after_the_checkpoints(checkpoint: Path):
+    nlp = make_nlp()
+    parser = nlp.get_pipe("g2g_parser")
+    source = encoder_from_checkpoint(str(checkpoint))
+    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
+    shim = get_shim(parser.model)
+    n_pieces = json.loads((checkpoint / "config.json").read_text())["vocab_size"]
+    assert shim.wordpieces.root_id == n_pieces
+    assert shim.network.encoder.embeddings.pieces.num_embeddings == n_pieces + 1
+
+
+def test_the_first_layers_can_be_kept(checkpoint: Path):
+    found = encoder_from_checkpoint(str(checkpoint), n_layers=2)([], tiny_sizes())
+    whole = encoder_from_checkpoint(str(checkpoint))([], tiny_sizes())
+    assert found.config.n_layers == 2
+    assert set(found.weights) == {name for name in whole.weights if not name.startswith("layers.2.")}
+
+
+@pytest.mark.parametrize("n_layers", [0, 4])
+def test_layers_that_are_not_there_are_an_error(checkpoint: Path, n_layers: int):
+    with pytest.raises(ValueError, match=rf"E214.*{n_layers}.*1 to 3"):
+        encoder_from_checkpoint(str(checkpoint), n_layers=n_layers)([], tiny_sizes())
+
+
+def test_a_checkpoint_without_a_tokenizer_is_an_error_that_names_the_file(checkpoint: Path, tmp_path: Path):
+    folder = shutil.copytree(checkpoint, tmp_path / "bert")
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"E207.*bert.*tokenizer\.json"):
+        encoder_from_checkpoint(str(folder))([], tiny_sizes())
+
+
+def test_an_unknown_architecture_is_an_error_that_names_those_supported(checkpoint: Path, tmp_path: Path):
+    folder = shutil.copytree(checkpoint, tmp_path / "t5")
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**settings, "model_type": "t5"}))
+    with pytest.raises(ValueError, match=r"E209.*t5.*bert.*camembert.*distilbert.*electra.*xlm-roberta"):
+        encoder_from_checkpoint(str(folder))([], tiny_sizes())
+
+
+def test_a_name_that_is_nowhere_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(FileNotFoundError, match="E206.*no-such-model"):
+        encoder_from_checkpoint("no-such-model")([], tiny_sizes())
+
+
+def test_a_saved_pipeline_needs_neither_checkpoint_nor_network(
+    tmp_path: Path, no_network: Callable[[], None]
+):
+    folder = make_checkpoint(tmp_path / "bert")
+    nlp = make_nlp()
+    callback = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": str(folder), "n_layers": 2}
+    nlp.config["initialize"]["components"] = {"g2g_parser": {"encoder": callback}}
+    nlp.initialize(lambda: treebank_examples(nlp))
+    expected = [tree_of(nlp(doc)) for doc in treebank_docs(nlp.vocab)]
+    nlp.to_disk(tmp_path / "pipeline")
+    shutil.rmtree(folder)
+    no_network()
+    loaded = spacy.load(tmp_path / "pipeline")
+    assert get_shim(loaded.get_pipe("g2g_parser").model).spec.encoder.n_layers == 2  # type: ignore[union-attr]
+    assert [tree_of(loaded(doc)) for doc in treebank_docs(loaded.vocab)] == expected
+
+
+def test_the_sources_are_registered():
+    assert registry.get("callbacks", "spacy_g2g.EncoderFromCheckpoint.v1") is encoder_from_checkpoint
+    assert registry.get("callbacks", "spacy_g2g.EncoderFromScratch.v1") is encoder_from_scratch

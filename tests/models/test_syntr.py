@@ -1,0 +1,250 @@
+"""SynTr: single-root trees whatever the weights, a loss as the paper has it, parses that no batch changes."""
+
+import random
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_g2g.models.shim import G2GShim
+from spacy_g2g.models.syntr import SynTr, build_syntr, decode_heads
+from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.parsing.mst import maximum_spanning_tree
+from spacy_g2g.parsing.tree import are_trees
+
+from ..util import TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes
+
+SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
+N_LABELS = 6
+
+
+def make(tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0) -> tuple[ParserModel, G2GShim]:
+    model = build_syntr(tiny_sizes(), tag_attr, **TINY_MODEL)  # type: ignore[arg-type]
+    return model, initialised_model(model, seed, N_LABELS)
+
+
+@pytest.fixture(scope="module")
+def model() -> ParserModel:
+    return make()[0]
+
+
+def network_of(model: ParserModel) -> SynTr:
+    network = model.shims[0].network
+    assert isinstance(network, SynTr)
+    return network.eval()
+
+
+def assert_same_parse(found: Parse, expected: Parse) -> None:
+    assert found.tree.heads.tolist() == expected.tree.heads.tolist()
+    assert found.tree.labels.tolist() == expected.tree.labels.tolist()
+    np.testing.assert_allclose(found.head_probs, expected.head_probs, atol=1e-5)
+    np.testing.assert_allclose(found.label_probs, expected.label_probs, atol=1e-5)
+    assert found.fit == expected.fit
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"tag_attr": "DEP"}, "E408.*'DEP'"),
+        ({"dropout": 1.0}, "E409"),
+        ({"dropout": -0.1}, "E409"),
+        ({"arc_width": 0}, "E409"),
+        ({"label_width": 0}, "E409"),
+        ({"encoder_rate_factor": 0.0}, "E409"),
+    ],
+)
+def test_values_out_of_range_are_an_error(settings: dict[str, Any], code: str):
+    with pytest.raises(ValueError, match=code):
+        build_syntr(tiny_sizes(), **settings)
+
+
+# Trees
+
+words = st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=30)
+
+
+@given(st.lists(words, min_size=1, max_size=6), st.integers(0, 1000))
+def test_every_parse_is_a_tree_with_one_root_and_the_root_label_there_alone(
+    model: ParserModel, sentences: list[list[str]], seed: int
+):
+    randomise(model, seed, scale=0.1)
+    for parse, sentence in zip(model.predict([Sentence(s) for s in sentences]), sentences, strict=True):
+        heads, labels = parse.tree.heads, parse.tree.labels
+        assert len(heads) == len(labels) == len(parse.head_probs) == len(parse.label_probs) == len(sentence)
+        assert are_trees(heads[None], np.array([len(heads)])).all()
+        assert ((labels == 0) == (heads == 0)).all()
+        assert ((labels >= 0) & (labels < N_LABELS)).all()
+        for probs in (parse.head_probs, parse.label_probs):
+            assert ((probs >= 0) & (probs <= 1 + 1e-6)).all()
+
+
+def test_one_word_is_the_root():
+    model, _ = make()
+    (parse,) = model.predict([Sentence(["yes"])])
+    assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
+    assert (parse.head_probs.tolist(), parse.label_probs.tolist()) == ([1.0], [1.0])
+
+
+def test_no_sentences_have_no_parses(model: ParserModel):
+    assert model.predict([]) == []
+
+
+# Batches
+
+
+def test_a_parse_depends_on_nothing_else_in_its_batch():
+    model, shim = make(seed=3)
+    long = Sentence([f"w{i}" for i in range(90)])
+    sentences = [*SENTENCES, long, Sentence(["the cat sat"] * 30)]
+    alone = [model.predict([sentence])[0] for sentence in sentences]
+    assert {parse.fit for parse in alone} == {"whole", "windows", "shortened"}
+    for size in (2, 16):
+        for start in range(0, len(sentences), size):
+            for parse, expected in zip(
+                model.predict(sentences[start : start + size]), alone[start : start + size], strict=True
+            ):
+                assert_same_parse(parse, expected)
+    order = list(range(len(sentences)))
+    random.Random(0).shuffle(order)
+    for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
+        assert_same_parse(parse, alone[i])
+
+
+# Tags
+
+
+def test_tags_change_the_scores():
+    model, _ = make("POS")
+    words = ["she", "saw"]
+    first, second = model.predict([Sentence(words, ["PRON", "VERB"]), Sentence(words, ["VERB", "PRON"])])
+    assert not np.allclose(first.head_probs, second.head_probs)
+
+
+def test_missing_and_unknown_tags_have_vectors_of_their_own():
+    model, shim = make("TAG")
+    assert shim.spec is not None
+    assert shim.spec.tags is not None
+    assert "VERB" in shim.spec.tags
+    words = ["she", "saw", "cats"]
+    scores = [
+        model.predict([Sentence(words, ["PRON", tag, "NOUN"])])[0].head_probs
+        for tag in ("VERB", "", "NEW", "NEWER")
+    ]
+    assert not np.allclose(scores[0], scores[1])
+    assert not np.allclose(scores[0], scores[2])
+    assert not np.allclose(scores[1], scores[2])
+    assert np.array_equal(scores[2], scores[3])
+
+
+def test_without_tag_attr_tags_are_not_read():
+    model, shim = make()
+    assert shim.spec is not None
+    assert shim.spec.tags is None
+    first, second = model.predict([Sentence(["a", "b"], ["X", "Y"]), Sentence(["a", "b"], ["", "Z"])])
+    assert_same_parse(first, second)
+
+
+# Loss
+
+GOLD = [
+    Tree(np.array([2, 0, 4, 2]), np.array([1, 0, 2, 3])),
+    Tree(np.array([0, -1]), np.array([0, -1])),  # a missing word
+    Tree(np.array([2, 0, 2]), np.array([5, 0, -1])),  # a missing label
+    Tree(np.array([0, 1]), np.array([0, 0])),  # the root label, where it does not belong
+]
+
+
+def test_the_loss_is_cross_entropy_of_heads_and_of_labels_at_gold_heads():
+    model, shim = make(seed=1)
+    sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in GOLD]
+    network = network_of(model)
+    found = network.loss(shim.wordpieces.batch(sentences), GOLD)
+    expected = sum(
+        (_slow_loss(network, shim, sentence, tree) for sentence, tree in zip(sentences, GOLD, strict=True)),
+        torch.zeros(()),
+    )
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Tree) -> torch.Tensor:
+    """The loss of one sentence, by one word and one head at a time."""
+    vectors = network.encode(shim.wordpieces.batch([sentence]))
+    arcs, dependents, heads = network.scorer(vectors)
+    loss = torch.zeros(())
+    for i, (head, label) in enumerate(zip(gold.heads.tolist(), gold.labels.tolist(), strict=True)):
+        if head < 0:
+            continue
+        others = [j for j in range(len(gold.heads) + 1) if j != i + 1]
+        total = torch.stack([arcs[0, i, j].exp() for j in others]).sum()
+        loss = loss - (arcs[0, i, head] - total.log())
+        if head > 0 and label > 0:
+            scores = network.scorer.labels(dependents[0, i : i + 1], heads[0, head : head + 1])[0]
+            loss = loss - (scores[label - 1] - scores.exp().sum().log())
+    return loss
+
+
+def test_the_loss_of_a_batch_is_the_sum_over_its_sentences():
+    model, _ = make(seed=2)
+    sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in GOLD]
+    together, _ = model.begin_update((sentences, GOLD))
+    alone = [model.begin_update(([s], [t]))[0] for s, t in zip(sentences, GOLD, strict=True)]
+    assert together == pytest.approx(sum(alone), rel=1e-5)
+
+
+def test_gold_without_any_label_has_a_loss_with_a_gradient():
+    model, shim = make()
+    loss, backprop = model.begin_update(([Sentence(["a", "b"])], [Tree(np.array([2, 0]), np.array([-1, -1]))]))
+    backprop(None)
+    assert loss > 0
+    assert network_of(model).scorer.arc_weight.grad is not None
+
+
+# Decoding
+
+
+@given(st.integers(1, 9), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 10.0]))
+def test_arg_max_is_used_where_it_is_the_best_tree_and_else_the_best_tree_is_found(
+    n: int, seed: int, scale: float
+):
+    generator = torch.Generator().manual_seed(seed)
+    lengths = np.array([n, max(1, n - 2), 1])
+    arcs = torch.randn(3, n, n + 1, generator=generator) * scale
+    for i, length in enumerate(lengths):
+        arcs[i, :, length + 1 :] = -torch.inf
+        arcs[i, range(n), range(1, n + 1)] = -torch.inf
+    found, probs = decode_heads(arcs, lengths)
+    assert are_trees(found, lengths).all()
+    for i, length in enumerate(lengths):
+        scores = arcs[i, :length, : length + 1].log_softmax(-1).numpy()
+        best = maximum_spanning_tree(scores)
+        own = scores[np.arange(length), found[i, :length]]
+        assert own.sum() == pytest.approx(scores[np.arange(length), best].sum(), abs=1e-5)
+        np.testing.assert_allclose(probs[i, :length], np.exp(own), rtol=1e-5)
+        assert (found[i, length:] == 0).all()
+
+
+def test_two_roots_by_arg_max_become_one():
+    arcs = torch.tensor([[[5.0, -torch.inf, 1.0], [4.0, 1.0, -torch.inf]]])
+    heads, probs = decode_heads(arcs, np.array([2]))
+    assert heads.tolist() == [[0, 1]]
+    assert probs[0, 0] > 0.9
+    assert probs[0, 1] == pytest.approx(1 / (1 + np.exp(3.0)))
+
+
+def test_a_cycle_by_arg_max_is_broken():
+    arcs = torch.tensor([[[1.0, -torch.inf, 5.0], [0.0, 5.0, -torch.inf]]])
+    assert decode_heads(arcs, np.array([2]))[0].tolist() == [[0, 1]]
+
+
+def test_weights_that_are_not_numbers_are_an_error_that_says_so():
+    model, _ = make()
+    with torch.no_grad():
+        network_of(model).scorer.arc_weight[0, 0] = torch.nan
+    with pytest.raises(ValueError, match="E410.*NaN"):
+        model.predict(SENTENCES)

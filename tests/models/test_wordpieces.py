@@ -1,0 +1,307 @@
+"""Words to pieces: words stay whole, long sentences are read whole, batches keep to their size."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from spacy_g2g.models import wordpieces
+from spacy_g2g.models.types import Sentence
+from spacy_g2g.models.wordpieces import MISSING_TAG, NO_TAG, UNKNOWN_TAG, PieceBatch, WordPieces
+
+SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[UNK]"]
+CLS, SEP, PAD, UNK = range(4)
+ROOT = 1000
+
+
+def char_tokenizer() -> Tokenizer:
+    """A piece for each of the letters a to z."""
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    vocab = {piece: i for i, piece in enumerate([*SPECIAL, *letters, *(f"##{x}" for x in letters)])}
+    tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def word_tokenizer(n: int) -> Tokenizer:
+    """A piece for each of the words w0, w1, ..., from id 4 on."""
+    vocab = {piece: i for i, piece in enumerate([*SPECIAL, *(f"w{i}" for i in range(n))])}
+    return Tokenizer(models.WordLevel(vocab, unk_token="[UNK]"))
+
+
+def make(tokenizer: Tokenizer, n_positions: int = 64, tags: list[str] | None = None) -> WordPieces:
+    return WordPieces(tokenizer.to_str(), n_positions, ROOT, tags)
+
+
+def sentence_of(*lengths: int) -> Sentence:
+    """Words of given numbers of pieces, the i-th of the i-th letter."""
+    return Sentence([chr(ord("a") + i) * n for i, n in enumerate(lengths)])
+
+
+def first_pieces(batch: PieceBatch, sentence: int) -> list[int]:
+    """The pieces at which the vectors of ROOT and of the words are taken."""
+    places = batch.word_index[sentence, : batch.n_words[sentence] + 1]
+    pieces: list[int] = batch.piece_ids.flatten()[places].tolist()
+    return pieces
+
+
+# Words
+
+
+def test_a_row_is_cls_root_pieces_sep_and_padding():
+    pieces = make(char_tokenizer())
+    batch = pieces.batch([sentence_of(2, 1), sentence_of(1)])
+    a, b = (pieces.tokenizer.token_to_id(letter) for letter in "ab")
+    a_inside = pieces.tokenizer.token_to_id("##a")
+    assert batch.piece_ids.tolist() == [[CLS, ROOT, a, a_inside, b, SEP], [CLS, ROOT, a, SEP, PAD, PAD]]
+    assert batch.lengths.tolist() == [6, 4]
+    assert batch.n_words.tolist() == [2, 1]
+    assert batch.word_index.tolist() == [[1, 2, 4], [7, 8, 0]]
+    assert batch.fits == ["whole", "whole"]
+
+
+@pytest.mark.parametrize("word", ["don't", "New York", "a-b.c", "U.S.A.", "3,50 €", "x  y", "naïve\u00a0café"])
+def test_a_gold_word_stays_one_word_whatever_the_tokenizer_splits(word: str):
+    pieces = make(char_tokenizer())
+    batch = pieces.batch([Sentence(["a", word, "b"])])
+    assert batch.n_words.tolist() == [3]
+    places = batch.word_index[0].tolist()
+    assert places == sorted(set(places))
+    assert first_pieces(batch, 0)[3] == pieces.tokenizer.token_to_id("b")
+
+
+def test_a_word_with_a_space_has_the_pieces_of_its_parts():
+    pieces = make(char_tokenizer())
+    ((joined,), (first, second)) = pieces.split([Sentence(["ab cd"]), Sentence(["ab", "cd"])])
+    assert joined == first + second
+
+
+@pytest.mark.parametrize("word", ["\x00", "\u200b", "\u200d", "\ufeff", ""])
+def test_a_word_without_pieces_is_unknown(word: str):
+    assert make(char_tokenizer()).split([Sentence([word])]) == [[(UNK,)]]
+
+
+def test_pieces_of_a_word_do_not_depend_on_its_sentence():
+    pieces = make(char_tokenizer())
+    alone = pieces.split([Sentence(["abc"])])[0][0]
+    pieces = make(char_tokenizer())
+    assert pieces.split([Sentence(["x", "abc", "x", "yz"])])[0][1] == alone
+
+
+def test_a_tokenizer_that_pads_and_cuts_does_neither_here():
+    tokenizer = char_tokenizer()
+    tokenizer.enable_padding(length=8)
+    tokenizer.enable_truncation(2)
+    assert [len(p) for p in make(tokenizer).split([sentence_of(5, 1)])[0]] == [5, 1]
+
+
+def test_a_tokenizer_with_a_template_adds_no_special_pieces_to_words():
+    spec = json.loads(char_tokenizer().to_str())
+    spec["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", SEP], "cls": ["[CLS]", CLS]}
+    pieces = WordPieces(json.dumps(spec), 64, ROOT, None)
+    assert [len(p) for p in pieces.split([sentence_of(3)])[0]] == [3]
+
+
+def byte_level_tokenizer(sequence: bool) -> Tokenizer:
+    """A byte-level BPE as RoBERTa's, which by itself puts no space before the first word."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([byte_level]) if sequence else byte_level
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<s>", "</s>", "<pad>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["the cat sat on the cat"] * 10, trainer)
+    return tokenizer
+
+
+@pytest.mark.parametrize("sequence", [False, True])
+def test_byte_level_bpe_sees_words_as_after_a_space(sequence: bool):
+    tokenizer = byte_level_tokenizer(sequence)
+    pieces = make(tokenizer)
+    expected = tokenizer.encode("the cat").ids
+    ((the, cat),) = pieces.split([Sentence(["the", "cat"])])
+    assert cat == (tokenizer.token_to_id("Ġcat"),)
+    assert cat[0] == expected[-1]
+    assert pieces.split([Sentence(["cat"])]) == [[cat]]
+
+
+def test_byte_level_bpe_has_pieces_for_everything():
+    pieces = make(byte_level_tokenizer(False))
+    for word in ("\x00", "🙂", "עברית", "e\u0301"):
+        assert pieces.unk_id not in pieces.split([Sentence([word])])[0][0]
+
+
+def test_content_that_is_no_tokenizer_is_an_error():
+    with pytest.raises(ValueError, match="E401.*tokenizer"):
+        WordPieces('{"model": {"type": "Nonsense"}}', 64, ROOT, None)
+
+
+def test_a_tokenizer_without_known_special_pieces_is_an_error_that_names_them():
+    tokenizer = Tokenizer(models.WordLevel({"a": 0, "<oov>": 1}, unk_token="<oov>"))
+    with pytest.raises(ValueError, match=r"E402.*\[CLS\].*<s>"):
+        make(tokenizer)
+
+
+# Tags
+
+
+def test_all_pieces_of_a_word_have_its_tag_and_special_pieces_have_none():
+    pieces = make(char_tokenizer(), tags=["NOUN", "VERB"])
+    batch = pieces.batch([Sentence(["aa", "b", "c", "d"], ["VERB", "NOUN", "", "X"])])
+    assert batch.tag_ids is not None
+    noun, verb = 3, 4
+    expected = [NO_TAG, NO_TAG, verb, verb, noun, MISSING_TAG, UNKNOWN_TAG, NO_TAG]
+    assert batch.tag_ids.tolist() == [expected]
+
+
+def test_without_tags_the_words_tags_are_missing():
+    batch = make(char_tokenizer(), tags=["NOUN"]).batch([sentence_of(1)])
+    assert batch.tag_ids is not None
+    assert batch.tag_ids.tolist() == [[NO_TAG, NO_TAG, MISSING_TAG, NO_TAG]]
+
+
+def test_a_parser_that_reads_no_tags_gets_none():
+    assert make(char_tokenizer()).batch([Sentence(["a"], ["NOUN"])]).tag_ids is None
+
+
+# Over-long sentences
+
+
+@pytest.mark.parametrize(
+    ("lengths", "kept"),
+    [
+        ((10, 1, 3), (4, 1, 3)),
+        ((8, 1, 4), (3, 1, 3)),
+        ((3, 3, 3), (2, 2, 2)),
+        ((2,) * 8, (1,) * 8),
+        ((99,), (8,)),
+    ],
+)
+def test_words_keep_the_most_first_pieces_that_fit(lengths: tuple[int, ...], kept: tuple[int, ...]):
+    pieces = make(char_tokenizer(), n_positions=11)
+    sentence = sentence_of(*lengths)
+    batch = pieces.batch([sentence])
+    assert batch.fits == ["shortened"]
+    assert batch.piece_ids.shape == (1, sum(kept) + 3)
+    whole = pieces.split([sentence])[0]
+    row = [piece for word, n in zip(whole, kept, strict=True) for piece in word[:n]]
+    assert batch.piece_ids[0, 2:-1].tolist() == row
+
+
+def test_a_sentence_that_just_fits_is_whole():
+    batch = make(char_tokenizer(), n_positions=11).batch([sentence_of(4, 4)])
+    assert batch.fits == ["whole"]
+    assert batch.piece_ids.shape == (1, 11)
+
+
+@pytest.mark.parametrize("n_positions", [8, 9, 11, 20])
+@pytest.mark.parametrize("n_words", [*range(6, 40), 97])
+def test_windows_show_each_word_where_it_has_most_context(n_words: int, n_positions: int):
+    limit = n_positions - 3
+    pieces = make(word_tokenizer(n_words), n_positions)
+    batch = pieces.batch([Sentence([f"w{i}" for i in range(n_words)])])
+    if n_words <= limit:
+        assert batch.fits == ["whole"]
+        assert len(batch.piece_ids) == 1
+        return
+    assert batch.fits == ["windows"]
+    assert batch.piece_ids.shape[1] == n_positions
+    assert (batch.lengths == n_positions).all()
+    assert first_pieces(batch, 0) == [ROOT, *range(4, n_words + 4)]
+    _assert_most_context(batch, n_words)
+
+
+def _assert_most_context(batch: PieceBatch, n_words: int) -> None:
+    width = batch.piece_ids.shape[1]
+    spans = [(row[2] - 4, row[-2] - 4) for row in batch.piece_ids.tolist()]
+    assert (batch.piece_ids[:, :2] == [CLS, ROOT]).all()
+    assert spans[0][0] == 0
+    assert spans[-1][1] == n_words - 1
+    for word, place in enumerate(batch.word_index[0, 1:].tolist()):
+        context = [min(word - a, b - word) for a, b in spans if a <= word <= b]
+        chosen = spans[place // width]
+        assert min(word - chosen[0], chosen[1] - word) == max(context)
+
+
+def test_windows_beside_other_sentences_keep_all_places_apart():
+    pieces = make(word_tokenizer(50), n_positions=13)
+    sentences = [Sentence([f"w{i}" for i in range(n)]) for n in (3, 30, 10, 45, 1)]
+    batch = pieces.batch(sentences)
+    assert batch.fits == ["whole", "windows", "whole", "windows", "whole"]
+    for i, sentence in enumerate(sentences):
+        assert first_pieces(batch, i) == [ROOT, *range(4, len(sentence.words) + 4)]
+
+
+@pytest.mark.parametrize("n", [508, 509, 510, 511, 512, 513, 2000])
+@pytest.mark.parametrize("pieces_a_word", [1, 4])
+def test_up_to_512_positions_no_more_are_used(n: int, pieces_a_word: int):
+    n_words, rest = divmod(n, pieces_a_word)
+    lengths = [pieces_a_word] * n_words + ([rest] if rest else [])
+    sentence = Sentence(["a" * length for length in lengths])
+    batch = make(char_tokenizer(), n_positions=512).batch([sentence])
+    fit = "whole" if n <= 509 else "windows" if len(lengths) > 509 else "shortened"
+    assert batch.fits == [fit]
+    assert batch.piece_ids.shape[1] == (n + 3 if fit == "whole" else min(batch.lengths.max(), 512))
+    assert batch.n_words.tolist() == [len(lengths)]
+    assert len(set(batch.word_index[0].tolist())) == len(lengths) + 1
+
+
+# Batches
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=24), min_size=1, max_size=20),
+    st.integers(10, 200),
+)
+def test_batches_hold_each_sentence_once_and_keep_to_their_size(lengths: list[list[int]], max_padded: int):
+    pieces = make(char_tokenizer(), n_positions=23)
+    sentences = [sentence_of(*words) for words in lengths]
+    seen: list[int] = []
+    for members, batch in pieces.batches(sentences, max_padded):
+        assert len(members) == 1 or batch.piece_ids.size <= max_padded
+        assert batch.n_words.tolist() == [len(lengths[i]) for i in members]
+        seen += members
+    assert sorted(seen) == list(range(len(sentences)))
+
+
+def test_sentences_of_a_length_come_together_the_longest_first():
+    pieces = make(char_tokenizer())
+    sentences = [sentence_of(n) for n in (3, 9, 4, 9, 3)]
+    assert [members for members, _ in pieces.batches(sentences, 24)] == [[1, 3], [2, 0, 4]]
+
+
+def test_no_sentences_make_no_batches():
+    assert list(make(char_tokenizer()).batches([], 100)) == []
+
+
+# Cache
+
+
+def test_the_memory_of_words_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wordpieces, "MAX_CACHED_WORDS", 5)
+    pieces = make(word_tokenizer(60))
+    for start in range(0, 60, 3):
+        words = [f"w{start + i}" for i in range(3)]
+        assert pieces.split([Sentence(words)]) == [[(start + i + 4,) for i in range(3)]]
+        assert len(pieces._pieces) <= 5 + 3
+
+
+def test_a_known_word_is_not_split_again(monkeypatch: pytest.MonkeyPatch):
+    pieces = make(word_tokenizer(3))
+    first = pieces.split([Sentence(["w1", "w2"])])
+    monkeypatch.setattr(pieces, "tokenizer", None)
+    assert pieces.split([Sentence(["w1", "w2"])]) == first
+
+
+def test_index_arrays_are_int64():
+    batch = make(char_tokenizer(), tags=["A"]).batch([sentence_of(1, 2)])
+    arrays = (batch.piece_ids, batch.lengths, batch.word_index, batch.n_words, batch.tag_ids)
+    assert {array.dtype for array in arrays if array is not None} == {np.dtype(np.int64)}

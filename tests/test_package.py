@@ -1,0 +1,161 @@
+"""The library's wheel and a trained pipeline's wheel install into a fresh environment, and parse there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import spacy
+from packaging.requirements import Requirement
+from packaging.version import Version
+from spacy.tokens import Doc
+from spacy.training import Example
+
+import spacy_g2g
+from spacy_g2g.training.callbacks import make_package_requirements
+
+ROOT = Path(__file__).parent.parent
+SMALL = {
+    "model": {
+        "arc_width": 8,
+        "label_width": 8,
+        "encoder": {
+            "width": 16,
+            "n_layers": 1,
+            "n_attention_heads": 2,
+            "hidden_width": 32,
+            "n_positions": 32,
+        },
+    }
+}
+# Run in the fresh environment.
+CHECK = """
+import importlib.metadata as metadata, json, sys, warnings
+import spacy, spacy_g2g
+from packaging.requirements import Requirement
+warnings.simplefilter("ignore")
+requirements = map(Requirement, metadata.requires("xx_tiny") + metadata.requires("spacy-g2g"))
+missing = [
+    str(requirement)
+    for requirement in requirements
+    if (requirement.marker is None or requirement.marker.evaluate())
+    and not requirement.specifier.contains(metadata.version(requirement.name), prereleases=True)
+]
+doc = spacy.load("xx_tiny")("We parse trees")
+print(json.dumps({
+    "library": spacy_g2g.__file__,
+    "missing": missing,
+    "heads": [token.head.i for token in doc],
+    "deps": [token.dep_ for token in doc],
+}))
+"""
+
+
+def run(python: str | Path, *arguments: str | Path) -> str:
+    """What Python prints, run without network."""
+    environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    command = [str(python), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def build_wheel(source: Path, target: Path) -> Path:
+    options = ("--quiet", "--no-deps", "--no-build-isolation")
+    run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", target, source)
+    (wheel,) = target.glob("*.whl")
+    return wheel
+
+
+def metadata_of(wheel: Path) -> Message:
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(name).decode("utf8"))
+
+
+@pytest.fixture(scope="module")
+def library_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library's wheel, built outside the checkout, which a build leaves folders in."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, source / name)
+    shutil.copytree(ROOT / "spacy_g2g", source / "spacy_g2g", ignore=shutil.ignore_patterns("__pycache__"))
+    return build_wheel(source, tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> spacy.Language:
+    """A pipeline after one step of training."""
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("g2g_parser", config=SMALL)
+    gold = Doc(nlp.vocab, ["We", "parse", "trees"], heads=[1, 1, 1], deps=["nsubj", "root", "obj"])
+    example = Example(Doc(nlp.vocab, ["We", "parse", "trees"], sent_starts=[True, False, False]), gold)
+    optimizer = nlp.initialize(lambda: [example])
+    nlp.update([example], sgd=optimizer)
+    return make_package_requirements()(nlp)
+
+
+@pytest.fixture(scope="module")
+def pipeline_wheel(pipeline: spacy.Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pipeline")
+    pipeline.to_disk(folder / "model")
+    options = ("--name", "tiny", "--version", "1.2.3", "--build", "none")
+    run(sys.executable, "-m", "spacy", "package", folder / "model", folder, *options)
+    return build_wheel(folder / "xx_tiny-1.2.3", tmp_path_factory.mktemp("wheel"))
+
+
+def test_library_wheel_is_pure_python(library_wheel: Path):
+    assert library_wheel.name == f"spacy_g2g-{spacy_g2g.__version__}-py3-none-any.whl"
+
+
+def test_library_wheel_holds_every_module_and_the_typing_marker(library_wheel: Path):
+    with ZipFile(library_wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
+    assert packed == ours | {"spacy_g2g/py.typed"}
+
+
+def test_library_wheel_registers_its_entry_points(library_wheel: Path):
+    with ZipFile(library_wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        text = archive.read(name).decode("utf8")
+    for line in ("[spacy_factories]", "g2g_parser = ", "[spacy_architectures]", "[spacy_cli]"):
+        assert line in text
+
+
+def test_pipeline_wheel_requires_the_library_and_allows_its_next_minor_version(pipeline_wheel: Path):
+    requirements = metadata_of(pipeline_wheel).get_all("Requires-Dist")
+    (ours,) = (
+        requirement for requirement in map(Requirement, requirements) if requirement.name == "spacy-g2g"
+    )
+    major, minor = Version(spacy_g2g.__version__).release[:2]
+    assert ours.specifier.contains(spacy_g2g.__version__)
+    assert ours.specifier.contains(f"{major}.{minor + 1}.0")
+    assert not ours.specifier.contains(f"{major + 1}.0.0")
+
+
+def test_wheels_in_a_fresh_environment_load_and_parse_the_same(
+    library_wheel: Path, pipeline_wheel: Path, pipeline: spacy.Language, tmp_path: Path
+):
+    """The environment takes the heavy dependencies from this one, after what is ours was installed."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
+    python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / Path(sys.executable).name
+    options = ("--quiet", "--python", python)
+    run(sys.executable, "-m", "pip", *options, "install", "--no-deps", library_wheel, pipeline_wheel)
+    # -I: neither PYTHONPATH nor the working directory.
+    site = Path(run(python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf8")
+    found = json.loads(run(python, "-I", "-c", CHECK).splitlines()[-1])
+    doc = pipeline("We parse trees")
+    assert Path(found["library"]).is_relative_to(site)
+    assert found["missing"] == []
+    assert found["heads"] == [token.head.i for token in doc]
+    assert found["deps"] == [token.dep_ for token in doc]
