@@ -56,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the sample treebank.")
     parser.add_argument("--output", type=Path, default=Path("assets/sample"), help="folder to write to")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random choices")
-    for split, size in zip(SPLITS, (1200, 150, 150), strict=True):
+    for split, size in zip(SPLITS, (2400, 200, 200), strict=True):
         parser.add_argument(f"--{split}", type=int, default=size, help=f"sentences in {split}")
     args = parser.parse_args()
     make_sample(args.output, args.seed, {split: getattr(args, split) for split in SPLITS})

@@ -103,11 +103,11 @@ def test_another_seed_makes_other_sentences(tmp_path: Path) -> None:
 
 def test_sizes(sample: dict[str, list[Parsed]]) -> None:
     assert {split: len(sentences) for split, sentences in sample.items()} == {
-        "train": 1200,
-        "dev": 150,
-        "test": 150,
+        "train": 2400,
+        "dev": 200,
+        "test": 200,
     }
-    assert sum(path.stat().st_size for path in SAMPLE.iterdir()) < 2_000_000
+    assert sum(path.stat().st_size for path in SAMPLE.iterdir()) < 3_000_000
     lengths = [len(sentence.words) for sentences in sample.values() for sentence in sentences]
     assert 3 <= min(lengths) <= max(lengths) <= 30
     assert sum(lengths) / len(lengths) >= 11

@@ -21,7 +21,7 @@ TREEBANK = """
 she/PRON/2/nsubj saw/VERB/0/root the/DET/4/det cat/NOUN/2/obj ./PUNCT/2/punct
 dogs/NOUN/2/nsubj bark/VERB/0/root
 Go/VERB/0/root !/PUNCT/1/punct
-a/DET/2/det hearing/NOUN/4/nsubj is/AUX/4/aux planned/VERB/0/root on/ADP/6/case it/PRON/2/nmod today/NOUN/4/obl
+a/DET/2/det hearing/NOUN/4/nsubj is/AUX/4/aux set/VERB/0/root on/ADP/6/case it/PRON/2/nmod today/NOUN/4/obl
 the/DET/2/det man/NOUN/6/nsubj with/ADP/5/case the/DET/5/det hat/NOUN/2/nmod slept/VERB/0/root
 tea/NOUN/4/nsubj and/CCONJ/3/cc milk/NOUN/1/conj mix/VERB/0/root ./PUNCT/4/punct
 he/PRON/2/nsubj said/VERB/0/root that/SCONJ/5/mark they/PRON/5/nsubj left/VERB/2/ccomp
@@ -93,7 +93,7 @@ def make_nlp(*, store_probabilities: bool = False, **settings: Any) -> Language:
 
 
 def initialised_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
-    """A pipeline with a tiny parser for the ten sentences, with random weights in all places if seed is set."""
+    """A tiny parser for the ten sentences; if seed is set, with random weights in all places."""
     nlp = make_nlp(**settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     if seed is not None:

@@ -48,14 +48,16 @@ def test_sizes_are_those_given():
     assert make_encoder_sizes(32, 1, 2, 64, 64) == tiny_sizes()
 
 
-@pytest.mark.parametrize("sizes", [{"width": 30, "n_attention_heads": 4}, {"n_layers": 0}, {"hidden_width": 0}])
+@pytest.mark.parametrize(
+    "sizes", [{"width": 30, "n_attention_heads": 4}, {"n_layers": 0}, {"hidden_width": 0}]
+)
 def test_sizes_of_no_encoder_are_an_error(sizes: dict[str, int]):
     with pytest.raises(ValueError, match="E403"):
         make_encoder_sizes(**sizes)
 
 
 def test_too_few_positions_are_an_error():
-    with pytest.raises(ValueError, match="E404.* 7"):
+    with pytest.raises(ValueError, match=r"E404.* 7"):
         make_encoder_sizes(n_positions=7)
 
 
@@ -196,7 +198,7 @@ def test_an_unknown_architecture_is_an_error_that_names_those_supported(checkpoi
 
 def test_a_name_that_is_nowhere_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(FileNotFoundError, match="E206.*no-such-model"):
+    with pytest.raises(FileNotFoundError, match=r"E206.*no-such-model"):
         encoder_from_checkpoint("no-such-model")([], tiny_sizes())
 
 

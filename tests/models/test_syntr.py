@@ -99,7 +99,7 @@ def test_no_sentences_have_no_parses(model: ParserModel):
 
 
 def test_a_parse_depends_on_nothing_else_in_its_batch():
-    model, shim = make(seed=3)
+    model, _ = make(seed=3)
     long = Sentence([f"w{i}" for i in range(90)])
     sentences = [*SENTENCES, long, Sentence(["the cat sat"] * 30)]
     alone = [model.predict([sentence])[0] for sentence in sentences]
@@ -157,6 +157,7 @@ GOLD = [
     Tree(np.array([0, -1]), np.array([0, -1])),  # a missing word
     Tree(np.array([2, 0, 2]), np.array([5, 0, -1])),  # a missing label
     Tree(np.array([0, 1]), np.array([0, 0])),  # the root label, where it does not belong
+    Tree(np.array([0, 1]), np.array([4, 2])),  # another label at the root
 ]
 
 
@@ -198,8 +199,9 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences():
 
 
 def test_gold_without_any_label_has_a_loss_with_a_gradient():
-    model, shim = make()
-    loss, backprop = model.begin_update(([Sentence(["a", "b"])], [Tree(np.array([2, 0]), np.array([-1, -1]))]))
+    model, _ = make()
+    tree = Tree(np.array([2, 0]), np.array([-1, -1]))
+    loss, backprop = model.begin_update(([Sentence(["a", "b"])], [tree]))
     backprop(None)
     assert loss > 0
     assert network_of(model).scorer.arc_weight.grad is not None
@@ -246,5 +248,5 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so():
     model, _ = make()
     with torch.no_grad():
         network_of(model).scorer.arc_weight[0, 0] = torch.nan
-    with pytest.raises(ValueError, match="E410.*NaN"):
+    with pytest.raises(ValueError, match=r"E410.*NaN"):
         model.predict(SENTENCES)

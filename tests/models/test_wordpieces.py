@@ -64,7 +64,9 @@ def test_a_row_is_cls_root_pieces_sep_and_padding():
     assert batch.fits == ["whole", "whole"]
 
 
-@pytest.mark.parametrize("word", ["don't", "New York", "a-b.c", "U.S.A.", "3,50 €", "x  y", "naïve\u00a0café"])
+@pytest.mark.parametrize(
+    "word", ["don't", "New York", "a-b.c", "U.S.A.", "3,50 €", "x  y", "naïve\u00a0café"]
+)
 def test_a_gold_word_stays_one_word_whatever_the_tokenizer_splits(word: str):
     pieces = make(char_tokenizer())
     batch = pieces.batch([Sentence(["a", word, "b"])])
@@ -127,7 +129,7 @@ def test_byte_level_bpe_sees_words_as_after_a_space(sequence: bool):
     tokenizer = byte_level_tokenizer(sequence)
     pieces = make(tokenizer)
     expected = tokenizer.encode("the cat").ids
-    ((the, cat),) = pieces.split([Sentence(["the", "cat"])])
+    ((_, cat),) = pieces.split([Sentence(["the", "cat"])])
     assert cat == (tokenizer.token_to_id("Ġcat"),)
     assert cat[0] == expected[-1]
     assert pieces.split([Sentence(["cat"])]) == [[cat]]
@@ -140,7 +142,7 @@ def test_byte_level_bpe_has_pieces_for_everything():
 
 
 def test_content_that_is_no_tokenizer_is_an_error():
-    with pytest.raises(ValueError, match="E401.*tokenizer"):
+    with pytest.raises(ValueError, match=r"E401.*tokenizer"):
         WordPieces('{"model": {"type": "Nonsense"}}', 64, ROOT, None)
 
 
@@ -229,6 +231,8 @@ def _assert_most_context(batch: PieceBatch, n_words: int) -> None:
         context = [min(word - a, b - word) for a, b in spans if a <= word <= b]
         chosen = spans[place // width]
         assert min(word - chosen[0], chosen[1] - word) == max(context)
+        # A quarter of a window on both sides, but for the ends of the sentence.
+        assert max(context) >= min((width - 3) // 4 - 1, word, n_words - 1 - word)
 
 
 def test_windows_beside_other_sentences_keep_all_places_apart():

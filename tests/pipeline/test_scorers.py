@@ -1,0 +1,157 @@
+"""Scores as Universal Dependencies counts them, checked by hand."""
+
+from typing import Any
+
+import pytest
+import spacy
+from spacy.scorer import Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_g2g.pipeline.scorers import make_ud_scorer, score_ud
+
+from ..util import gold_doc
+
+VOCAB = spacy.blank("en").vocab
+
+GOLD = [("she", "X", 2, "nsubj"), ("saw", "X", 0, "root"), ("cats", "X", 2, "obj"), (".", "X", 2, "punct")]
+
+
+def parsed(words: list[str], heads: list[int], deps: list[str], **columns: Any) -> Doc:
+    return Doc(VOCAB, words=words, heads=heads, deps=deps, **columns)
+
+
+def score(predicted: Doc, reference: Doc) -> dict[str, Any]:
+    return score_ud([Example(predicted, reference)])
+
+
+WORDS = ["she", "saw", "cats", "."]
+
+
+def test_a_perfect_parse_has_full_scores():
+    found = score(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
+    assert (found["ud_uas"], found["ud_las"], found["ud_sents_f"]) == (1.0, 1.0, 1.0)
+
+
+def test_punctuation_counts_and_labels_are_compared_as_they_are():
+    # A wrong label by case alone, and punctuation on a wrong head.
+    found = score(parsed(WORDS, [1, 1, 1, 2], ["nsubj", "root", "OBJ", "punct"]), gold_doc(VOCAB, [GOLD]))
+    assert found["ud_uas"] == pytest.approx(3 / 4)
+    assert found["ud_las"] == pytest.approx(2 / 4)
+
+
+def test_scores_of_labels():
+    found = score(parsed(WORDS, [1, 1, 1, 2], ["nsubj", "root", "nsubj", "punct"]), gold_doc(VOCAB, [GOLD]))[
+        "ud_las_per_type"
+    ]
+    assert found["nsubj"] == {"p": 1 / 2, "r": 1.0, "f": pytest.approx(2 / 3)}
+    assert found["root"] == {"p": 1.0, "r": 1.0, "f": 1.0}
+    assert found["obj"] == {"p": 0.0, "r": 0.0, "f": 0.0}
+    assert found["punct"] == {"p": 0.0, "r": 0.0, "f": 0.0}
+    assert list(found) == sorted(found)
+
+
+def test_subtypes_of_labels_are_labels_of_their_own():
+    found = score(
+        parsed(WORDS, [1, 1, 1, 1], ["nsubj:pass", "root", "obj", "punct"]), gold_doc(VOCAB, [GOLD])
+    )
+    assert found["ud_las"] == pytest.approx(3 / 4)
+
+
+def test_a_word_without_gold_is_left_out():
+    reference = Doc(VOCAB, words=WORDS, heads=[1, 1, None, 1], deps=["nsubj", "root", None, "punct"])
+    found = score(parsed(WORDS, [1, 1, 0, 1], ["nsubj", "root", "obj", "obj"]), reference)
+    assert found["ud_uas"] == 1.0
+    assert found["ud_las"] == pytest.approx(2 / 3)
+
+
+def test_docs_without_gold_have_no_scores():
+    found = score(gold_doc(VOCAB, [GOLD]), Doc(VOCAB, words=WORDS))
+    assert found
+    assert all(value is None for value in found.values())
+    assert all(value is None for value in score_ud([]).values())
+
+
+def test_counts_are_over_all_docs():
+    right = Example(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
+    wrong = Example(parsed(["a", "b"], [0, 0], ["root", "obj"]), parsed(["a", "b"], [1, 1], ["obj", "root"]))
+    assert score_ud([right, wrong])["ud_las"] == pytest.approx(4 / 6)
+
+
+def test_white_space_is_left_out():
+    predicted = Doc(
+        VOCAB,
+        words=["she", "\n", "saw", "cats", "."],
+        heads=[2, 0, 2, 2, 2],
+        deps=["nsubj", "dep", "root", "obj", "punct"],
+    )
+    found = score(predicted, gold_doc(VOCAB, [GOLD]))
+    assert found["ud_las"] == 1.0
+    assert "dep" not in found["ud_las_per_type"]
+
+
+def test_a_split_word_is_wrong_on_both_sides():
+    # Two of five predicted words stand for one of four gold words; three words are right.
+    predicted = Doc(
+        VOCAB,
+        words=["she", "saw", "ca", "ts", "."],
+        spaces=[True, True, False, True, False],
+        heads=[1, 1, 1, 1, 1],
+        deps=["nsubj", "root", "obj", "obj", "punct"],
+    )
+    found = score(predicted, gold_doc(VOCAB, [GOLD]))
+    precision, recall = 3 / 5, 3 / 4
+    assert found["ud_las"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert found["ud_las_per_type"]["obj"] == {"p": 0.0, "r": 0.0, "f": 0.0}
+
+
+def test_a_joined_word_is_wrong_on_both_sides():
+    predicted = Doc(VOCAB, words=["shesaw", "cats", "."], heads=[0, 0, 0], deps=["root", "obj", "punct"])
+    reference = Doc(
+        VOCAB,
+        words=WORDS,
+        spaces=[False, True, True, False],
+        heads=[1, 1, 1, 2],
+        deps=["nsubj", "root", "obj", "punct"],
+    )
+    found = score(predicted, reference)
+    assert found["ud_uas"] == 0.0
+    assert found["ud_las_per_type"]["nsubj"]["r"] == 0.0
+    predicted[2].head = predicted[1]
+    precision, recall = 1 / 3, 1 / 4
+    expected = pytest.approx(2 * precision * recall / (precision + recall))
+    assert score(predicted, reference)["ud_las"] == expected
+
+
+def test_a_doc_that_is_not_parsed_is_wrong_everywhere():
+    assert score(Doc(VOCAB, words=WORDS), gold_doc(VOCAB, [GOLD]))["ud_uas"] == 0.0
+
+
+def test_sentence_scores_are_of_whole_sentences():
+    gold = [[("a", "X", 0, "root")], [("b", "X", 2, "obj"), ("c", "X", 0, "root")], [("d", "X", 0, "root")]]
+    guess = [
+        [("a", "X", 0, "root")],
+        [("b", "X", 0, "root")],
+        [("c", "X", 0, "root")],
+        [("d", "X", 0, "root")],
+    ]
+    found = score(gold_doc(VOCAB, guess), gold_doc(VOCAB, gold))
+    assert found["ud_sents_p"] == pytest.approx(2 / 4)
+    assert found["ud_sents_r"] == pytest.approx(2 / 3)
+    assert found["ud_sents_f"] == pytest.approx(4 / 7)
+
+
+def test_names_are_none_of_spacys():
+    example = Example(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
+    theirs = {
+        *Scorer.score_tokenization([example]),
+        *Scorer.score_deps([example], "dep"),
+        *Scorer.score_spans([example], "sents", getter=lambda doc, _: doc.sents),
+        "dep_las_per_type",
+    }
+    assert not theirs & set(score_ud([example]))
+
+
+def test_the_registered_scorer_takes_what_spacy_gives_it():
+    example = Example(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
+    assert make_ud_scorer()([example], labels=("root",))["ud_las"] == 1.0
