@@ -1,6 +1,6 @@
 """Memory of a long run: sentences of a corpus, repeated, through ``nlp.pipe``; slope after the first 2,000.
 
-    python benchmarks/memory.py PIPELINE DATA [--sentences 20000]
+python benchmarks/memory.py PIPELINE DATA [--sentences 20000]
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
                 "sentences": args.sentences,
                 "mib_after_2000": round(sizes[counts.index(WARM_UP)], 1),
                 "mib_at_end": round(sizes[-1], 1),
-                "mib_peak_later": round(max(s for s, l in zip(sizes, later, strict=True) if l), 1),
+                "mib_peak_later": round(float(np.array(sizes)[later].max()), 1),
                 "slope_kib_per_1000_sentences": round(slope * 1000 * 1024, 1),
             },
             indent=2,

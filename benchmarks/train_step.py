@@ -1,6 +1,6 @@
-"""Where the time of a training step goes: network forward, backward, optimizer, and Python of ours and spaCy's.
+"""Where the time of a training step goes: forward, backward, optimizer, and Python (ours and spaCy's).
 
-    python benchmarks/train_step.py CONFIG TRAIN [--steps 30] [--threads 2] [--override KEY=VALUE ...]
+python benchmarks/train_step.py CONFIG TRAIN [--steps 30] [--threads 2] [--override KEY=VALUE ...]
 """
 
 from __future__ import annotations

@@ -106,11 +106,16 @@ class Errors(metaclass=_TextsWithCodes):
     )
 
     # 4xx: models
-    E401 = "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers library."
+    E401 = (
+        "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers "
+        "library."
+    )
     E402 = "The tokenizer has no known family of special pieces. Expected {families}."
     E403 = (
-        "No encoder has width {width}, {n_layers} layers, {n_attention_heads} attention heads and feed-forward "
-        "width {hidden_width}. Expected numbers above 0, and a width that is a multiple of the attention heads."
+        "No encoder has width {width}, {n_layers} layers, {n_attention_heads} attention heads and "
+        "feed-forward "
+        "width {hidden_width}. Expected numbers above 0, and a width that is a multiple of the "
+        "attention heads."
     )
     E404 = "n_positions is {n_positions}. Expected 8 or more."
     E405 = (
@@ -118,11 +123,15 @@ class Errors(metaclass=_TextsWithCodes):
         "loaded from disk before it is used."
     )
     E406 = "The saved weights can't be read: {error}. Expected the whole file that was saved."
-    E407 = "The model {name!r} holds no parser. Expected an architecture of spacy_g2g such as spacy_g2g.SynTr.v1."
+    E407 = (
+        "The model {name!r} holds no parser. Expected an architecture of spacy_g2g such as "
+        "spacy_g2g.SynTr.v1."
+    )
     E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
     E409 = (
         "No parser has dropout {dropout}, arc_width {arc_width}, label_width {label_width} and "
-        "encoder_rate_factor {encoder_rate_factor}. Expected a dropout from 0 to below 1, and numbers above 0."
+        "encoder_rate_factor {encoder_rate_factor}. Expected a dropout from 0 to below 1, and "
+        "numbers above 0."
     )
     E410 = (
         "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
@@ -147,15 +156,18 @@ class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings, to be completed with ``str.format``."""
 
     W501 = (
-        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set boundaries, add a "
+        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set "
+        "boundaries, add a "
         "component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
         "nlp.add_pipe('sentencizer', before='{name}'). This is said once."
     )
     W502 = (
-        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest has "
+        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions "
+        "(the longest has "
         "{longest} words): their words were read by their first pieces. Nothing is left out of the parse."
     )
     W503 = (
-        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions (the longest has "
+        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions "
+        "(the longest has "
         "{longest} words): they were read in overlapping windows. Nothing is left out of the parse."
     )

@@ -107,7 +107,7 @@ class GraphSelfAttention(nn.Module):
         return cast(Tensor, self.output(z.reshape(batch, n, width)))
 
     def _attend(self, qkv: Tensor, visible: Tensor | None, edges: Edges | None) -> Tensor:
-        """Attend by the formula, for graphs and for what PyTorch's own attention is slow at (dropout on a CPU).
+        """Attend by the formula: for graphs, and for dropout on a CPU, where PyTorch's own attention is slow.
 
         qkv: [batch, n, 3, heads, d].
         visible: boolean, [batch, 1, 1, n], or None.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
@@ -73,7 +74,9 @@ class G2GShim(Shim):
         checkpoint = source((word for s in sentences for word in s.words), self.sizes)
         tags = None
         if self.reads_tags:
-            tags = tuple(sorted({tag for s in sentences for tag in s.tags or () if tag}))
+            counts = Counter(tag for s in sentences for tag in s.tags or () if tag)
+            # Tags seen once count as unknown ones, whose vector would not be trained otherwise.
+            tags = tuple(sorted(tag for tag, count in counts.items() if count > 1))
         spec = NetworkSpec(
             encoder=replace(checkpoint.config, n_added_pieces=1),
             tokenizer=checkpoint.tokenizer,

@@ -64,7 +64,7 @@ class WordPieces:
 
     tokenizer: content of a ``tokenizer.json``.
     n_positions: positions of the encoder.
-    root_id: piece id of ROOT.
+    root_id: piece id of ROOT, the first after the encoder's vocabulary.
     tags: the known tags; None for a parser that reads no tags.
     Raises ValueError when the tokenizer has no special pieces of a known family.
     """
@@ -78,7 +78,10 @@ class WordPieces:
         self._pieces: dict[str, tuple[int, ...]] = {}
 
     def split(self, sentences: Sequence[Sentence]) -> list[list[tuple[int, ...]]]:
-        """The piece ids of every word of every sentence; a word without pieces is one unknown piece."""
+        """The piece ids of every word of every sentence; a word without pieces is one unknown piece.
+
+        Pieces that the tokenizer has beyond the encoder's vocabulary are unknown pieces, too.
+        """
         if len(self._pieces) > MAX_CACHED_WORDS:
             self._pieces.clear()
         known = self._pieces
@@ -86,7 +89,9 @@ class WordPieces:
             # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
             # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
             encoding = self.tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False)
-            known[word] = tuple(encoding.ids) or (self.unk_id,)
+            known[word] = tuple(i if i < self.root_id else self.unk_id for i in encoding.ids) or (
+                self.unk_id,
+            )
         return [[known[word] for word in s.words] for s in sentences]
 
     def batches(

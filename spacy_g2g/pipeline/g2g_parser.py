@@ -228,6 +228,8 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         flat = [dep for _, deps in parses for dep in deps]
         deps = [flat[i] for i in layout.words]
         unknown = sorted(set(deps) - set(ids))
+        if unknown and not self.labels:
+            raise ValueError(Errors.E405)
         if unknown:
             raise ValueError(Errors.E502.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)

@@ -20,9 +20,7 @@ def make_package_requirements() -> Callable[[Language], Language]:
     """
 
     def set_requirements(nlp: Language) -> Language:
-        others = [
-            r for r in nlp.meta.get("requirements", []) if split_requirement(r)[0] != DISTRIBUTION
-        ]
+        others = [r for r in nlp.meta.get("requirements", []) if split_requirement(r)[0] != DISTRIBUTION]
         major = int(__version__.split(".")[0])
         nlp.meta["requirements"] = [*others, f"{DISTRIBUTION}>={__version__},<{major + 1}"]
         return nlp

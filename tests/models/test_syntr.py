@@ -9,9 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.models.shim import G2GShim
+from spacy_g2g.models.encoder import encoder_from_scratch
+from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import SynTr, build_syntr, decode_heads
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.models.wordpieces import UNKNOWN_TAG
 from spacy_g2g.parsing.mst import maximum_spanning_tree
 from spacy_g2g.parsing.tree import are_trees
 
@@ -140,6 +142,22 @@ def test_missing_and_unknown_tags_have_vectors_of_their_own():
     assert not np.allclose(scores[0], scores[2])
     assert not np.allclose(scores[1], scores[2])
     assert np.array_equal(scores[2], scores[3])
+
+
+def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
+    model = build_syntr(tiny_sizes(), tag_attr="TAG", **TINY_MODEL)  # type: ignore[arg-type]
+    shim = get_shim(model)
+    sentences = [Sentence(["a", "b", "c"], ["X", "X", "ONCE"])]
+    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, 3)
+    assert shim.spec is not None
+    assert shim.spec.tags == ("X",)
+    randomise(model)
+    loss, backprop = model.begin_update((sentences, [Tree(np.array([2, 0, 2]), np.array([1, 0, 1]))]))
+    backprop(None)
+    assert shim.network.tags is not None
+    gradient = shim.network.tags.weight.grad
+    assert gradient is not None
+    assert gradient[UNKNOWN_TAG].abs().sum() > 0
 
 
 def test_without_tag_attr_tags_are_not_read():

@@ -87,6 +87,13 @@ def test_a_word_without_pieces_is_unknown(word: str):
     assert make(char_tokenizer()).split([Sentence([word])]) == [[(UNK,)]]
 
 
+def test_pieces_beyond_the_vocabulary_of_the_encoder_are_unknown():
+    n_known = 3
+    wordpieces = WordPieces(word_tokenizer(8).to_str(), 64, len(SPECIAL) + n_known, None)
+    pieces = wordpieces.split([Sentence(["w0", "w2", "w3", "w7"])])[0]
+    assert pieces == [(4,), (6,), (wordpieces.unk_id,), (wordpieces.unk_id,)]
+
+
 def test_pieces_of_a_word_do_not_depend_on_its_sentence():
     pieces = make(char_tokenizer())
     alone = pieces.split([Sentence(["abc"])])[0][0]

@@ -269,6 +269,9 @@ def test_a_parser_that_is_not_initialised_cannot_learn_or_parse():
     doc = Doc(nlp.vocab, words=["a"], heads=[0], deps=["root"])
     with pytest.raises(ValueError, match="E405"):
         parser.update([Example(plain_doc(nlp.vocab, "a"), doc)])
+    without_labels = parser_of(make_nlp())
+    with pytest.raises(ValueError, match="E405"):
+        without_labels.update([Example(plain_doc(nlp.vocab, "a"), doc)])
 
 
 def test_a_frozen_parser_does_not_learn():

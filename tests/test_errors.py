@@ -1,0 +1,45 @@
+"""Texts of errors and warnings."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import spacy_g2g
+from spacy_g2g.errors import Errors, Warnings
+
+PACKAGE = Path(spacy_g2g.__file__).parent
+
+
+def defined_codes() -> list[str]:
+    tree = ast.parse((PACKAGE / "errors.py").read_text(encoding="utf8"))
+    return [
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id[1:].isdigit()
+    ]
+
+
+def used_codes() -> set[str]:
+    return {
+        node.attr
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("Errors", "Warnings")
+    }
+
+
+def test_each_code_is_defined_once():
+    assert [code for code, count in Counter(defined_codes()).items() if count > 1] == []
+
+
+def test_each_code_is_used_and_each_used_code_is_defined():
+    assert used_codes() == set(defined_codes())
+
+
+def test_a_text_starts_with_its_code():
+    assert Errors.E404.format(n_positions=3).startswith("[G2G-E404] n_positions is 3.")
+    assert Warnings.W501.startswith("[G2G-W501]")
