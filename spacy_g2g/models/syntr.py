@@ -16,8 +16,7 @@ from torch import Tensor
 
 from ..errors import Errors
 from ..layers.biaffine import BiaffineScorer
-from ..parsing.mst import maximum_spanning_tree
-from ..parsing.tree import are_trees
+from ..parsing.mst import decode
 from .encoder import EncoderSizes
 from .network import ROOT_LABEL, Network, NetworkSpec, pad_trees
 from .shim import G2GShim, make_model
@@ -140,15 +139,8 @@ def decode_heads(arcs: Tensor, n_words: IntArray) -> tuple[IntArray, np.ndarray]
     Returns int [sentences, words], 0 in padding, and float [sentences, words].
     Raises ValueError for scores that are not numbers.
     """
-    log_probs = arcs.log_softmax(-1)
-    best = log_probs.max(-1)
-    values = best.values.cpu().numpy()
-    heads = np.where(np.arange(arcs.shape[1]) < n_words[:, None], best.indices.cpu().numpy(), 0)
-    if np.isnan(values).any():
+    log_probs = arcs.log_softmax(-1).cpu().numpy()
+    if np.isnan(log_probs).any():
         raise ValueError(Errors.E410)
-    for i in np.flatnonzero(~are_trees(heads, n_words)):
-        n = n_words[i]
-        scores = log_probs[i, :n, : n + 1].cpu().numpy()
-        heads[i, :n] = maximum_spanning_tree(scores)
-        values[i, :n] = scores[np.arange(n), heads[i, :n]]
-    return heads, np.exp(values)
+    heads = decode(log_probs, n_words)
+    return heads, np.exp(np.take_along_axis(log_probs, heads[..., None], axis=2)[..., 0])
