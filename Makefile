@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.ready
+SOURCES := spacy_g2g tests scripts benchmarks
 
 .PHONY: demo test setup
 .DELETE_ON_ERROR:
@@ -13,8 +14,8 @@ demo: $(STAMP)
 	$(RUN) spacy project run demo
 
 test: $(STAMP)
-	$(RUN) ruff format --check
-	$(RUN) ruff check
+	$(RUN) ruff format --check $(SOURCES)
+	$(RUN) ruff check $(SOURCES)
 	$(RUN) mypy
 	$(RUN) pytest
 

@@ -17,7 +17,7 @@ def rows(doc: Doc) -> list[str]:
     """The tree of a Doc, a word a line: number, word, relation and head."""
     width = max(len(token.text) for token in doc)
     return [
-        f"{token.i + 1:>4}  {token.text:<{width}}  {token.dep_:<12}"
+        f"{token.i + 1:>4}  {token.text:<{width}}  {token.dep_:<14}"
         + ("" if token.head.i == token.i else f"{token.head.text} ({token.head.i + 1})")
         for token in doc
     ]

@@ -152,7 +152,7 @@ def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
     assert shim.spec is not None
     assert shim.spec.tags == ("X",)
     randomise(model)
-    loss, backprop = model.begin_update((sentences, [Tree(np.array([2, 0, 2]), np.array([1, 0, 1]))]))
+    _, backprop = model.begin_update((sentences, [Tree(np.array([2, 0, 2]), np.array([1, 0, 1]))]))
     backprop(None)
     assert shim.network.tags is not None
     gradient = shim.network.tags.weight.grad
