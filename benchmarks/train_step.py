@@ -57,7 +57,7 @@ def measure(config: Any, steps: int) -> dict[str, float]:
         return run
 
     shim.network.loss = timed("forward", shim.network.loss)  # type: ignore[method-assign]
-    torch.Tensor.backward = timed("backward", torch.Tensor.backward)  # type: ignore[method-assign]
+    torch.autograd.backward = timed("backward", torch.autograd.backward)
     shim.finish_update = timed("optimizer", shim.finish_update)  # type: ignore[method-assign]
     start = 0.0
     for i, batch in enumerate(batches):

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from .dropout import Dropout
 
 LEAKY_SLOPE = 0.1
+# Label scores pass through n_labels * label_width numbers an arc: as many arcs as bound that memory.
+ARCS_AT_ONCE = 256
 
 
 class BiaffineScorer(nn.Module):
@@ -59,9 +61,14 @@ class BiaffineScorer(nn.Module):
         dependents, heads: float [arcs, label_width], the vectors of both ends of each arc.
         Returns float [arcs, n_labels].
         """
-        weight = self.label_weight.flatten(1)
-        mixed = torch.addmm(weight[-1], dependents, weight[:-1])
-        mixed = mixed.view(-1, *self.label_weight.shape[1:])
+        starts = range(0, max(1, len(heads)), ARCS_AT_ONCE)
+        parts = [slice(start, start + ARCS_AT_ONCE) for start in starts]
+        return torch.cat([self._labels(dependents[part], heads[part]) for part in parts])
+
+    def _labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        n_rows, n_labels, n_columns = self.label_weight.shape
+        weight = self.label_weight.view(n_rows, n_labels * n_columns)
+        mixed = torch.addmm(weight[-1], dependents, weight[:-1]).view(-1, n_labels, n_columns)
         return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
 
     def resize(self, n_labels: int) -> None:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.biaffine import LEAKY_SLOPE, BiaffineScorer
+from spacy_g2g.layers.biaffine import ARCS_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
 
 WIDTH, N_LABELS, ARC, LABEL = 12, 5, 7, 4
 
@@ -86,3 +86,14 @@ def test_added_labels_can_be_learned():
     scorer.labels(torch.randn(3, LABEL), torch.randn(3, LABEL)).log_softmax(-1)[:, -1].sum().backward()
     assert scorer.label_weight.grad is not None
     assert scorer.label_weight.grad[:, -1].abs().sum() > 0
+
+
+def test_labels_of_many_arcs_are_those_of_each_arc():
+    scorer = make_scorer()
+    n = 2 * ARCS_AT_ONCE + 3
+    dependents, heads = torch.randn(n, LABEL), torch.randn(n, LABEL)
+    scores = scorer.labels(dependents, heads)
+    assert scores.shape == (n, N_LABELS)
+    for i in (0, ARCS_AT_ONCE - 1, ARCS_AT_ONCE, n - 1):
+        alone = scorer.labels(dependents[i : i + 1], heads[i : i + 1])[0]
+        assert torch.allclose(scores[i], alone, atol=1e-5)
