@@ -30,7 +30,6 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="HTML page to write")
     args = parser.parse_args()
     nlp = spacy.load(args.pipeline)
-    nlp.add_pipe("sentencizer", first=True)
     lines = args.texts.read_text(encoding="utf8").splitlines()
     docs = list(nlp.pipe(line.strip() for line in lines if line.strip()))
     for doc in docs:

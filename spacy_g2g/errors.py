@@ -136,6 +136,7 @@ class Errors(metaclass=_TextsWithCodes):
     E410 = (
         "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
     )
+    E411 = "The loss is {loss}: training has diverged. Expected a lower learning rate, or gradient clipping."
 
     # 5xx: pipeline
     E501 = (

@@ -71,7 +71,7 @@ def benchmark(
     name, parser = parsers[0]
     examples = list(make_corpus(data, limit=limit)(nlp))
     docs = [example.predicted for example in examples]
-    encode = _bare_encoder(parser, docs)
+    encode = _bare_encoder(parser, docs, nlp.batch_size)
 
     def whole(copies: Sequence[Doc]) -> None:
         for _ in nlp.pipe(copies):
@@ -112,18 +112,19 @@ def benchmark(
     }
 
 
-def _bare_encoder(parser: G2GParser, docs: Sequence[Doc]) -> Callable[[Sequence[Doc]], None]:
+def _bare_encoder(parser: G2GParser, docs: Sequence[Doc], batch_size: int) -> Callable[[Sequence[Doc]], None]:
     """The encoder on the batches that the parser makes of the Docs, which are prepared here."""
     import torch
 
     from ..models.shim import get_shim
 
     shim = get_shim(parser.model)
-    sentences = parser.sentences(docs)
     batches = [
         (batch.piece_ids, batch.lengths)
-        for start in range(0, len(sentences), 1000)
-        for _, batch in shim.wordpieces.batches(sentences[start : start + 1000], shim.max_padded)
+        for start in range(0, len(docs), batch_size)
+        for _, batch in shim.wordpieces.batches(
+            parser.sentences(docs[start : start + batch_size]), shim.max_padded
+        )
     ]
     encoder, tensor = shim.network.eval().encoder, shim.network.tensor
 

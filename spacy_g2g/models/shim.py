@@ -10,6 +10,7 @@ the number of words since the last step, so that ``accumulate_gradient`` changes
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -131,7 +132,10 @@ class G2GShim(Shim):
     def begin_update(
         self, inputs: tuple[Sequence[Sentence], Sequence[Tree]]
     ) -> tuple[float, Callable[[Any], list[Any]]]:
-        """The loss summed over the words that have a gold head, and a callback that adds its gradient."""
+        """The loss summed over the words that have a gold head, and a callback that adds its gradient.
+
+        Raises ValueError when the loss is not finite, before it reaches the weights.
+        """
         sentences, gold = inputs
         network = self.network.train()
         losses = []
@@ -145,7 +149,10 @@ class G2GShim(Shim):
             self.n_targets += n_targets
             return []
 
-        return float(sum(loss.detach() for loss in losses)), backprop
+        total = float(sum(loss.detach() for loss in losses))
+        if not math.isfinite(total):
+            raise ValueError(Errors.E411.format(loss=total))
+        return total, backprop
 
     @property
     def max_padded(self) -> int:

@@ -248,7 +248,8 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         """Set the labels, and build the model with the encoder that it starts from.
 
         get_examples: the training data, from which labels, tags and, from scratch, pieces are collected.
-        labels: the labels, the root label first, as in ``label_data``; None collects them.
+        labels: the labels, as in ``label_data``; None collects them. The root label is the one that most
+            roots of the examples have, else the first.
         encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, with the sizes of the model block.
         Raises ValueError when there are no labels.
@@ -272,7 +273,8 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         if labels is None:
             self.cfg["labels"] = _order_labels([*self.labels, *sorted(others)], roots)
         else:
-            self.cfg["labels"] = _order_labels([*labels, *self.labels], Counter(labels[:1]))
+            known = Counter({label: n for label, n in roots.items() if label in labels})
+            self.cfg["labels"] = _order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
         get_shim(self.model).initialize(encoder or encoder_from_scratch(), sentences, len(self.labels))

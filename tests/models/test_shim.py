@@ -315,3 +315,12 @@ def test_added_labels_are_learned_and_kept():
         shim.finish_update(optimizer)
     (parse,) = through_bytes(model).predict(SENTENCES[:1])
     assert sorted(set(parse.tree.labels.tolist())) == [0, 6]
+
+
+def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():
+    model, shim = make()
+    with torch.no_grad():
+        shim.network.scorer.arc_weight.fill_(float("nan"))  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"E411.*nan"):
+        learn(model)
+    assert shim.n_targets == 0

@@ -75,12 +75,21 @@ def test_labels_of_white_space_are_no_labels():
     nlp.update([example])
 
 
-@pytest.mark.parametrize("labels", [["root", "obj", "det"], ["TOP", "root", "a"], ["ROOT", "x"]])
-def test_given_labels_are_taken_in_their_order(labels: list[str]):
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["root", "obj", "det"], ["root", "obj", "det"]),
+        (["det", "root", "obj"], ["root", "det", "obj"]),
+        (["ROOT", "x"], ["ROOT", "x"]),
+    ],
+)
+def test_given_labels_are_taken_in_their_order_after_the_label_of_the_roots(
+    labels: list[str], expected: list[str]
+):
     nlp = make_nlp()
     parser = parser_of(nlp)
     parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, labels=labels)
-    assert parser.label_data == labels
+    assert parser.label_data == expected
 
 
 def test_label_data_initialises_an_equal_parser():

@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.benchmark import benchmark
+
+from ..formats.samples import SAMPLE
+from ..util import initialised_nlp
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.conllu"
+    path.write_text(SAMPLE, encoding="utf8")
+    return path
+
+
+def test_speeds_of_pipeline_parser_and_encoder_are_measured(data: Path):
+    nlp = initialised_nlp()
+    figures = benchmark(nlp, data, runs=3)
+    speeds = figures["words_per_second"]
+    assert list(speeds) == ["pipeline", "g2g_parser", "encoder"]
+    for row in speeds.values():
+        assert 0 < row["min"] <= row["median"] <= row["max"]
+    assert speeds["encoder"]["ratio"] == 1.0
+    assert figures["words"] > figures["docs"] > 0
+
+
+def test_the_bare_encoder_runs_on_the_batches_of_the_parser(data: Path, monkeypatch: pytest.MonkeyPatch):
+    nlp = initialised_nlp()
+    nlp.batch_size = 1
+    encoder = nlp.get_pipe("g2g_parser").model.shims[0].network.encoder
+    forward, shapes = encoder.forward, []
+
+    def spy(piece_ids, mask, **inputs):
+        shapes.append((tuple(piece_ids.shape), mask is None))
+        return forward(piece_ids, mask, **inputs)
+
+    monkeypatch.setattr(encoder, "forward", spy)
+    figures = benchmark(nlp, data, runs=1)
+    third = len(shapes) // 6  # pipeline, parser and encoder, in a warm-up run and a timed one
+    assert third == figures["docs"]
+    assert shapes == shapes[:third] * 6
+
+
+def test_a_pipeline_without_a_parser_of_ours_is_an_error(data: Path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    with pytest.raises(ValueError, match=r"E350.*sentencizer"):
+        benchmark(nlp, data)
+
+
+def test_no_runs_are_an_error(data: Path):
+    with pytest.raises(ValueError, match=r"E351.*0"):
+        benchmark(initialised_nlp(), data, runs=0)
+
+
+def test_command_writes_the_figures(data: Path, tmp_path: Path):
+    initialised_nlp().to_disk(tmp_path / "pipeline")
+    output = tmp_path / "figures.json"
+    arguments = ["benchmark", str(tmp_path / "pipeline"), str(data), "--runs", "1", "--output", str(output)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(output.read_text(encoding="utf8"))["runs"] == 1
