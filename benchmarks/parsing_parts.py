@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import spacy
 import torch
+from stopwatch import Stopwatch
 
 import spacy_g2g.models.syntr as syntr
 from spacy_g2g.models.shim import get_shim
@@ -31,16 +30,8 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     nlp = spacy.load(args.pipeline)
     docs = [example.predicted for example in make_corpus(args.data)(nlp)]
-    spent: defaultdict[str, float] = defaultdict(float)
-
-    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any, **keywords: Any) -> Any:
-            start = time.perf_counter()
-            result = function(*arguments, **keywords)
-            spent[name] += time.perf_counter() - start
-            return result
-
-        return run
+    stopwatch = Stopwatch()
+    spent, timed = stopwatch.spent, stopwatch.timed
 
     shim = get_shim(nlp.get_pipe("g2g_parser").model)
     network: Any = shim.network

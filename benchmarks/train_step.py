@@ -8,8 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import torch
 from spacy import util
 from spacy.training.initialize import init_nlp
 from spacy.util import registry
+from stopwatch import Stopwatch
 
 from spacy_g2g.models.shim import get_shim
 
@@ -45,16 +44,8 @@ def measure(config: Any, steps: int) -> dict[str, float]:
     batches = list(resolved["batcher"](examples))[: steps + 3]
     optimizer = resolved["optimizer"]
     shim = get_shim(nlp.get_pipe("g2g_parser").model)
-    spent: defaultdict[str, float] = defaultdict(float)
-
-    def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            start = time.perf_counter()
-            result = function(*args, **kwargs)
-            spent[name] += time.perf_counter() - start
-            return result
-
-        return run
+    stopwatch = Stopwatch()
+    spent, timed = stopwatch.spent, stopwatch.timed
 
     shim.network.loss = timed("forward", shim.network.loss)  # type: ignore[method-assign]
     torch.autograd.backward = timed("backward", torch.autograd.backward)

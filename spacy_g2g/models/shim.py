@@ -33,7 +33,7 @@ from .network import Network, NetworkSpec
 from .types import Parse, ParserModel, Sentence, Tree
 from .wordpieces import WordPieces
 
-# Pieces of a batch with its padding, by device: what runs fastest where it was measured.
+# Pieces of a batch with its padding, by device; they bound memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 _FIRST_PROCESS = os.getpid()
 

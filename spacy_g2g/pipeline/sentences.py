@@ -94,7 +94,7 @@ def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) ->
 
 
 def _of_words(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
-    """A string attribute of all words; by hashes, since a Token for each takes ten times as long."""
+    """A string attribute of all words; by hashes, which spares making a Token for each."""
     flat = [doc.vocab.strings[value] for doc in docs for value in doc.to_array(attr).tolist()]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
 
