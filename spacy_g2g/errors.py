@@ -93,10 +93,28 @@ class Errors(metaclass=_TextsWithCodes):
     E330 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of them."
     E331 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of them."
     E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder that has some."
+    E333 = "Can't cache what {name!r} writes: the pipeline has {names}. Expected one of its components."
+    E334 = (
+        "Can't cache what {name!r} writes. Expected it in training.frozen_components, which is {frozen}, "
+        "and in training.annotating_components, which is {annotating}."
+    )
+    E335 = "Can't cache what {name!r} writes: it has no method 'pipe'. Expected a parser."
+    E336 = (
+        "Can't cache what {name!r} writes: it gets its vectors from {other!r}, which is trained. Expected "
+        "{other!r} in training.frozen_components, too, which is {frozen}."
+    )
+    E337 = (
+        "{where}: sentence {number} goes on with {found} from word {word} on, but in {gold} with {expected}. "
+        "Expected the same words and sentences in the same order."
+    )
+    E338 = (
+        "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
+    )
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
     E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
     E343 = "There is no file {path}."
+    E344 = "No trees: the components {names} set no heads. Expected a parser such as g2g_parser among them."
     E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
     E351 = "runs is {runs}. Expected 1 or more."
     E360 = "{where}: a token of white space only cannot be evaluated."
@@ -104,6 +122,31 @@ class Errors(metaclass=_TextsWithCodes):
         "The gold and the system text differ from character {index} on, white space not counted: "
         "{gold!r} and {system!r}. Expected two annotations of the same text."
     )
+    E370 = (
+        "The columns of the graph {name!r} have the lengths {found}. Expected one value for each of the "
+        "{expected} words."
+    )
+    E371 = "Heads {heads} of the graph {name!r} are out of range. Expected -1 (no head) to {last}."
+    E380 = (
+        "Sentence {sentence}, graph {graph}: (heads, labels) are {found} in number. Expected one of each for "
+        "each of the {n} words."
+    )
+    E381 = "Sentence {sentence}, graph {graph}: heads {heads} are out of range. Expected {least} to {n}."
+    E382 = (
+        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 passes or more, the initial "
+        "graph, and a graph for each pass."
+    )
+    E383 = "The pipeline has the components {names}. Expected an rng_refiner among them."
+    E384 = (
+        "Can't draw without matplotlib ({error}). Expected it to be installed, as by: "
+        "pip install 'spacy-g2g[plots]'"
+    )
+    E385 = (
+        "{name} has dtype {dtype} and shape {shape}. Expected whole numbers, one for each of the sentences, "
+        "at least one, that both systems parsed."
+    )
+    E386 = "Sentence {sentence}: {a} and {b} are right of {total} words. Expected 0 to {total}, of 1 or more."
+    E387 = "resamples is {resamples} and confidence {confidence}. Expected 1 or more, and between 0 and 1."
 
     # 4xx: models
     E401 = (
@@ -138,6 +181,16 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E411 = "The loss is {loss}: training has diverged. Expected a lower learning rate, or gradient clipping."
 
+    E412 = "iterations is {iterations}. Expected 1 or more."
+    E413 = (
+        "The initial graph gives word {word} of {n} words the head {head} and the label id {label}. Expected "
+        "a head from -1 (none) to the number of words, and a label id below {n_labels}."
+    )
+
+    E414 = (
+        "The pipeline {path} has no component {component!r} with a parser's encoder. Expected one of {names}."
+    )
+
     # 5xx: pipeline
     E501 = (
         "No labels for {name!r}: the examples have no dependency labels, and none were given. Expected "
@@ -151,6 +204,11 @@ class Errors(metaclass=_TextsWithCodes):
     E504 = "{path} is missing. Expected the files of a saved g2g component in {folder}."
     E505 = "{path} can't be read: {error}"
     E506 = "{origin}: {found} labels, but the saved model has {expected}. Expected files saved together."
+    E507 = "{setting} is {rate}. Expected a share from 0 to 1."
+    E508 = (
+        "{origin}: {found} labels of initial graphs, but the saved model has {expected}. Expected files "
+        "saved together."
+    )
 
 
 class Warnings(metaclass=_TextsWithCodes):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_config, load_model_from_config, registry
+from thinc.api import Config
 
 ROOT = Path(__file__).parent.parent
 CONFIGS = sorted((ROOT / "configs").rglob("*.cfg"))
@@ -15,32 +16,46 @@ def path(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
+@pytest.fixture
+def config(path: Path, trained_folder: Path) -> Config:
+    """The config, on top of a trained parser where it needs one."""
+    config = load_config(path)
+    if "parser" in config["paths"]:
+        config["paths"]["parser"] = str(trained_folder)
+    return config
+
+
 def test_configs_are_found():
-    assert {"syntr_scratch", "syntr_pretrained", "syntr_tiny"} <= {path.stem for path in CONFIGS}
+    expected = {"syntr_scratch", "syntr_pretrained", "syntr_tiny", "rngtr", "rngtr_empty"}
+    assert expected <= {path.stem for path in CONFIGS}
 
 
-def test_config_makes_its_pipeline(path: Path):
-    nlp = load_model_from_config(load_config(path), auto_fill=True)
+def test_config_makes_its_pipeline(config: Config):
+    nlp = load_model_from_config(config, auto_fill=True)
     assert nlp.pipe_names == nlp.config["nlp"]["pipeline"]
 
 
-def test_training_and_initialize_blocks_resolve(path: Path):
-    config = load_model_from_config(load_config(path), auto_fill=True).config.interpolate()
+def test_training_and_initialize_blocks_resolve(config: Config):
+    config = load_model_from_config(config, auto_fill=True).config.interpolate()
     training = registry.resolve(config["training"], schema=ConfigSchemaTraining, validate=True)
     initialize = registry.resolve(config["initialize"], schema=ConfigSchemaInit, validate=True)
     corpora = registry.resolve(config["corpora"])
     assert {training["train_corpus"], training["dev_corpus"]} == {f"corpora.{name}" for name in corpora}
-    assert callable(initialize["components"]["g2g_parser"]["encoder"])
+    trained = set(config["nlp"]["pipeline"]) - {"sentencizer", *training["frozen_components"]}
+    assert set(initialize["components"]) == trained
+    assert all(callable(block["encoder"]) for block in initialize["components"].values())
 
 
-def test_component_leaves_no_setting_to_defaults(path: Path):
-    given = load_config(path)["components"]
-    filled = load_model_from_config(load_config(path), auto_fill=True).config["components"]
-    if "Checkpoint" in load_config(path)["initialize"]["components"]["g2g_parser"]["encoder"]["@callbacks"]:
-        filled["g2g_parser"]["model"]["encoder"] = given["g2g_parser"]["model"][
-            "encoder"
-        ]  # from the checkpoint
-    assert given == filled
+def test_component_leaves_no_setting_to_defaults(config: Config):
+    given = config["components"]
+    filled = load_model_from_config(config.copy(), auto_fill=True).config["components"]
+    for name, block in config["initialize"]["components"].items():
+        if block["encoder"]["@callbacks"] != "spacy_g2g.EncoderFromScratch.v1":
+            filled[name]["model"]["encoder"] = given[name]["model"]["encoder"]  # a checkpoint brings its own
+    sourced = {name for name, block in given.items() if "source" in block}
+    assert {name: given[name] for name in given if name not in sourced} == {
+        name: filled[name] for name in filled if name not in sourced
+    }
 
 
 def test_learning_rate_ends_with_training(path: Path):

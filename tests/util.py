@@ -1,4 +1,4 @@
-"""A tiny treebank, and pipelines with tiny parsers for it."""
+"""A tiny treebank, and pipelines with tiny parsers and refiners for it."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from thinc.api import Adam, Model, fix_random_seed
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import Sentence
+from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Ten sentences, one a line; a word is FORM/UPOS/HEAD/DEPREL. The fourth and the ninth are not projective.
 TREEBANK = """
@@ -31,6 +32,14 @@ yes/INTJ/0/root
 """
 
 TINY_SIZES = {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width": 64, "n_positions": 64}
+COMPONENT_SETTINGS = (
+    "store_probabilities",
+    "store_graphs",
+    "head_corruption",
+    "label_corruption",
+    "empty_share",
+)
+ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.RNGTr.v1"}
 TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
 
 
@@ -76,19 +85,24 @@ def treebank_examples(nlp: Language) -> list[Example]:
     return [Example(doc, reference) for doc, reference in zip(treebank_docs(nlp.vocab), gold, strict=True)]
 
 
-def model_config(**settings: Any) -> dict[str, Any]:
-    """The ``model`` block of a tiny SynTr; sizes of the encoder go to its own block."""
+def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
+    """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block."""
     sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
     encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
-    return {"@architectures": "spacy_g2g.SynTr.v1", "encoder": encoder, **TINY_MODEL, **settings}
+    return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
 
 
-def make_nlp(*, store_probabilities: bool = False, **settings: Any) -> Language:
-    """A pipeline of an uninitialised tiny parser."""
+def component_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
+    """The config of a tiny parser or refiner, from settings of the component and of its model."""
+    own = {name: settings.pop(name) for name in COMPONENT_SETTINGS if name in settings}
+    return {"model": model_config(factory, **settings), **own}
+
+
+def make_nlp(*, factory: str = "g2g_parser", **settings: Any) -> Language:
+    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``component_config``."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    config = {"model": model_config(**settings), "store_probabilities": store_probabilities}
-    nlp.add_pipe("g2g_parser", config=config)
+    nlp.add_pipe(factory, config=component_config(factory, **settings))
     return nlp
 
 
@@ -97,16 +111,23 @@ def initialised_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
     nlp = make_nlp(**settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     if seed is not None:
-        randomise(nlp.get_pipe("g2g_parser").model, seed)
+        randomise(parser_of(nlp).model, seed)
     return nlp
 
 
-def initialised_model(model: Model[Any, Any], seed: int = 0, n_labels: int = 6) -> G2GShim:
+def parser_of(nlp: Language) -> G2GParser:
+    """The last parser or refiner of a pipeline."""
+    return [component for _, component in nlp.pipeline if isinstance(component, G2GParser)][-1]
+
+
+def initialised_model(
+    model: Model[Any, Any], seed: int = 0, n_labels: int = 6, n_initial_labels: int = 0
+) -> G2GShim:
     """The shim of an architecture, built for the ten sentences, with random weights in all places."""
     sentences = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
     fix_random_seed(seed)
     shim = get_shim(model)
-    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, n_labels)
+    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, n_labels, n_initial_labels)
     randomise(model, seed)
     return shim
 
@@ -125,7 +146,7 @@ def randomise(model: Model[Any, Any], seed: int = 0, scale: float = 0.1) -> None
 
 def weights_of(nlp_or_model: Any) -> dict[str, torch.Tensor]:
     """A copy of all weights by their names."""
-    model = nlp_or_model.get_pipe("g2g_parser").model if isinstance(nlp_or_model, Language) else nlp_or_model
+    model = parser_of(nlp_or_model).model if isinstance(nlp_or_model, Language) else nlp_or_model
     return {name: weight.clone() for name, weight in get_shim(model).network.state_dict().items()}
 
 

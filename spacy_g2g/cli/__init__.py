@@ -7,6 +7,8 @@ from .benchmark import benchmark_cli
 from .convert import convert_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
+from .refinement import refinement_cli
+from .render import render_cli
 
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, benchmark."
 
@@ -15,6 +17,8 @@ app.command("convert")(convert_cli)
 app.command("parse")(parse_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("benchmark")(benchmark_cli)
+app.command("refinement")(refinement_cli)
+app.command("render")(render_cli)
 
 # spaCy imports what a ``spacy_cli`` entry point names, and leaves it to the module to attach itself. A
 # module is imported once, so the commands are attached once.

@@ -1,13 +1,13 @@
-"""``benchmark``: words per second of a pipeline beside those of its bare encoder, on the same batches."""
+"""``benchmark``: words per second of a pipeline beside those of its bare encoders, on the same batches."""
 
 import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import spacy
 import typer
 from spacy.cli._util import setup_gpu
@@ -18,6 +18,7 @@ from wasabi import msg
 
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
+from ..pipeline.sentences import lay_out
 from ..training.corpus import make_corpus
 from .common import GpuId, Pipeline, atomic_path, user_errors
 
@@ -31,7 +32,7 @@ def benchmark_cli(
     gpu_id: GpuId = -1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the figures")] = None,
 ) -> None:
-    """Measure words per second: the whole pipeline, the parser, and its bare encoder."""
+    """Measure words per second: the whole pipeline, each parser and refiner, and its bare encoder."""
     with user_errors():
         setup_gpu(gpu_id)
         figures = benchmark(spacy.load(pipeline), data, runs=runs, limit=limit, threads=threads)
@@ -40,10 +41,27 @@ def benchmark_cli(
                 path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf8")
     msg.text(f"{figures['docs']} Docs, {figures['words']} words, {runs} runs, {figures['threads']} threads")
     rows = [
-        (name, f"{row['median']:,.0f}", f"{row['min']:,.0f} to {row['max']:,.0f}", f"{row['ratio']:.3f}")
+        (
+            name,
+            f"{row['median']:,.0f}",
+            f"{row['min']:,.0f} to {row['max']:,.0f}",
+            f"{row['ratio']:.3f}",
+            f"{row['passes']:.2f}",
+        )
         for name, row in figures["words_per_second"].items()
     ]
-    msg.table(rows, header=("", "words/s", "spread", "to encoder"), divider=True, aligns=("l", "r", "r", "r"))
+    header = ("", "words/s", "spread", "to encoder", "passes")
+    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r"))
+
+
+@dataclass
+class _Task:
+    """What is timed: a function of Docs, such Docs, and the tasks of the encoders that are part of it."""
+
+    function: Callable[[Sequence[Doc]], None]
+    docs: Sequence[Doc]
+    passes: float
+    encoders: list[str]
 
 
 def benchmark(
@@ -52,88 +70,111 @@ def benchmark(
     """Time a pipeline on Docs with gold words and sentences.
 
     Each run times, one after the other, all components on Docs that have only words and sentence
-    boundaries; our component alone; and its encoder alone, on the batches of pieces that the component
-    makes, prepared before. A warm-up run is not counted.
+    boundaries; each component of ours alone, on Docs as the components before it leave them; and its
+    encoder alone, without graphs, on the very inputs that the component gave it, recorded before. A warm-up
+    run is not counted.
 
-    Returns Docs, words, threads, and for each of the three the median, least and greatest words per
-    second and the median over the runs of its ratio to the encoder.
+    Returns Docs, words, threads, and for each task the median, least and greatest words per second, the
+    median over the runs of its ratio to the encoder's (the pipeline's: to all encoders together), and the
+    encoder passes made for a piece on average.
     Raises ValueError for a pipeline without a parser of ours, and for less than one run.
     """
     import torch
 
-    parsers = [(name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    if not parsers:
+    if not any(isinstance(pipe, G2GParser) for _, pipe in nlp.pipeline):
         raise ValueError(Errors.E350.format(names=nlp.pipe_names))
     if runs < 1:
         raise ValueError(Errors.E351.format(runs=runs))
     if threads:
         torch.set_num_threads(threads)
-    name, parser = parsers[0]
-    examples = list(make_corpus(data, limit=limit)(nlp))
-    docs = [example.predicted for example in examples]
-    encode = _bare_encoder(parser, docs, nlp.batch_size)
-
-    def whole(copies: Sequence[Doc]) -> None:
-        for _ in nlp.pipe(copies):
-            pass
-
-    def component(copies: Sequence[Doc]) -> None:
-        for _ in parser.pipe(copies, batch_size=nlp.batch_size):
-            pass
-
-    tasks: dict[str, Callable[[Sequence[Doc]], None]] = {
-        "pipeline": whole,
-        name: component,
-        "encoder": encode,
-    }
+    docs = [example.predicted for example in make_corpus(data, limit=limit)(nlp)]
+    tasks = _tasks(nlp, docs)
     n_words = sum(map(len, docs))
-    speeds: dict[str, list[float]] = {task: [] for task in tasks}
+    seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for run in tqdm(range(runs + 1), desc="runs", disable=None):
-        for task, function in tasks.items():
-            copies = [doc.copy() for doc in docs]
+        for name, task in tasks.items():
+            copies = [doc.copy() for doc in task.docs]
             start = time.perf_counter()
-            function(copies)
+            task.function(copies)
             if run:
-                speeds[task].append(n_words / (time.perf_counter() - start))
+                seconds[name].append(time.perf_counter() - start)
     return {
         "docs": len(docs),
         "words": n_words,
         "runs": runs,
         "threads": torch.get_num_threads(),
         "words_per_second": {
-            task: {
-                "median": statistics.median(values),
-                "min": min(values),
-                "max": max(values),
-                "ratio": statistics.median(v / e for v, e in zip(values, speeds["encoder"], strict=True)),
+            name: {
+                "median": n_words / statistics.median(seconds[name]),
+                "min": n_words / max(seconds[name]),
+                "max": n_words / min(seconds[name]),
+                "ratio": statistics.median(
+                    sum(encoders) / own
+                    for own, *encoders in zip(
+                        seconds[name], *(seconds[encoder] for encoder in task.encoders), strict=True
+                    )
+                ),
+                "passes": task.passes,
             }
-            for task, values in speeds.items()
+            for name, task in tasks.items()
         },
     }
 
 
-def _bare_encoder(parser: G2GParser, docs: Sequence[Doc], batch_size: int) -> Callable[[Sequence[Doc]], None]:
-    """The encoder on the batches that the parser makes of the Docs, which are prepared here."""
+def _tasks(nlp: Language, docs: Sequence[Doc]) -> dict[str, _Task]:
+    def whole(copies: Sequence[Doc]) -> None:
+        for _ in nlp.pipe(copies):
+            pass
+
+    tasks = {"pipeline": _Task(whole, docs, 0.0, [])}
+    prepared = [doc.copy() for doc in docs]
+    for name, pipe in nlp.pipeline:
+        if isinstance(pipe, G2GParser):
+            before = [doc.copy() for doc in prepared]
+
+            def component(copies: Sequence[Doc], pipe: G2GParser = pipe) -> None:
+                for _ in pipe.pipe(copies, batch_size=nlp.batch_size):
+                    pass
+
+            encode, passes = _bare_encoder(pipe, before, component)
+            encoder = f"{name} encoder"
+            tasks[name] = _Task(component, before, passes, [encoder])
+            tasks[encoder] = _Task(encode, [], passes, [encoder])
+            tasks["pipeline"].passes += passes
+            tasks["pipeline"].encoders.append(encoder)
+        prepared = list(pipe.pipe(prepared)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in prepared]
+    return tasks
+
+
+def _bare_encoder(
+    parser: G2GParser, docs: Sequence[Doc], run: Callable[[Sequence[Doc]], None]
+) -> tuple[Callable[[Sequence[Doc]], None], float]:
+    """The encoder on the inputs that it gets while the component runs, and its passes for each piece."""
+    from unittest.mock import patch
+
     import torch
 
     from ..models.shim import get_shim
 
     shim = get_shim(parser.model)
-    batches = [
-        (batch.piece_ids, batch.lengths)
-        for start in range(0, len(docs), batch_size)
-        for _, batch in shim.wordpieces.batches(
-            parser.sentences(docs[start : start + batch_size]), shim.max_padded
-        )
-    ]
-    encoder, tensor = shim.network.eval().encoder, shim.network.tensor
+    encoder = shim.network.eval().encoder
+    forward, inputs = encoder.forward, []
+
+    def record(piece_ids: Any, mask: Any, **others: Any) -> Any:
+        inputs.append((piece_ids, mask))
+        return forward(piece_ids, mask, **others)
+
+    with patch.object(encoder, "forward", record):
+        run([doc.copy() for doc in docs])
 
     def encode(_: Sequence[Doc]) -> None:
         with torch.inference_mode(), shim.precision():
-            for piece_ids, lengths in batches:
-                mask = np.arange(piece_ids.shape[1]) < lengths[:, None]
-                encoder(tensor(piece_ids), None if mask.all() else tensor(mask))
+            for piece_ids, mask in inputs:
+                encoder(piece_ids, mask)
         if shim.network.device.type == "cuda":
             torch.cuda.synchronize()
 
-    return encode
+    batches = shim.wordpieces.batches(parser.inputs(docs, lay_out(docs)), shim.max_padded)
+    n_pieces = sum(int(batch.lengths.sum()) for _, batch in batches)
+    n_encoded = sum(ids.numel() if mask is None else int(mask.sum()) for ids, mask in inputs)
+    return encode, n_encoded / max(1, n_pieces)

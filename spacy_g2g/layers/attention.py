@@ -106,6 +106,13 @@ class GraphSelfAttention(nn.Module):
             z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
         return cast(Tensor, self.output(z.reshape(batch, n, width)))
 
+    def select_relations(self, rows: LongTensor) -> None:
+        """Make tables of these rows of the present ones, in their order; rows may repeat."""
+        rows = rows.to(self.relation_keys.device)  # type: ignore[assignment]
+        self.relation_keys = nn.Parameter(self.relation_keys.data[rows])
+        self.relation_values = nn.Parameter(self.relation_values.data[rows])
+        self.n_relations = len(rows)
+
     def _attend(self, qkv: Tensor, visible: Tensor | None, edges: Edges | None) -> Tensor:
         """Attend by the formula: for graphs, and for dropout on a CPU, where PyTorch's own attention is slow.
 

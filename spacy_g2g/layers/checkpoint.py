@@ -197,8 +197,8 @@ def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
 def load_weights(encoder: GraphEncoder, weights: dict[str, Tensor]) -> None:
     """Copy a checkpoint's weights into an encoder, which may have added pieces and relations.
 
-    Added pieces and relation tables keep the values that they have. Raises ValueError for weights
-    that are missing, unknown or of another shape.
+    Added pieces that the weights lack, and relation tables, keep the values that they have. Raises ValueError
+    for weights that are missing, unknown or of another shape.
     """
     own = encoder.state_dict()
     missing = [name for name in own if name not in weights and ".relation_" not in name]
@@ -207,7 +207,7 @@ def load_weights(encoder: GraphEncoder, weights: dict[str, Tensor]) -> None:
         raise ValueError(Errors.E216.format(missing=missing, unknown=unknown))
     for name, weight in weights.items():
         target = own[name]
-        if name == "embeddings.pieces.weight":
+        if name == "embeddings.pieces.weight" and len(weight) == encoder.config.vocab_size:
             target = target[: encoder.config.vocab_size]
         if target.shape != weight.shape:
             found, expected = list(weight.shape), list(target.shape)

@@ -1,6 +1,6 @@
 """GraphEncoder: a Transformer encoder that equals BERT where no graph is given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import LongTensor, Tensor, nn
 
@@ -146,6 +146,12 @@ class GraphEncoder(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Dropout):
                 module.p = rate
+
+    def select_relations(self, rows: LongTensor) -> None:
+        """Give all layers relation tables of these rows of the present ones; rows may repeat."""
+        for layer in self.layers:
+            layer.attention.select_relations(rows)  # type: ignore[union-attr, operator]
+        self.config = replace(self.config, n_relations=len(rows))
 
     def _initialise(self) -> None:
         std = self.config.initializer_range

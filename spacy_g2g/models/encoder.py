@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import spacy
+from thinc.api import Model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ..errors import Errors
@@ -73,6 +75,25 @@ def encoder_from_checkpoint(
 
     def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
         return load_checkpoint(resolve_checkpoint(name, revision), n_layers)
+
+    return source
+
+
+def encoder_from_pipeline(path: str, component: str = "g2g_parser") -> EncoderSource:
+    """Registered as ``spacy_g2g.EncoderFromPipeline.v1``: start from the encoder of a trained parser.
+
+    path: folder or name of a pipeline.
+    component: the name of its parser.
+    """
+
+    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
+        from .shim import get_shim
+
+        nlp = spacy.load(path)
+        model = getattr(nlp.get_pipe(component), "model", None) if component in nlp.pipe_names else None
+        if not isinstance(model, Model):
+            raise ValueError(Errors.E414.format(path=path, component=component, names=nlp.pipe_names))
+        return get_shim(model).checkpoint()
 
     return source
 

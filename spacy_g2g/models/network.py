@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .types import IntArray, Parse, Tree
+from .types import Parse, Tree
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.
@@ -30,6 +30,7 @@ class NetworkSpec:
     n_labels: labels, the root label (id 0) included; at least 2.
     tags: tags that have a vector of their own; None where no tags are read.
     pretrained: the encoder's weights came from a checkpoint.
+    n_initial_labels: labels that only the initial graphs of a refiner have.
     """
 
     encoder: EncoderConfig
@@ -37,17 +38,22 @@ class NetworkSpec:
     n_labels: int
     tags: tuple[str, ...] | None
     pretrained: bool
+    n_initial_labels: int = 0
 
 
 class Network(nn.Module, ABC):
     """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
 
     Parameters of the encoder are named ``encoder.*``.
+
+    n_relations, normalise_keys: graph input, see ``GraphSelfAttention``; 0 for a network that takes none.
     """
 
-    def __init__(self, spec: NetworkSpec) -> None:
+    def __init__(self, spec: NetworkSpec, *, n_relations: int = 0, normalise_keys: bool = False) -> None:
         super().__init__()
-        self.encoder = GraphEncoder(spec.encoder)
+        self.encoder = GraphEncoder(
+            replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)
+        )
         self.tags = None
         if spec.tags is not None:
             self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
@@ -94,13 +100,3 @@ class TagEmbeddings(nn.Embedding):
         nn.init.normal_(self.weight, std=config.initializer_range)
         with torch.no_grad():
             self.weight[NO_TAG].zero_()
-
-
-def pad_trees(trees: Sequence[Tree], width: int) -> tuple[IntArray, IntArray]:
-    """Heads and labels, int [sentences, width] each, -1 (missing) in padding."""
-    heads = np.full((len(trees), width), -1, dtype=np.int64)
-    labels = np.full((len(trees), width), -1, dtype=np.int64)
-    for i, tree in enumerate(trees):
-        heads[i, : len(tree.heads)] = tree.heads
-        labels[i, : len(tree.labels)] = tree.labels
-    return heads, labels

@@ -26,7 +26,7 @@ from safetensors.torch import save as save_tensors
 from thinc.api import Optimizer, Shim, get_torch_default_device
 
 from ..errors import Errors
-from ..layers.checkpoint import load_weights
+from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
@@ -69,8 +69,17 @@ class G2GShim(Shim):
 
     # Building
 
-    def initialize(self, source: EncoderSource, sentences: Iterable[Sentence], n_labels: int) -> None:
-        """Build the network for training: pieces and encoder from ``source``, tags from the sentences."""
+    def initialize(
+        self,
+        source: EncoderSource,
+        sentences: Iterable[Sentence],
+        n_labels: int,
+        n_initial_labels: int = 0,
+    ) -> None:
+        """Build the network for training: pieces and encoder from ``source``, tags from the sentences.
+
+        n_initial_labels: labels that only initial graphs have.
+        """
         sentences = list(sentences)
         checkpoint = source((word for s in sentences for word in s.words), self.sizes)
         tags = None
@@ -84,10 +93,20 @@ class G2GShim(Shim):
             n_labels=n_labels,
             tags=tags,
             pretrained=bool(checkpoint.weights),
+            n_initial_labels=n_initial_labels,
         )
         self._set_network(spec)
         if checkpoint.weights:
             load_weights(self.network.encoder, checkpoint.weights)
+
+    def checkpoint(self) -> Checkpoint:
+        """The encoder's sizes, weights and tokenizer, for another model to start from; no graph input."""
+        weights = {
+            name.removeprefix("encoder."): weight.detach().cpu()
+            for name, weight in self.network.state_dict().items()
+            if name.startswith("encoder.") and ".relation_" not in name
+        }
+        return Checkpoint(self._known_spec.encoder, weights, self._known_spec.tokenizer)
 
     def _set_network(self, spec: NetworkSpec) -> None:
         self.spec = spec

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -15,12 +15,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import Errors
+from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
 from .encoder import EncoderSizes
-from .network import ROOT_LABEL, Network, NetworkSpec, pad_trees
+from .network import ROOT_LABEL, Network, NetworkSpec
 from .shim import G2GShim, make_model
-from .types import IntArray, Parse, ParserModel, Tree
+from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 
@@ -43,6 +44,21 @@ def build_syntr(
     mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
     Raises ValueError for values out of range.
     """
+    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
+    shim = G2GShim(
+        partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
+        encoder,
+        reads_tags=tag_attr is not None,
+        encoder_rate_factor=encoder_rate_factor,
+        mixed_precision=mixed_precision,
+    )
+    return make_model("syntr", shim, tag_attr)
+
+
+def check_settings(
+    tag_attr: str | None, arc_width: int, label_width: int, dropout: float, encoder_rate_factor: float
+) -> None:
+    """Raise ValueError for values out of range."""
     if tag_attr not in (None, "POS", "TAG"):
         raise ValueError(Errors.E408.format(tag_attr=tag_attr))
     if not 0.0 <= dropout < 1.0 or arc_width < 1 or label_width < 1 or encoder_rate_factor <= 0.0:
@@ -54,21 +70,21 @@ def build_syntr(
                 encoder_rate_factor=encoder_rate_factor,
             )
         )
-    shim = G2GShim(
-        partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
-        encoder,
-        reads_tags=tag_attr is not None,
-        encoder_rate_factor=encoder_rate_factor,
-        mixed_precision=mixed_precision,
-    )
-    return make_model("syntr", shim, tag_attr)
 
 
 class SynTr(Network):
     """Encoder and biaffine scorers. The scorer has no root label: the root arc has it, and no other."""
 
-    def __init__(self, spec: NetworkSpec, *, arc_width: int, label_width: int, dropout: float) -> None:
-        super().__init__(spec)
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        *,
+        arc_width: int,
+        label_width: int,
+        dropout: float,
+        n_relations: int = 0,
+    ) -> None:
+        super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0)
         self.scorer = BiaffineScorer(
             spec.encoder.width,
             spec.n_labels - 1,
@@ -81,66 +97,92 @@ class SynTr(Network):
         """Make room for added labels."""
         self.scorer.resize(n_labels - 1)
 
-    def score(self, batch: PieceBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Arc scores, -inf at a word itself and in padding, and the vectors for label scores.
-
-        Returns float [sentences, words, words + 1], [sentences, words, label_width],
-        [sentences, words + 1, label_width].
-        """
-        arcs, dependents, heads = self.scorer(self.encode(batch))
+    def score(self, batch: PieceBatch, edges: Edges | None = None) -> Scores:
+        """Encode and score a batch; edges: graph input, of networks that take any."""
+        arcs, dependents, heads = self.scorer(self.encode(batch, edges))
         columns = np.arange(arcs.shape[2])
         possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
-        return arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads
+        return Scores(arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads)
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
         """Cross-entropy of gold heads and of gold labels at gold heads, summed."""
-        arcs, dependents, head_vectors = self.score(batch)
-        heads, labels = pad_trees(gold, arcs.shape[1])
-        targets = self.tensor(heads).flatten()
-        loss = F.cross_entropy(arcs.flatten(0, 1), targets, ignore_index=-1, reduction="sum")
-        rows, words = np.nonzero((heads > 0) & (labels > ROOT_LABEL))
-        scores = self.score_labels(dependents, head_vectors, rows, words, heads[rows, words])
-        labels_of_arcs = self.tensor(labels[rows, words] - 1)
-        return loss + F.cross_entropy(scores, labels_of_arcs, reduction="sum")
+        scores = self.score(batch)
+        return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
 
-    def score_labels(
-        self, dependents: Tensor, head_vectors: Tensor, rows: IntArray, words: IntArray, heads: IntArray
-    ) -> Tensor:
-        """Scores of all labels but the root's for arcs to words (from 0) in rows; float32 [arcs, labels]."""
-        rows_ = self.tensor(rows)
-        scores = self.scorer.labels(
-            dependents[rows_, self.tensor(words)], head_vectors[rows_, self.tensor(heads)]
+    def loss_of_scores(self, scores: Scores, heads: IntArray, labels: IntArray) -> Tensor:
+        """The loss against gold heads and labels, int [sentences, words] each, -1 where missing."""
+        targets = self.tensor(heads).flatten()
+        loss = F.cross_entropy(scores.arcs.flatten(0, 1), targets, ignore_index=-1, reduction="sum")
+        arcs = (heads > 0) & (labels > ROOT_LABEL)
+        label_scores = self.score_labels(scores, heads, arcs)
+        return loss + F.cross_entropy(label_scores, self.tensor(labels[arcs] - 1), reduction="sum")
+
+    def score_labels(self, scores: Scores, heads: IntArray, arcs: BoolArray) -> Tensor:
+        """Scores of all labels but the root's, float32 [arcs, labels].
+
+        heads: int [sentences, words]; arcs: bool [sentences, words], of which words to score the arcs.
+        """
+        rows, words = np.nonzero(arcs)
+        sentences = self.tensor(rows)
+        dependents = scores.dependents[sentences, self.tensor(words)]
+        label_scores = self.scorer.labels(
+            dependents, scores.heads[sentences, self.tensor(heads[rows, words])]
         )
-        return scores.float()
+        return label_scores.float()
+
+    def set_labels(self, graphs: Graphs, scores: Scores, arcs: BoolArray) -> None:
+        """Write the best label of the arcs of some words, bool [sentences, words], and its probability."""
+        best = self.score_labels(scores, graphs.heads, arcs).log_softmax(-1).max(-1)
+        is_root = graphs.heads[arcs] == 0
+        graphs.labels[arcs] = np.where(is_root, ROOT_LABEL, best.indices.cpu().numpy() + 1)
+        graphs.label_probs[arcs] = np.where(is_root, 1.0, best.values.exp().cpu().numpy())
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Arg-max heads where they are a tree with one root, else Chu-Liu/Edmonds; then arg-max labels."""
-        arcs, dependents, head_vectors = self.score(batch)
-        heads, head_probs = decode_heads(arcs, batch.n_words)
-        rows, words = np.nonzero(np.arange(heads.shape[1]) < batch.n_words[:, None])
-        scores = self.score_labels(dependents, head_vectors, rows, words, heads[rows, words])
-        best = scores.log_softmax(-1).max(-1)
-        labels = np.zeros_like(heads)
-        label_probs = np.ones_like(head_probs)
-        is_root = heads[rows, words] == 0
-        labels[rows, words] = np.where(is_root, ROOT_LABEL, best.indices.cpu().numpy() + 1)
-        label_probs[rows, words] = np.where(is_root, 1.0, best.values.exp().cpu().numpy())
-        return [
-            Parse(Tree(heads[i, :n], labels[i, :n]), head_probs[i, :n], label_probs[i, :n], batch.fits[i])
-            for i, n in enumerate(batch.n_words)
-        ]
+        scores = self.score(batch)
+        log_probs = head_log_probs(scores.arcs)
+        trees = Graphs.from_heads(decode(log_probs, batch.n_words), log_probs, batch.n_words)
+        self.set_labels(trees, scores, trees.heads >= 0)
+        return [trees.parse(i, int(n), batch.fits[i]) for i, n in enumerate(batch.n_words)]
 
 
-def decode_heads(arcs: Tensor, n_words: IntArray) -> tuple[IntArray, np.ndarray]:
-    """The best single-root tree of each sentence, and the probability of each head.
+class Scores(NamedTuple):
+    """What the scorers make of a batch.
 
-    arcs: float [sentences, words, words + 1], -inf where no arc can be.
-    n_words: int [sentences].
-    Returns int [sentences, words], 0 in padding, and float [sentences, words].
-    Raises ValueError for scores that are not numbers.
+    arcs: float [sentences, words, words + 1], -inf at a word itself and in padding.
+    dependents, heads: the vectors for label scores, float [sentences, words, label_width] and
+        [sentences, words + 1, label_width].
     """
-    log_probs = arcs.log_softmax(-1).cpu().numpy()
+
+    arcs: Tensor
+    dependents: Tensor
+    heads: Tensor
+
+
+class Graphs(NamedTuple):
+    """Decoded graphs of a batch: [sentences, words] each, heads and labels -1 in padding."""
+
+    heads: IntArray
+    labels: IntArray
+    head_probs: FloatArray
+    label_probs: FloatArray
+
+    @classmethod
+    def from_heads(cls, heads: IntArray, log_probs: FloatArray, n_words: IntArray) -> Graphs:
+        """Graphs without labels; log_probs: float [sentences, words, words + 1]."""
+        head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=2)[..., 0])
+        heads = np.where(np.arange(heads.shape[1]) < n_words[:, None], heads, -1)
+        return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs))
+
+    def parse(self, i: int, n_words: int, fit: Fit) -> Parse:
+        """The parse of sentence i."""
+        tree = Tree(self.heads[i, :n_words], self.labels[i, :n_words])
+        return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], fit)
+
+
+def head_log_probs(arcs: Tensor) -> FloatArray:
+    """Log-probabilities of heads from arc scores. Raises ValueError for scores that are not numbers."""
+    log_probs: FloatArray = arcs.log_softmax(-1).cpu().numpy()
     if np.isnan(log_probs).any():
         raise ValueError(Errors.E410)
-    heads = decode(log_probs, n_words)
-    return heads, np.exp(np.take_along_axis(log_probs, heads[..., None], axis=2)[..., 0])
+    return log_probs

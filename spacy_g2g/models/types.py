@@ -16,6 +16,7 @@ from thinc.api import Model
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
 
 #: How a sentence went through the encoder: as it is, with words shortened to their first pieces,
 #: or in overlapping windows of words.
@@ -24,7 +25,7 @@ Fit = Literal["whole", "shortened", "windows"]
 
 @dataclass(frozen=True)
 class Tree:
-    """Heads and labels of a sentence of n words.
+    """Heads and labels of a sentence of n words; as the input of a refiner, they may form any graph.
 
     heads: int [n]; word i (counting from 1) has its head in ``heads[i - 1]``, 0 is ROOT, -1 is missing.
     labels: int [n]; label ids, 0 is the root label, -1 is missing.
@@ -36,10 +37,16 @@ class Tree:
 
 @dataclass(frozen=True)
 class Sentence:
-    """The input of a parser: n words, and n tags where the parser reads tags ("" is a missing tag)."""
+    """The input of a parser: n words, and what else it reads.
+
+    tags: n tags ("" is a missing tag), of a parser that reads tags.
+    graph: of a refiner, the graph to begin with; None for an empty one. Its label ids are the parser's, then
+        those of the other labels of initial graphs, and -1 for any other label; -1 is no head.
+    """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
+    graph: Tree | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +55,26 @@ class Parse:
 
     head_probs, label_probs: float [n], between 0 and 1.
     fit: how the sentence went through the encoder.
+    iterations: of a refiner, what each pass gave: arg-max heads, which need not be a tree, but for the last
+        pass, which gave this tree.
     """
 
     tree: Tree
     head_probs: FloatArray
     label_probs: FloatArray
     fit: Fit = "whole"
+    iterations: tuple[Parse, ...] = ()
+
+
+def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntArray]:
+    """Heads and labels, int [sentences, width] each, -1 (missing) in padding and where there is no tree."""
+    heads = np.full((len(trees), width), -1, dtype=np.int64)
+    labels = np.full((len(trees), width), -1, dtype=np.int64)
+    for i, tree in enumerate(trees):
+        if tree is not None:
+            heads[i, : len(tree.heads)] = tree.heads
+            labels[i, : len(tree.labels)] = tree.labels
+    return heads, labels
 
 
 #: In training the input is a pair (sentences, trees) and the output is the summed loss.

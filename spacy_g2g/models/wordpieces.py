@@ -17,13 +17,15 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from ..errors import Errors
-from .types import Fit, IntArray, Sentence
+from .types import Fit, IntArray, Sentence, pad_trees
 
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
 # Pieces of a row that belong to no word: CLS, ROOT and SEP.
 N_FRAME_PIECES = 3
 MAX_CACHED_WORDS = 100_000
+# Words of special pieces.
+NO_WORD, ROOT = -1, 0
 # Tag ids: special pieces have no tag, then the vectors of missing and of unknown tags.
 NO_TAG, MISSING_TAG, UNKNOWN_TAG, N_SPECIAL_TAGS = 0, 1, 2, 3
 
@@ -39,6 +41,10 @@ class PieceBatch:
     n_words: int [sentences].
     tag_ids: int [rows, width], 0 at special pieces and padding; None without tags.
     fits: how each sentence went in.
+    sentences: int [rows], the sentence of each row.
+    words: int [rows, width], the word of each piece: 0 is ROOT, words count from 1, -1 is none.
+    heads, labels: int [sentences, words] each, the graphs that the sentences came with, -1 where missing;
+        None where no sentence had one.
     """
 
     piece_ids: IntArray
@@ -47,14 +53,42 @@ class PieceBatch:
     n_words: IntArray
     tag_ids: IntArray | None
     fits: list[Fit]
+    sentences: IntArray
+    words: IntArray
+    heads: IntArray | None = None
+    labels: IntArray | None = None
+
+    def take(self, members: IntArray) -> PieceBatch:
+        """The batch of some of the sentences, at least one, given by their ascending numbers."""
+        rows = np.flatnonzero(np.isin(self.sentences, members))
+        lengths, n_words = self.lengths[rows], self.n_words[members]
+        old_width, width = self.piece_ids.shape[1], int(lengths.max())
+        new_rows = np.zeros(len(self.lengths), dtype=np.int64)
+        new_rows[rows] = np.arange(len(rows))
+        index = self.word_index[members, : n_words.max() + 1]
+        is_word = np.arange(index.shape[1]) <= n_words[:, None]
+        index = np.where(is_word, new_rows[index // old_width] * width + index % old_width, 0)
+        return PieceBatch(
+            self.piece_ids[rows, :width],
+            lengths,
+            index,
+            n_words,
+            None if self.tag_ids is None else self.tag_ids[rows, :width],
+            [self.fits[i] for i in members],
+            np.searchsorted(members, self.sentences[rows]),
+            self.words[rows, :width],
+            None if self.heads is None else self.heads[members, : n_words.max()],
+            None if self.labels is None else self.labels[members, : n_words.max()],
+        )
 
 
 @dataclass
 class _Row:
-    """One row before padding: its pieces and tags, and its words with their positions in the row."""
+    """One row before padding: pieces, their tags and words; and its words with their positions in the row."""
 
     pieces: list[int]
     tags: list[int]
+    words_of_pieces: list[int]
     words: list[int]
     positions: list[int]
 
@@ -136,6 +170,10 @@ class WordPieces:
         for i, sentence_rows in enumerate(rows):
             _place_words(word_index[i], sentence_rows, offset, width)
             offset += width * len(sentence_rows)
+        graphs = [sentence.graph for sentence in sentences]
+        heads, labels = None, None
+        if any(graph is not None for graph in graphs):
+            heads, labels = pad_trees(graphs, int(n_words.max()))
         return PieceBatch(
             _pad([row.pieces for row in flat], width, self.pad_id),
             lengths,
@@ -143,20 +181,27 @@ class WordPieces:
             n_words,
             None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
             [fit for _, fit in fitted],
+            np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
+            _pad([row.words_of_pieces for row in flat], width, NO_WORD),
+            heads,
+            labels,
         )
 
     def _row(self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int) -> _Row:
         """CLS, ROOT, the pieces of the words from start to end, SEP."""
-        row = _Row([self.cls_id, self.root_id], [NO_TAG, NO_TAG], list(range(start + 1, end + 1)), [])
+        words = list(range(start + 1, end + 1))
+        row = _Row([self.cls_id, self.root_id], [NO_TAG, NO_TAG], [NO_WORD, ROOT], words, [])
         for word in range(start, end):
             row.positions.append(len(row.pieces))
             row.pieces.extend(pieces[word])
+            row.words_of_pieces.extend([word + 1] * len(pieces[word]))
             if self.tag_ids is not None:
                 tag = tags[word] if tags is not None else ""
                 tag_id = self.tag_ids.get(tag, UNKNOWN_TAG) if tag else MISSING_TAG
                 row.tags.extend([tag_id] * len(pieces[word]))
         row.pieces.append(self.sep_id)
         row.tags.append(NO_TAG)
+        row.words_of_pieces.append(NO_WORD)
         return row
 
 

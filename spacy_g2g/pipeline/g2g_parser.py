@@ -114,16 +114,16 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         layout = layouts.lay_out(docs)
         self._warn_unset(layout)
-        sentences = self.sentences(docs, layout)
+        sentences = self.inputs(docs, layout)
         parses = self.model.predict(sentences) if sentences else []
         by_doc: list[list[Parse]] = [[] for _ in docs]
         for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
             by_doc[doc].append(parse)
         return by_doc
 
-    def sentences(self, docs: Sequence[Doc], layout: Layout | None = None) -> list[Sentence]:
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """What the model is given: the sentences of the Docs that have words, in order."""
-        return layouts.make_sentences(docs, layout or layouts.lay_out(docs), self.model.attrs["tag_attr"])
+        return layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
@@ -235,7 +235,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
         trees = [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
-        return self.sentences(docs, layout), trees
+        return self.inputs(docs, layout), trees
 
     def initialize(
         self,
@@ -263,7 +263,8 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         sentences: list[Sentence] = []
         for example in get_examples():
             reference = example.reference
-            sentences += self.sentences([reference])
+            layout = layouts.lay_out([reference])
+            sentences += layouts.make_sentences([reference], layout, self.model.attrs["tag_attr"])
             for token in reference:
                 if token.dep and not token.is_space:
                     if token.head.i == token.i:
@@ -277,7 +278,13 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             self.cfg["labels"] = _order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
-        get_shim(self.model).initialize(encoder or encoder_from_scratch(), sentences, len(self.labels))
+        get_shim(self.model).initialize(
+            encoder or encoder_from_scratch(), sentences, len(self.labels), self._count_initial_labels()
+        )
+
+    def _count_initial_labels(self) -> int:
+        """Labels that only initial graphs have, of components that read such."""
+        return 0
 
     # Labels
 

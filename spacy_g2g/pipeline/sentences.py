@@ -7,7 +7,7 @@ of nothing but white space, whose first token is its root.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 from spacy.training import Example
+
+from ..training.initial_graph import get_initial_graph
 
 if TYPE_CHECKING:
     from ..models.types import Sentence
@@ -145,6 +147,43 @@ def _attach_spaces(
     absolute[has_words] = layout.words[word[has_words]]
     deps[~has_words & layout.starts] = root
     return absolute, deps
+
+
+def initial_graphs(
+    docs: Sequence[Doc], layout: Layout, label_ids: Mapping[int, int]
+) -> tuple[IntArray, IntArray]:
+    """The heads and labels that Docs have, or those of ``doc._.g2g_initial``, as graphs within sentences.
+
+    label_ids: ids of labels, by their hashes.
+    Returns int [words], heads from 1, 0 for ROOT, -1 where missing, outside the sentence or white space; and
+    int [words], label ids, -1 for unknown labels and missing heads.
+    """
+    graphs = [_initial_graph(doc) for doc in docs]
+    starts = layout.doc_starts[:-1]
+    absolute = [
+        np.where(heads < 0, -1, heads + start) for (heads, _), start in zip(graphs, starts, strict=True)
+    ]
+    heads = heads_in_sentences(layout, concatenate(absolute, np.int64))
+    hashes = np.array(sorted(label_ids), dtype=np.uint64)
+    ids = np.array([label_ids[int(value)] for value in hashes], dtype=np.int64)
+    deps = concatenate([deps for _, deps in graphs], np.uint64)[layout.words]
+    if not len(hashes):
+        return heads, np.full(len(deps), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(hashes, deps), len(hashes) - 1)
+    labels = np.where((hashes[places] == deps) & (heads >= 0), ids[places], -1)
+    return heads, labels
+
+
+def _initial_graph(doc: Doc) -> tuple[IntArray, HashArray]:
+    """Heads as numbers of tokens, -1 where missing, and hashes of labels."""
+    graph = get_initial_graph(doc)
+    if graph is not None:
+        hashes = [doc.vocab.strings.add(dep) if dep else 0 for dep in graph["deps"]]
+        return np.array(graph["heads"], dtype=np.int64), np.array(hashes, dtype=np.uint64)
+    table = doc.to_array(["HEAD", "DEP"])
+    heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
+    deps = np.ascontiguousarray(table[:, 1], dtype=np.uint64)
+    return np.where(deps == 0, -1, heads), deps
 
 
 def gold_starts(example: Example) -> BoolArray | None:

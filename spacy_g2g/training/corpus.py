@@ -14,8 +14,12 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import read_conllu
 from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
+from .initial_graph import InitialGraph
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
+
+#: A gold Doc, and the graph that its predicted Doc starts from, if any.
+GoldAndInitial = tuple[Doc, InitialGraph | None]
 
 
 def make_corpus(
@@ -36,51 +40,64 @@ def make_corpus(
     RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
-    return Corpus(ensure_path(path), limit, max_length, annotations, shuffle, seed)
+    folder_or_file = ensure_path(path)
+
+    def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
+        for doc in read_docs(corpus_files(folder_or_file), vocab):
+            yield doc, None
+
+    return Corpus(read, limit, max_length, annotations, shuffle, seed)
 
 
 class Corpus:
-    """Examples of a path. The gold Docs stay in memory after the first epoch, without their raw text."""
+    """Examples of gold Docs, which stay in memory after the first epoch, without their raw text.
+
+    read: gives the gold Docs of a vocabulary; called once for each. Other arguments as for ``make_corpus``.
+    """
 
     def __init__(
         self,
-        path: Path | None,
+        read: Callable[[Vocab], Iterable[GoldAndInitial]],
         limit: int,
         max_length: int,
         annotations: list[str],
         shuffle: bool,
         seed: int,
     ) -> None:
-        self.path = path
+        self.read = read
         self.limit = limit
         self.max_length = max_length
         self.annotations = annotations
         self.shuffle = shuffle
         self._random = random.Random(seed)
-        self._docs: list[Doc] = []
+        self._items: list[GoldAndInitial] = []
         self._vocab: Vocab | None = None
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples of an epoch."""
         if self._vocab is not nlp.vocab:
-            self._docs = list(self._read(nlp.vocab))
+            self._items = list(self._choose(nlp.vocab))
             self._vocab = nlp.vocab
-        order = list(range(len(self._docs)))
+        order = list(range(len(self._items)))
         if self.shuffle:
             self._random.shuffle(order)
         for i in order:
-            yield Example(_unparsed_copy(self._docs[i], self.annotations), self._docs[i])
+            gold, initial = self._items[i]
+            predicted = unparsed_copy(gold, self.annotations)
+            if initial is not None:
+                initial.write(predicted)
+            yield Example(predicted, gold)
 
-    def _read(self, vocab: Vocab) -> Iterator[Doc]:
+    def _choose(self, vocab: Vocab) -> Iterator[GoldAndInitial]:
         n_read = 0
-        for doc in read_docs(corpus_files(self.path), vocab):
+        for doc, initial in self.read(vocab):
             if self.limit and n_read >= self.limit:
                 return
             if self.max_length and len(doc) > self.max_length:
                 continue
             doc.user_data.pop(USER_DATA_KEY, None)
             n_read += 1
-            yield doc
+            yield doc, initial
 
 
 def corpus_files(path: Path | None) -> list[Path]:
@@ -110,7 +127,7 @@ def read_docs(files: Iterable[Path], vocab: Vocab) -> Iterator[Doc]:
                 yield doc
 
 
-def _unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
+def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
     """A Doc with the words of another and the named annotations."""
     spaces = None if gold.has_unknown_spaces else [bool(token.whitespace_) for token in gold]
     doc = Doc(gold.vocab, words=[token.text for token in gold], spaces=spaces)

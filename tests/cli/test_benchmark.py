@@ -9,7 +9,9 @@ from spacy_g2g.cli import app
 from spacy_g2g.cli.benchmark import benchmark
 
 from ..formats.samples import SAMPLE
-from ..util import initialised_nlp
+from ..util import initialised_nlp, model_config, treebank_examples
+
+RNGTR = {"@architectures": "spacy_g2g.RNGTr.v1"}
 
 
 @pytest.fixture
@@ -23,10 +25,11 @@ def test_speeds_of_pipeline_parser_and_encoder_are_measured(data: Path):
     nlp = initialised_nlp()
     figures = benchmark(nlp, data, runs=3)
     speeds = figures["words_per_second"]
-    assert list(speeds) == ["pipeline", "g2g_parser", "encoder"]
+    assert list(speeds) == ["pipeline", "g2g_parser", "g2g_parser encoder"]
     for row in speeds.values():
         assert 0 < row["min"] <= row["median"] <= row["max"]
-    assert speeds["encoder"]["ratio"] == 1.0
+    assert speeds["g2g_parser encoder"]["ratio"] == 1.0
+    assert [row["passes"] for row in speeds.values()] == [1.0, 1.0, 1.0]
     assert figures["words"] > figures["docs"] > 0
 
 
@@ -42,9 +45,19 @@ def test_the_bare_encoder_runs_on_the_batches_of_the_parser(data: Path, monkeypa
 
     monkeypatch.setattr(encoder, "forward", spy)
     figures = benchmark(nlp, data, runs=1)
-    third = len(shapes) // 6  # pipeline, parser and encoder, in a warm-up run and a timed one
-    assert third == figures["docs"]
-    assert shapes == shapes[:third] * 6
+    n_docs = figures["docs"]
+    recorded, timed = shapes[:n_docs], shapes[-6 * n_docs :]
+    assert timed == recorded * 6  # pipeline, parser and encoder, in a warm-up run and a timed one
+
+
+def test_passes_of_a_refiner_are_counted(data: Path):
+    nlp = initialised_nlp()
+    nlp.add_pipe("rng_refiner", config={"model": model_config(**RNGTR, stop=False)})
+    refiner = nlp.get_pipe("rng_refiner")
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp)
+    speeds = benchmark(nlp, data, runs=1)["words_per_second"]
+    assert speeds["rng_refiner"]["passes"] == pytest.approx(3.0)
+    assert speeds["pipeline"]["passes"] == pytest.approx(4.0)
 
 
 def test_a_pipeline_without_a_parser_of_ours_is_an_error(data: Path):

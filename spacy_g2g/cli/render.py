@@ -1,0 +1,241 @@
+"""``render``: a page with the trees of sentences, those of each iteration where a refiner made them."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from wasabi import msg
+
+from ..errors import Errors
+from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page
+from ..formats.conllu import ConlluSentence, decode_lines, read_conllu
+from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
+from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
+from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_doc
+from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+
+#: A text, or a Doc of words, and its sentence with the gold tree.
+Task = tuple[str | Doc, ConlluSentence | None]
+
+
+def render_cli(
+    pipeline: Pipeline,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT_OR_FILE",
+            help="Text, or a .txt (a document a line) or .conllu (with gold trees) file",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML page to write")],
+    limit: Annotated[int, typer.Option("--limit", "-l", min=0, help="Sentences to draw; 0 for all")] = 50,
+    only_changed: Annotated[
+        bool,
+        typer.Option("--only-changed", help="Draw only sentences whose last tree is not the initial one"),
+    ] = False,
+    gold_tags: Annotated[
+        bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
+    ] = False,
+    batch_size: BatchSize = None,
+    gpu_id: GpuId = -1,
+    silent: Silent = False,
+) -> None:
+    """Draw trees on a page that opens in any browser: what changes between iterations, what is wrong.
+
+    From CoNLL-U, the pipeline is given words and sentences; the trees are what its own are compared with.
+    """
+    with user_errors():
+        setup_gpu(gpu_id, silent=silent)
+        n_sentences = render(
+            pipeline,
+            source,
+            output,
+            limit=limit,
+            only_changed=only_changed,
+            gold_tags=gold_tags,
+            batch_size=batch_size,
+            silent=silent,
+        )
+    if not silent:
+        msg.good(f"{n_sentences} sentence{'' if n_sentences == 1 else 's'}: {output}")
+
+
+def render(
+    pipeline: str,
+    source: str,
+    output: Path,
+    *,
+    limit: int = 0,
+    only_changed: bool = False,
+    gold_tags: bool = False,
+    batch_size: int | None = None,
+    silent: bool = True,
+) -> int:
+    """Write a page with the trees that a pipeline gives to sentences.
+
+    pipeline: Folder or name of a pipeline with any parser. Of one with a refiner, the graph of each
+        iteration is drawn.
+    source: A text; or a file, which is what ends in .txt or .conllu: each line of .txt that is not empty
+        is a document, and of .conllu, the pipeline is given words and sentences.
+    limit: Most sentences to draw, 0 for all.
+    only_changed: Leave out sentences whose last tree is the initial graph.
+    gold_tags: Give the pipeline the tags, features and lemmas of the .conllu file too.
+    RETURNS (int): Number of sentences drawn.
+    RAISES (ValueError): for an unknown suffix, bad input, or a pipeline without a parser; FileNotFoundError
+        where there is no such file. The output is left as it was then.
+    """
+    check_suffix(output, [".html"])
+    path = _as_file(source)
+    nlp = spacy.load(pipeline)
+    _keep_graphs(nlp)
+    tasks = _read(source if path is None else path, nlp, gold_tags)
+    if limit and not only_changed:
+        tasks = islice(tasks, limit)
+    # Without a size of its own, a batch is no more than what a page needs.
+    results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
+    found = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp))
+    if only_changed:
+        found = (drawing for drawing in found if _is_changed(drawing))
+    drawings = list(progress(islice(found, limit or None), unit="sentences", silent=silent))
+    title = f"{pipeline}: {path.name if path else 'text'}"
+    with atomic_path(output) as temporary:
+        temporary.write_text(draw_page(drawings, title=title), encoding="utf8")
+    return len(drawings)
+
+
+def _as_file(source: str) -> Path | None:
+    """The file that is meant, or None for a text."""
+    is_name = source.endswith((".txt", ".conllu"))
+    if not is_name and not os.path.exists(source):
+        return None
+    path = Path(source)
+    check_suffix(path, [".txt", ".conllu"])
+    if not path.is_file():
+        raise FileNotFoundError(Errors.E343.format(path=path))
+    return path
+
+
+def _keep_graphs(nlp: Language) -> None:
+    """Have the components store what is drawn."""
+    for _, pipe in nlp.pipeline:
+        if hasattr(pipe, "store_graphs"):
+            pipe.store_graphs = True
+        elif isinstance(pipe, G2GParser):
+            pipe.store_probabilities = True
+            for extension in (HEAD_PROB, DEP_PROB):
+                if not Token.has_extension(extension):
+                    Token.set_extension(extension, default=None)
+
+
+def _read(source: str | Path, nlp: Language, gold_tags: bool) -> Iterator[Task]:
+    if isinstance(source, str):
+        yield source, None
+    elif source.suffix == ".txt":
+        with source.open("rb") as file_:
+            for line in decode_lines(file_, str(source)):
+                if line.strip():
+                    yield line.rstrip("\r\n"), None
+    else:
+        annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
+        for sentence in read_conllu(source, trees="any"):
+            doc = sentences_to_doc([sentence], nlp.vocab, annotations=annotations, keep_source=False)
+            yield doc, sentence
+
+
+def _draw(doc: Doc, gold: ConlluSentence | None, nlp: Language) -> Iterator[Drawing]:
+    """The sentences of a Doc, without tokens of white space; the whole Doc where it has gold words."""
+    graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_of(doc)]
+    if len(graphs) == 1 and all(head == NO_HEAD for head in graphs[0]["heads"]) and doc.text.strip():
+        raise ValueError(Errors.E344.format(names=nlp.pipe_names))
+    passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
+    if gold is not None:
+        if [token.text for token in doc] != [word.form for word in gold.words]:
+            raise ValueError(Errors.E323.format(sentence=gold.text, words=[token.text for token in doc]))
+        yield Drawing(
+            words=[word.form for word in gold.words],
+            graphs=_cut_all(graphs, range(len(doc)), max(passes, default=len(graphs) - 1)),
+            gold=_gold_tree(gold),
+            name=gold.comment("sent_id") or "",
+            text=gold.text,
+        )
+        return
+    for number, span in enumerate(doc.sents if doc.has_annotation("SENT_START") else [doc[:]]):
+        words = [token.i for token in span if token.text.strip()]
+        if words:
+            n_passes = passes[number] if number < len(passes) else len(graphs) - 1
+            yield Drawing(
+                words=[doc[word].text for word in words],
+                graphs=_cut_all(graphs, words, n_passes),
+                text=span.text.strip(),
+            )
+
+
+def _tree_of(doc: Doc) -> dict[str, list[Any]]:
+    """The tree that is written to a Doc, as a refiner stores its graphs."""
+    graph: dict[str, list[Any]] = {
+        "heads": [token.head.i if token.dep or token.head.i != token.i else NO_HEAD for token in doc],
+        "deps": [token.dep_ for token in doc],
+    }
+    for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
+        probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
+        # White space has none, and is not drawn.
+        graph[key] = [prob or 0.0 for prob in probs] if any(prob is not None for prob in probs) else []
+    return graph
+
+
+def _gold_tree(sentence: ConlluSentence) -> Graph | None:
+    """The tree of a sentence, None where it has no heads."""
+    heads = [
+        NO_HEAD if word.head is None else word.head - 1 if word.head else i
+        for i, word in enumerate(sentence.words)
+    ]
+    deps = ["" if word.deprel == "_" else word.deprel for word in sentence.words]
+    return None if set(heads) == {NO_HEAD} else Graph("gold", heads, deps)
+
+
+def _cut_all(
+    graphs: Sequence[Mapping[str, Sequence[Any]]], words: Sequence[int], n_passes: int
+) -> list[Graph]:
+    """The graphs of a sentence: the initial one, those of its passes, and as the last one what was written.
+
+    words: Indices of the sentence's words in the Doc.
+    """
+    if len(graphs) == 1 or n_passes == 0:
+        return [_cut("tree", graphs[-1], words)]
+    names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
+    own = [*graphs[:n_passes], graphs[-1]]
+    return [_cut(name, graph, words) for name, graph in zip(names, own, strict=True)]
+
+
+def _cut(name: str, graph: Mapping[str, Sequence[Any]], words: Sequence[int]) -> Graph:
+    """What a graph over the tokens of a Doc says of these tokens."""
+    places = {word: place for place, word in enumerate(words)}
+    heads = [_head_within(word, graph["heads"], places) for word in words]
+    deps = [graph["deps"][word] for word in words]
+    # spaCy's name of the root label, also of other schemes.
+    deps = [
+        "root" if (place, dep) == (head, "ROOT") else dep
+        for place, (head, dep) in enumerate(zip(heads, deps, strict=True))
+    ]
+    probs = {key: [graph[key][word] for word in words] for key in ("head_probs", "dep_probs") if graph[key]}
+    return Graph(name, heads, deps, **probs)
+
+
+def _head_within(word: int, heads: Sequence[int], places: Mapping[int, int]) -> int:
+    """The place of a word's head; what hangs on white space moves to its head, or becomes a root."""
+    head = heads[word]
+    if head not in places and head != NO_HEAD:
+        head = word if heads[head] == head else heads[head]
+    return places.get(head, NO_HEAD)
+
+
+def _is_changed(drawing: Drawing) -> bool:
+    first, last = drawing.graphs[0], drawing.graphs[-1]
+    return any(first.arc(word) != last.arc(word) for word in range(len(drawing.words)))

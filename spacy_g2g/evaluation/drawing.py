@@ -1,0 +1,379 @@
+"""Trees as a page: for each sentence the graph of every iteration, one under the other, as SVG.
+
+The page is self-contained HTML without scripts and without addresses. Whatever comes from words, labels
+and titles is escaped. Lengths are in px.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import Errors
+from ..parsing.tree import find_cycle
+from .page import escape, make_page
+
+NO_HEAD = -1
+
+WORD_SIZE, LABEL_SIZE = 15.0, 11.0
+WORD_GAP = 14.0
+LONGEST_WORD = 32  # characters; the rest of a longer one is shown on hover
+PORT_STEP = 6.0  # between the arcs that leave a word to one side
+LEVEL_STEP = 19.0
+FOOT = 4.0  # from the arrow tips to the level 0 of arcs
+RADIUS = 7.0
+MARGIN = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """An arc for each word: a tree, or any other graph with at most one head a word.
+
+    heads: Index from 0 of each word's head; its own index for a root, -1 where it has none.
+    deps: Label of each word's arc; "" where it has none.
+    head_probs, dep_probs: Probability of each head and label, or nothing.
+    """
+
+    name: str
+    heads: Sequence[int]
+    deps: Sequence[str]
+    head_probs: Sequence[float] = ()
+    dep_probs: Sequence[float] = ()
+
+    def arc(self, word: int) -> tuple[int, str]:
+        """Head and label of a word."""
+        return self.heads[word], self.deps[word]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A sentence and its graphs, the initial one first.
+
+    words: One or more.
+    gold: The right tree. Heads of -1 and labels of "" in it are not known.
+    name: What the sentence is called, "sent_id" for instance.
+    """
+
+    words: Sequence[str]
+    graphs: Sequence[Graph]
+    gold: Graph | None = None
+    name: str = ""
+    text: str = ""
+
+
+def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
+    """The HTML page of these sentences, with a legend.
+
+    RAISES (ValueError): for a graph that does not fit the words of its sentence.
+    """
+    drawings = list(drawings)
+    sections = [_draw_sentence(number, drawing) for number, drawing in enumerate(drawings, start=1)]
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        _draw_legend(drawings) if sections else "<p>No sentence to show.</p>",
+        *sections,
+    ]
+    return make_page(title, "\n".join(body))
+
+
+# What an arc is like
+
+#: By whether an arc changed, was right before, and is right now: class of its line and of its label.
+_KINDS = {
+    (False, False, False): "wrong",
+    (False, True, True): "same",
+    (True, False, False): "moved",
+    (True, False, True): "fixed",
+    (True, True, False): "broken",
+    (True, True, True): "changed",
+}
+_WRONG = ("wrong", "broken", "moved")
+_LEGEND_OF_BOTH = {"fixed": "wrong to right", "broken": "right to wrong", "moved": "wrong to wrong"}
+
+
+def arc_kinds(word: int, graph: Graph, before: Graph | None, gold: Graph | None) -> tuple[str, str]:
+    """How the head of a word stands, and how its head and label together do.
+
+    It is "same" or "changed", and where gold is known "same" (right as before), "wrong" (as before),
+    "fixed", "broken", "moved" (from wrong to wrong), or "changed" (right, but for a label not known).
+
+    before: The graph of the iteration before, or None.
+    """
+    head, arc = graph.heads[word], graph.arc(word)
+    old_head, old_arc = (head, arc) if before is None else (before.heads[word], before.arc(word))
+    if gold is None or gold.heads[word] == NO_HEAD:
+        return "changed" if old_head != head else "same", "changed" if old_arc != arc else "same"
+    right_head, right_dep = gold.arc(word)
+    was_right, is_right = (a[0] == right_head and right_dep in ("", a[1]) for a in (old_arc, arc))
+    of_head = _KINDS[old_head != head, old_head == right_head, head == right_head]
+    return of_head, _KINDS[old_arc != arc, was_right, is_right]
+
+
+def is_empty(graph: Graph) -> bool:
+    """Whether no word has a head."""
+    return all(head == NO_HEAD for head in graph.heads)
+
+
+def _facts(words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None) -> list[str]:
+    """What there is to say of a graph beside its name."""
+    if is_empty(graph):
+        return ["no arcs"]
+    facts = []
+    n = len(words)
+    kinds = [arc_kinds(word, graph, before, gold)[1] for word in range(n)]
+    if before is not None:
+        n_changed = n - kinds.count("same") - kinds.count("wrong")
+        facts.append(f"{_count(n_changed, 'arc')} changed" if n_changed else "nothing changed")
+        facts += [f"{kinds.count(kind)} {text}" for kind, text in _LEGEND_OF_BOTH.items() if kind in kinds]
+    if gold is not None:
+        n_known = sum(head != NO_HEAD for head in gold.heads)
+        n_wrong = sum(kinds.count(kind) for kind in _WRONG)
+        facts.append(f"{n_known - n_wrong} of {n_known} right")
+    n_roots = sum(head == word for word, head in enumerate(graph.heads))
+    n_headless = sum(head == NO_HEAD for head in graph.heads)
+    if n_headless:
+        facts.append(f"{_count(n_headless, 'word')} without head")
+    if n_roots != 1:
+        facts.append(_count(n_roots, "root"))
+    parents = [0 if head in (word, NO_HEAD) else head + 1 for word, head in enumerate(graph.heads)]
+    if cycle := find_cycle(parents):
+        facts.append("cycle: " + " ← ".join(words[word - 1] for word in (*cycle, cycle[0])))
+    return facts
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n or 'no'} {noun}{'' if n == 1 else 's'}"
+
+
+def _describe(words: Sequence[str], word: int, graph: Graph, before: Graph | None, gold: Graph | None) -> str:
+    """What a word's arc says on hover."""
+    lines = [_arc_text(words, word, graph)]
+    if graph.heads[word] != NO_HEAD and graph.head_probs:
+        dep_prob = f", label {graph.dep_probs[word]:.1%}" if graph.dep_probs else ""
+        lines.append(f"head {graph.head_probs[word]:.1%}{dep_prob}")
+    if before is not None and before.arc(word) != graph.arc(word):
+        lines.append(f"before: {_arc_text(words, word, before)}")
+    if gold is not None and arc_kinds(word, graph, before, gold)[1] in _WRONG:
+        lines.append(f"gold: {_arc_text(words, word, gold)}")
+    return "\n".join(lines)
+
+
+def _arc_text(words: Sequence[str], word: int, graph: Graph) -> str:
+    head, dep = graph.arc(word)
+    if head == NO_HEAD:
+        return f"{words[word]}: no head"
+    return f"{words[word]} ← {'ROOT' if head == word else words[head]}: {dep or 'no label'}"
+
+
+# Where things are
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The places of the words from left to right, the same for all graphs of a sentence."""
+
+    centres: list[float]
+    width: float
+    right_to_left: bool
+
+    def x(self, word: int, offset: float = 0.0) -> float:
+        """Place of a word, or ``offset`` px to the later words from it."""
+        x = self.centres[word] + offset
+        return round(self.width - x if self.right_to_left else x, 1)
+
+
+def _place_words(words: Sequence[str], graphs: Iterable[Graph]) -> _Columns:
+    """Columns so wide that no words touch and that each label fits over its arc."""
+    widths = [max(20.0, _text_width(_shorten(word), WORD_SIZE)) for word in words]
+    room: list[dict[int, float]] = [{} for _ in words]  # by the right end and the left end of an arc
+    for graph in graphs:
+        for word, ports in enumerate(_ports(graph.heads)):
+            n_ports = max((abs(port) for port in ports.values()), default=0)
+            widths[word] = max(widths[word], 2 * PORT_STEP * (n_ports + 0.5))
+        for word, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
+            needed = _text_width(dep, LABEL_SIZE)
+            if head == word:
+                widths[word] = max(widths[word], needed)
+            elif head != NO_HEAD:
+                left, right = sorted((word, head))
+                room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
+    centres: list[float] = []
+    for word, width in enumerate(widths):
+        x = centres[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
+        centres.append(max([x, *(centres[left] + needed for left, needed in room[word].items())]))
+    right_to_left = sum(map(_is_right_to_left, words)) > len(words) / 2
+    return _Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
+
+
+def _text_width(text: str, size: float) -> float:
+    """A width that the text does not exceed in most fonts."""
+    return size * sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> float:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    return (
+        0.45 if char in "ijlt.,:;'!|()[] " else 0.95 if char in "mwMW@%" else 0.7 if char.isupper() else 0.62
+    )
+
+
+def _is_right_to_left(word: str) -> bool:
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in word)
+
+
+def _shorten(word: str) -> str:
+    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+
+
+def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
+    """For each word, by dependent, the place on the word from which the arc leaves.
+
+    Places count from the middle of the word, 1, 2, ... to later words and -1, -2, ... to earlier ones;
+    the longest arc is the innermost, so that arcs of a projective tree do not cross.
+    """
+    ports: list[dict[int, int]] = [{} for _ in heads]
+    for word in sorted(range(len(heads)), key=lambda word: -abs(heads[word] - word)):
+        head = heads[word]
+        if head not in (word, NO_HEAD):
+            side = 1 if word > head else -1
+            ports[head][word] = side * (1 + sum((place > 0) == (side > 0) for place in ports[head].values()))
+    return ports
+
+
+def arc_levels(heads: Sequence[int]) -> list[int]:
+    """Height of each word's arc, 1 for the lowest, and 0 for words that are roots or have no head.
+
+    An arc lies above each shorter arc (of two as long, above that of the earlier word) that it shares
+    a gap between words with.
+    """
+    levels, tops = [0] * len(heads), [0] * len(heads)  # tops[i]: over the gap after word i
+    arcs = [word for word, head in enumerate(heads) if head not in (word, NO_HEAD)]
+    for word in sorted(arcs, key=lambda word: abs(heads[word] - word)):
+        left, right = sorted((word, heads[word]))
+        levels[word] = 1 + max(tops[left:right])
+        tops[left:right] = [levels[word]] * (right - left)
+    return levels
+
+
+# SVG and HTML
+
+
+def _draw_sentence(number: int, drawing: Drawing) -> str:
+    for graph in (*drawing.graphs, *([drawing.gold] if drawing.gold else [])):
+        _check(drawing.words, graph)
+    gold = drawing.gold
+    columns = _place_words(drawing.words, [*drawing.graphs, *([gold] if gold else [])])
+    figures = []
+    before: Graph | None = None
+    for graph in drawing.graphs:
+        figures.append(_draw_figure(drawing.words, graph, before, gold, columns))
+        # All would be new beside a graph without arcs.
+        before = None if is_empty(graph) else graph
+    if gold is not None:
+        figure = _draw_figure(drawing.words, gold, None, None, columns)
+        figures.append(f"<details><summary>gold</summary>{figure}</details>")
+    name = f"{number}" + (f" · {drawing.name}" if drawing.name else "")
+    return (
+        f'<section>\n<h2>{escape(name)}</h2>\n<p dir="auto">{escape(drawing.text)}</p>\n'
+        f'<div class="box" tabindex="0" role="region" aria-label="trees of sentence {number}"'
+        f' dir="{"rtl" if columns.right_to_left else "ltr"}">\n' + "\n".join(figures) + "\n</div>\n</section>"
+    )
+
+
+def _check(words: Sequence[str], graph: Graph) -> None:
+    n = len(words)
+    lengths = {len(graph.heads), len(graph.deps)}
+    lengths |= {len(probs) for probs in (graph.head_probs, graph.dep_probs) if probs}
+    if lengths != {n}:
+        raise ValueError(Errors.E370.format(name=graph.name, found=sorted(lengths), expected=n))
+    bad = [head for head in graph.heads if not NO_HEAD <= head < n]
+    if bad:
+        raise ValueError(Errors.E371.format(name=graph.name, heads=bad, last=n - 1))
+
+
+def _draw_figure(
+    words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None, columns: _Columns
+) -> str:
+    facts = " · ".join(_facts(words, graph, before, gold))
+    caption = f'<figcaption dir="ltr"><b>{escape(graph.name)}</b> {escape(facts)}</figcaption>'
+    picture = "" if is_empty(graph) else _draw_graph(words, graph, before, gold, columns)
+    return f"<figure>{caption}{picture}</figure>"
+
+
+def _draw_graph(
+    words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None, columns: _Columns
+) -> str:
+    levels, ports = arc_levels(graph.heads), _ports(graph.heads)
+    top = max(levels) + 1
+    base = FOOT + top * LEVEL_STEP + LABEL_SIZE + 4
+    parts = []
+    # Low arcs come last: their labels, and the pointer's places, are above the long lines that pass.
+    for word in sorted(range(len(words)), key=lambda word: -(levels[word] or top)):
+        head, dep = graph.arc(word)
+        x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[word] or top)
+        label_x = x
+        if head == NO_HEAD:
+            path = f"M{x - 4},{base - 7}a4,4 0 1 0 8,0a4,4 0 1 0 -8,0"
+        elif head == word:
+            path = f"M{x},{base}V{y}" + _arrow(x, base)
+        else:
+            start = columns.x(head, PORT_STEP * ports[head][word])
+            path = _arc(start, x, y, base) + _arrow(x, base)
+            label_x = round((start + x) / 2, 1)
+        line, label = arc_kinds(word, graph, before, gold)
+        title = escape(_describe(words, word, graph, before, gold))
+        text = f'<text class="{label}" x="{label_x}" y="{y - 3}">{escape(dep)}</text>' if dep else ""
+        parts.append(
+            f'<g class="arc"><title>{title}</title><path class="hit" d="{path}"/>'
+            f'<path class="{line}" d="{path}"/>{text}</g>'
+        )
+    for word, form in enumerate(words):
+        whole = f"<title>{escape(form)}</title>" if _shorten(form) != form else ""
+        x, y = columns.x(word), base + WORD_SIZE
+        parts.append(f'<text class="word" x="{x}" y="{y}">{whole}{escape(_shorten(form))}</text>')
+    width, height = round(columns.width), round(base + 1.5 * WORD_SIZE)
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(graph.name)}">\n' + "\n".join(parts) + "\n</svg>"
+    )
+
+
+def _arc(start: float, end: float, y: float, base: float) -> str:
+    """A line up from the head, along at height ``y``, and down to the dependent."""
+    turn = RADIUS if end > start else -RADIUS
+    return (
+        f"M{start},{base}V{y + RADIUS}Q{start},{y} {round(start + turn, 1)},{y}"
+        f"H{round(end - turn, 1)}Q{end},{y} {end},{y + RADIUS}V{base}"
+    )
+
+
+def _arrow(x: float, base: float) -> str:
+    return f"M{x},{base}l-3,-6M{x},{base}l3,-6"
+
+
+def _draw_legend(drawings: Sequence[Drawing]) -> str:
+    has_changes = any(len(drawing.graphs) > 1 for drawing in drawings)
+    has_gold = any(drawing.gold is not None for drawing in drawings)
+    has_gaps = any(drawing.gold is None or NO_HEAD in drawing.gold.heads for drawing in drawings)
+    kinds = {"same": "not changed"}
+    if has_gold:
+        kinds = {"same": "right, or gold not known" if has_gaps else "right", "wrong": "wrong"}
+        kinds |= _LEGEND_OF_BOTH if has_changes else {}
+    if has_changes and has_gaps:
+        kinds["changed"] = "changed, gold not known" if has_gold else "changed"
+    items = [
+        '<li><svg width="58" height="26" role="img" aria-hidden="true">'
+        f'<path class="{kind}" d="{_arc(6, 52, 16, 25)}"/><text class="{kind}" x="29" y="12">label</text>'
+        f"</svg> {text}</li>"
+        for kind, text in kinds.items()
+    ]
+    note = "A line tells of the head, a label of head and label."
+    if has_changes:
+        note += " Thick: changed against the graph above."
+    if has_gold:
+        note += " Dashed or italic: wrong. Labels count with their subtypes, punctuation counts."
+    note += " A ring is a word without head. Point at an arc for its probabilities."
+    lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(kinds) > 1 else ""
+    return f'{lines}<p class="note">{note}</p>'

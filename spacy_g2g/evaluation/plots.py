@@ -1,0 +1,127 @@
+"""Figures of evaluations. They need matplotlib, the extra ``plots``, which is imported when one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Errors
+from .refinement import Refinement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Colours that colour-blind readers can tell apart (Okabe & Ito 2008).
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
+#: Text is drawn as it is (no formulas), and the same figure gives the same SVG.
+STYLE: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
+METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}}
+
+
+def check_matplotlib() -> None:
+    """Raise an ImportError that says what to install unless matplotlib is there."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(Errors.E384.format(error=error)) from error
+
+
+def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
+    """Draw an analysis of refinement to a file.
+
+    Panels: UAS and LAS of each graph; relative error reduction of each iteration, for all words and by the
+    gold tree's projectivity; words that each iteration changed; sentences and words by passes made; and the
+    total error reduction of each label's F-score.
+
+    file_format: "png" or "svg".
+    RAISES (ImportError): without matplotlib.
+    """
+    check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(13, 8), layout="constrained")
+        panels = figure.subplot_mosaic([["scores", "errors", "labels"], ["changes", "passes", "labels"]])
+        _plot_scores(panels["scores"], analysis)
+        _plot_errors(panels["errors"], analysis)
+        _plot_changes(panels["changes"], analysis)
+        _plot_passes(panels["passes"], analysis)
+        _plot_labels(panels["labels"], analysis)
+        figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
+
+
+def _plot_scores(axes: Axes, analysis: Refinement) -> None:
+    for name, curve, colour in (("UAS", analysis.uas, ORANGE), ("LAS", analysis.las, BLUE)):
+        places = range(len(curve.scores))
+        axes.plot(places, _percent(curve.scores), marker="o", color=colour, label=name)
+    axes.set(title="Scores", xlabel="iteration (0 is the initial graph)", ylabel="% of words")
+    axes.set_xticks(range(analysis.n_iterations + 1))
+    axes.margins(y=0.15)
+    axes.legend(loc="lower right")
+
+
+def _plot_errors(axes: Axes, analysis: Refinement) -> None:
+    series = {
+        "all": (_percent(analysis.las.reductions), GREY),
+        "projective trees": (_percent(analysis.projective.las.reductions), BLUE),
+        "non-projective trees": (_percent(analysis.non_projective.las.reductions), RED),
+    }
+    _bars(axes, series, first=1)
+    axes.set(title="LAS errors", xlabel="iteration", ylabel="relative error reduction (%)")
+
+
+def _plot_changes(axes: Axes, analysis: Refinement) -> None:
+    series = {
+        "wrong to right": ([float(changes.wrong_to_right) for changes in analysis.changes], GREEN),
+        "right to wrong": ([float(changes.right_to_wrong) for changes in analysis.changes], RED),
+        "wrong to wrong": ([float(changes.wrong_to_wrong) for changes in analysis.changes], GREY),
+    }
+    _bars(axes, series, first=1)
+    axes.set(title="Words with another head or label", xlabel="iteration", ylabel="words")
+
+
+def _plot_passes(axes: Axes, analysis: Refinement) -> None:
+    n_sentences, n_words = max(analysis.n_sentences, 1), max(analysis.n_words, 1)
+    series = {
+        "sentences": ([100 * row.n_sentences / n_sentences for row in analysis.stopped], BLUE),
+        "words": ([100 * row.n_words / n_words for row in analysis.stopped], ORANGE),
+    }
+    _bars(axes, series, first=0)
+    axes.set(title="Refinement stopped after", xlabel="passes", ylabel="%")
+
+
+def _plot_labels(axes: Axes, analysis: Refinement) -> None:
+    totals = {label: scores.f1.total for label, scores in analysis.labels.items()}
+    names = [label for label, total in totals.items() if total is not None]
+    values = _percent([totals[name] for name in names])
+    axes.barh(names, values, color=[GREEN if value >= 0 else RED for value in values])
+    axes.invert_yaxis()
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(names)), [f"{name} ({analysis.labels[name].n_gold:,})" for name in names])
+    axes.margins(y=0.01)
+    if values and min(values) < -100:  # A rare label would squeeze the others; gains end at 100.
+        axes.set_xlim(left=-100)
+    axes.set(title="Labels (gold arcs)", xlabel="error reduction of F1, 0 to last (%)")
+
+
+def _bars(axes: Axes, series: dict[str, tuple[list[float], str]], first: int) -> None:
+    """Groups of bars side by side, one group for each place from ``first`` on. series: values and colour."""
+    width = 0.8 / len(series)
+    n_places = 0
+    for i, (name, (values, colour)) in enumerate(series.items()):
+        n_places = len(values)
+        shift = (i - (len(series) - 1) / 2) * width
+        axes.bar(
+            [first + place + shift for place in range(n_places)], values, width, color=colour, label=name
+        )
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_xticks(range(first, first + n_places))
+    axes.margins(y=0.3)  # Room for the legend.
+    axes.legend(loc="best")
+
+
+def _percent(rates: Sequence[float | None]) -> list[float]:
+    """In percent; None becomes not-a-number, which leaves a gap."""
+    return [float("nan") if rate is None else 100 * rate for rate in rates]

@@ -1,0 +1,85 @@
+"""Graphs of words to edges between pieces: the labelled relations of RNGTr.
+
+Mohammadshahi & Henderson 2021 (RNGTr), section 3.2. A relation says which label an arc has and which of its
+ends attends: with L labels, relation l is that of a head to its dependent, l + L that of a dependent to its
+head. An arc joins the first pieces of its words; each further piece of a word hangs on the first one by the
+sub-word label. Where two words are each other's head, both arcs are there, and their terms add up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import LongTensor
+
+from ..layers.attention import Edges
+from .types import IntArray
+from .wordpieces import PieceBatch
+
+# Labels beyond the known ones: any other label, and the link of a word's further pieces.
+N_EXTRA_LABELS = 2
+
+
+def count_relations(n_labels: int) -> int:
+    """Relations for a number of known labels."""
+    return 2 * (n_labels + N_EXTRA_LABELS)
+
+
+def added_labels(n_relations: int, place: int, n_added: int) -> LongTensor:
+    """Rows of a relation table in the order of one with more labels; new ones begin as "any other label".
+
+    n_relations: rows of the present table.
+    place: id of the first of the n_added labels.
+    Returns int [n_relations + 2 * n_added].
+    """
+    n_labels = n_relations // 2
+    rows = np.insert(np.arange(n_labels), place, [n_labels - N_EXTRA_LABELS] * n_added)
+    return torch.from_numpy(np.concatenate([rows, rows + n_labels]))  # type: ignore[return-value]
+
+
+def graph_edges(batch: PieceBatch, n_labels: int) -> IntArray:
+    """The edges of a batch's graphs, both directions of each arc, and of its sub-words.
+
+    n_labels: known labels.
+    Returns int [4, edges], the fields of ``Edges``.
+    """
+    other, sub_word = n_labels, n_labels + 1
+    places, is_first = _first_pieces(batch)
+    rows, pieces = np.nonzero((batch.words >= 0) & ~is_first)
+    firsts = places[rows, batch.words[rows, pieces]]
+    arcs = [(rows, firsts, pieces, np.full_like(rows, sub_word))]
+    if batch.heads is not None and batch.labels is not None:
+        heads = batch.heads[batch.sentences]
+        head_places = np.take_along_axis(places, np.maximum(heads, 0), axis=1)
+        rows, words = np.nonzero((heads >= 0) & (places[:, 1:] >= 0) & (head_places >= 0))
+        labels = batch.labels[batch.sentences[rows], words]
+        labels = np.where(labels < 0, other, labels)
+        arcs.append((rows, head_places[rows, words], places[rows, words + 1], labels))
+    row, head, dependent, label = (np.concatenate(fields) for fields in zip(*arcs, strict=True))
+    return np.stack(
+        [
+            np.concatenate([row, row]),
+            np.concatenate([head, dependent]),
+            np.concatenate([dependent, head]),
+            np.concatenate([label, label + n_labels + N_EXTRA_LABELS]),
+        ]
+    )
+
+
+def to_edges(edges: IntArray, device: torch.device) -> Edges:
+    """The edges as tensors."""
+    return Edges(*torch.from_numpy(edges).to(device, non_blocking=True).unbind(0))  # type: ignore[arg-type]
+
+
+def _first_pieces(batch: PieceBatch) -> tuple[IntArray, np.ndarray]:
+    """Where the first pieces are.
+
+    Returns int [rows, words + 1], the place of ROOT and of each word in each row, -1 where a row has it
+    not, and bool [rows, width], whether a piece is a first one.
+    """
+    is_first = batch.words >= 0
+    is_first[:, 1:] &= batch.words[:, 1:] != batch.words[:, :-1]
+    places = np.full((len(batch.words), int(batch.n_words.max()) + 1), -1, dtype=np.int64)
+    rows, pieces = np.nonzero(is_first)
+    places[rows, batch.words[rows, pieces]] = pieces
+    return places, is_first

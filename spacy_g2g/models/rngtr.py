@@ -1,0 +1,207 @@
+"""RNGTr: SynTr applied to its own output, which it takes as graph input.
+
+Mohammadshahi & Henderson 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer for Dependency
+Parsing with Iterative Refinement".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import Errors
+from ..layers.attention import Edges
+from ..parsing.mst import decode
+from .encoder import EncoderSizes
+from .graph_input import added_labels, count_relations, graph_edges, to_edges
+from .network import NetworkSpec
+from .shim import G2GShim, make_model
+from .syntr import Graphs, Scores, SynTr, check_settings, head_log_probs
+from .types import BoolArray, FloatArray, Parse, ParserModel, Tree, pad_trees
+from .wordpieces import PieceBatch
+
+
+def build_rngtr(
+    encoder: EncoderSizes,
+    iterations: int = 3,
+    stop: bool = True,
+    graph_input: bool = True,
+    tag_attr: Literal["POS", "TAG"] | None = None,
+    arc_width: int = 500,
+    label_width: int = 100,
+    dropout: float = 0.33,
+    encoder_rate_factor: float = 0.1,
+    mixed_precision: bool = True,
+) -> ParserModel:
+    """Registered as ``spacy_g2g.RNGTr.v1``: refines a graph, or parses from none, in a few encoder passes.
+
+    encoder, tag_attr, arc_width, label_width, dropout, encoder_rate_factor, mixed_precision: as of
+        ``spacy_g2g.SynTr.v1``.
+    iterations: passes at most, T; the paper has 3 after a parser and 4 from empty graphs.
+    stop: a sentence whose graph a pass leaves as it was is finished.
+    graph_input: False cuts the graph off, to measure what it is worth.
+    Raises ValueError for values out of range.
+    """
+    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
+    if iterations < 1:
+        raise ValueError(Errors.E412.format(iterations=iterations))
+    network = partial(
+        RNGTr,
+        iterations=iterations,
+        stop=stop,
+        graph_input=graph_input,
+        arc_width=arc_width,
+        label_width=label_width,
+        dropout=dropout,
+    )
+    shim = G2GShim(
+        network,
+        encoder,
+        reads_tags=tag_attr is not None,
+        encoder_rate_factor=encoder_rate_factor,
+        mixed_precision=mixed_precision,
+    )
+    return make_model("rngtr", shim, tag_attr)
+
+
+class RNGTr(SynTr):
+    """``G_t = decode(score(encode(words, G_{t-1})))`` with the same weights at each t (paper, section 3).
+
+    Between passes heads and labels are arg-max ones, so a graph may have cycles and several roots; the last
+    pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and leaves the
+    batch.
+
+    In training every pass has its loss, no gradient flows from one pass to the one before, and the gradients
+    of all passes make one step of the optimizer. The published code makes a step after each pass.
+    """
+
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        *,
+        iterations: int,
+        stop: bool,
+        graph_input: bool,
+        arc_width: int,
+        label_width: int,
+        dropout: float,
+    ) -> None:
+        self.n_labels = spec.n_labels + spec.n_initial_labels
+        super().__init__(
+            spec,
+            arc_width=arc_width,
+            label_width=label_width,
+            dropout=dropout,
+            n_relations=count_relations(self.n_labels) if graph_input else 0,
+        )
+        self.iterations = iterations
+        self.stop = stop
+        self.graph_input = graph_input
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels, which as relations begin as any other label."""
+        n_before = self.scorer.n_labels + 1
+        super().resize_labels(n_labels)
+        self.n_labels += n_labels - n_before
+        if self.graph_input:
+            rows = added_labels(self.encoder.config.n_relations, n_before, n_labels - n_before)
+            self.encoder.select_relations(rows)
+
+    def edges(self, batch: PieceBatch) -> Edges | None:
+        """The graph input of a batch."""
+        return to_edges(graph_edges(batch, self.n_labels), self.device) if self.graph_input else None
+
+    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+        """The loss of SynTr summed over all passes; finished sentences have none."""
+        self._check(batch)
+        heads, labels = pad_trees(gold, int(batch.n_words.max()))
+        scores = self.score(batch, self.edges(batch))
+        loss = self.loss_of_scores(scores, heads, labels)
+        for _ in range(1, self.iterations):
+            with torch.no_grad():
+                graphs = self.arg_max(scores, head_log_probs(scores.arcs), batch)
+            going_on = np.flatnonzero(~self.is_finished(batch, graphs))
+            if not len(going_on):
+                break
+            batch = _with_graphs(batch, graphs).take(going_on)
+            width = int(batch.n_words.max())
+            heads, labels = heads[going_on, :width], labels[going_on, :width]
+            scores = self.score(batch, self.edges(batch))
+            loss = loss + self.loss_of_scores(scores, heads, labels)
+        return loss
+
+    def parse(self, batch: PieceBatch) -> list[Parse]:
+        """The tree of each sentence after its last pass, with what each pass gave."""
+        self._check(batch)
+        passes: list[list[Parse]] = [[] for _ in batch.n_words]
+        members = np.arange(len(passes))
+        for iteration in range(self.iterations):
+            scores = self.score(batch, self.edges(batch))
+            log_probs = head_log_probs(scores.arcs)
+            graphs = self.arg_max(scores, log_probs, batch)
+            finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
+            graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
+            for i, member in enumerate(members):
+                passes[member].append(graphs.parse(i, int(batch.n_words[i]), batch.fits[i]))
+            if finished.all():
+                break
+            going_on = np.flatnonzero(~finished)
+            members = members[going_on]
+            batch = _with_graphs(batch, graphs).take(going_on)
+        return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
+
+    def arg_max(self, scores: Scores, log_probs: FloatArray, batch: PieceBatch) -> Graphs:
+        """The best head of each word, whatever graph they form, and the best label at it."""
+        graphs = Graphs.from_heads(log_probs.argmax(axis=2), log_probs, batch.n_words)
+        self.set_labels(graphs, scores, graphs.heads >= 0)
+        return graphs
+
+    def to_trees(
+        self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: PieceBatch, finished: BoolArray
+    ) -> Graphs:
+        """The graphs, with the best trees of the finished sentences, bool [sentences], in place of theirs."""
+        heads = graphs.heads.copy()
+        n_words = batch.n_words[finished]
+        is_word = np.arange(heads.shape[1]) < n_words[:, None]
+        heads[finished] = np.where(is_word, decode(log_probs[finished], n_words), -1)
+        changed = heads != graphs.heads
+        if not changed.any():
+            return graphs
+        trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words)
+        trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
+        self.set_labels(trees, scores, changed)
+        return trees
+
+    def is_finished(self, batch: PieceBatch, graphs: Graphs) -> BoolArray:
+        """Whether a pass has left the graph of a sentence as it was, bool [sentences]."""
+        if not self.stop or batch.heads is None or batch.labels is None:
+            return np.zeros(len(batch.n_words), dtype=np.bool_)
+        same: BoolArray = ((batch.heads == graphs.heads) & (batch.labels == graphs.labels)).all(axis=1)
+        return same
+
+    def _check(self, batch: PieceBatch) -> None:
+        if batch.heads is None or batch.labels is None:
+            return
+        n_words = batch.n_words[:, None]
+        wrong = (batch.heads < -1) | (batch.heads > n_words) | (batch.labels >= self.n_labels)
+        if wrong.any():
+            i, word = np.argwhere(wrong)[0].tolist()
+            raise ValueError(
+                Errors.E413.format(
+                    word=word + 1,
+                    head=batch.heads[i, word],
+                    label=batch.labels[i, word],
+                    n=batch.n_words[i],
+                    n_labels=self.n_labels,
+                )
+            )
+
+
+def _with_graphs(batch: PieceBatch, graphs: Graphs) -> PieceBatch:
+    return replace(batch, heads=graphs.heads, labels=graphs.labels)

@@ -1,0 +1,153 @@
+"""The corpus reader ``spacy_g2g.RefinerCorpus.v1``: gold trees, and those of another system to refine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import ensure_path
+from spacy.vocab import Vocab
+
+from ..errors import Errors
+from ..formats.conllu import ConlluSentence, read_conllu
+from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
+from .docs import TOKEN_ANNOTATIONS, check_annotations
+from .initial_graph import InitialGraph
+
+BOUNDARIES = "SENT_START"
+#: How many words of a sentence an error shows.
+N_SHOWN = 8
+
+
+def make_refiner_corpus(
+    gold: Path | None,
+    predicted: Path | None,
+    limit: int = 0,
+    max_length: int = 0,
+    annotations: list[str] = [BOUNDARIES],  # noqa: B006 (a registered function's config default)
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Callable[[Language], Iterator[Example]]:
+    """A reader of gold trees and of the trees that some system predicted for the same words and sentences.
+
+    The predicted Doc of an example has the gold words and boundaries, and as its initial graph what was
+    predicted, with its labels as they are. Where each sentence of a Doc has a whole tree, heads and labels of
+    the Doc hold it; any other graph (missing heads or labels, several roots, cycles) is in
+    ``doc._.g2g_initial``, as {"heads": [int], "deps": [str]} with the heads' indices in the Doc, -1 and ""
+    where missing.
+
+    gold (Optional[Path]): A .spacy or .conllu file, or a folder of them, read in the order of their names.
+    predicted (Optional[Path]): As gold, with the same sentences in the same order; Docs may be cut otherwise.
+    limit (int): Number of gold Docs to read; 0 for all.
+    max_length (int): Leave out Docs with more tokens than this; 0 for none.
+    annotations (List[str]): Gold annotations of the predicted Doc beside SENT_START: TAG, POS, MORPH, LEMMA.
+    shuffle (bool): Give the examples in a new random order in each epoch, by ``seed``.
+    RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it,
+        and where the two differ in sentences or words.
+    """
+    check_annotations(annotations, TOKEN_ANNOTATIONS)
+    gold_path, predicted_path = ensure_path(gold), ensure_path(predicted)
+
+    def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
+        yield from read_aligned(gold_path, predicted_path, vocab)
+
+    names = list(dict.fromkeys([*annotations, BOUNDARIES]))
+    return Corpus(read, limit, max_length, names, shuffle, seed)
+
+
+class PredictedSentence(NamedTuple):
+    """A sentence to refine.
+
+    where: where it was read, for error messages.
+    heads: 0 for the root, otherwise IDs from 1, None where missing. deps: "" where missing.
+    """
+
+    where: str
+    words: list[str]
+    heads: list[int | None]
+    deps: list[str]
+
+
+def read_aligned(gold: Path | None, predicted: Path | None, vocab: Vocab) -> Iterator[GoldAndInitial]:
+    """The gold Docs with the predicted graphs of their sentences.
+
+    RAISES (ValueError): where a sentence differs in its words, or one side has more sentences.
+    """
+    sentences = predicted_sentences(corpus_files(predicted), vocab)
+    number = 0
+    for doc in read_docs(corpus_files(gold), vocab):
+        graphs: list[tuple[list[int | None], list[str]]] = []
+        for span in _spans(doc):
+            words = [token.text for token in span]
+            sentence = next(sentences, None)
+            if sentence is None:
+                raise ValueError(_too_few(predicted, number, gold, words))
+            number += 1
+            if sentence.words != words:
+                raise ValueError(_difference(sentence, words, number, gold))
+            graphs.append((sentence.heads, sentence.deps))
+        yield doc, InitialGraph.of_sentences(graphs)
+    rest = next(sentences, None)
+    if rest is not None:
+        raise ValueError(_too_few(gold, number, predicted, rest.words))
+
+
+def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[PredictedSentence]:
+    """The sentences of .conllu and .spacy files, whose heads may be anything."""
+    for file in files:
+        if file.suffix == ".conllu":
+            for sentence in read_conllu(file, trees="any"):
+                yield _of_conllu(sentence)
+        else:
+            for number, doc in enumerate(read_docs([file], vocab), start=1):
+                for span in _spans(doc):
+                    yield _of_span(span, f"{file}, Doc {number}, token {span.start}")
+
+
+def _of_conllu(sentence: ConlluSentence) -> PredictedSentence:
+    sent_id = sentence.comment("sent_id")
+    where = sentence.location() + (f" (sent_id {sent_id})" if sent_id else "")
+    words = sentence.words
+    deps = ["" if word.deprel == "_" else word.deprel for word in words]
+    return PredictedSentence(where, [word.form for word in words], [word.head for word in words], deps)
+
+
+def _of_span(span: Span, where: str) -> PredictedSentence:
+    """A sentence of a Doc; heads outside of it are missing."""
+    heads: list[int | None] = []
+    for token in span:
+        if token.head.i == token.i:
+            heads.append(0 if token.dep else None)
+        else:
+            inside = span.start <= token.head.i < span.end
+            heads.append(token.head.i - span.start + 1 if inside else None)
+    return PredictedSentence(where, [t.text for t in span], heads, [t.dep_ for t in span])
+
+
+def _spans(doc: Doc) -> list[Span]:
+    """The sentences of a Doc; all of it if no boundary is set."""
+    if not len(doc):
+        return []
+    return list(doc.sents) if doc.has_annotation(BOUNDARIES) else [doc[:]]
+
+
+def _difference(sentence: PredictedSentence, words: list[str], number: int, gold: Path | None) -> str:
+    pairs = enumerate(zip(sentence.words, words, strict=False))
+    first = next((i for i, (a, b) in pairs if a != b), min(len(sentence.words), len(words)))
+    shown = slice(first, first + N_SHOWN)
+    return Errors.E337.format(
+        where=sentence.where,
+        number=number,
+        word=first + 1,
+        found=sentence.words[shown],
+        gold=gold,
+        expected=words[shown],
+    )
+
+
+def _too_few(path: Path | None, number: int, other: Path | None, words: list[str]) -> str:
+    return Errors.E338.format(path=path, number=number, other=other, words=words[:N_SHOWN])

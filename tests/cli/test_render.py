@@ -1,0 +1,268 @@
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.render import render
+
+from ..evaluation.test_drawing import Page
+from ..formats.samples import row
+from ..util import initialised_nlp, model_config, randomise, treebank_examples
+
+TEXT = "".join(
+    [
+        "# sent_id = s1\n",
+        row("1", "It", "2", "nsubj"),
+        row("2", "works", "0", "root"),
+        row("3", ".", "2", "dep"),
+        "\n# sent_id = s2\n",
+        row("1", "We", "0", "root"),
+        row("2", "do", "1", "dep"),
+        row("3", "not", "2", "dep"),
+        "\n",
+    ]
+)
+
+
+class ChainRefiner:
+    """Two passes from a graph where each word is a root to a chain; a sentence of one word needs one."""
+
+    store_graphs = False
+
+    def __call__(self, doc: Doc) -> Doc:
+        for name in ("g2g_graphs", "g2g_iterations"):
+            if not Doc.has_extension(name):
+                Doc.set_extension(name, default=None)
+        starts = [bool(token.is_sent_start) or token.i == 0 for token in doc]
+        chain = [token.i if start else token.i - 1 for token, start in zip(doc, starts, strict=True)]
+        probs = [0.75] * len(doc)
+        roots = {
+            "heads": list(range(len(doc))),
+            "deps": ["ROOT"] * len(doc),
+            "head_probs": [],
+            "dep_probs": [],
+        }
+        deps = ["ROOT" if start else "dep" for start in starts]
+        last = {"heads": chain, "deps": deps, "head_probs": probs, "dep_probs": probs}
+        for token in doc:
+            token.head, token.dep_ = doc[chain[token.i]], deps[token.i]
+        doc._.g2g_iterations = [1 if len(span) == 1 else 2 for span in doc.sents]
+        if self.store_graphs:
+            doc._.g2g_graphs = [roots, {**roots, "deps": ["x"] * len(doc)}, last]
+        return doc
+
+
+@pytest.fixture(scope="module")
+def refiner(tmp_path_factory) -> str:
+    """Folder of a pipeline with a refiner."""
+    Language.factory("test_chain_refiner", func=lambda nlp, name: ChainRefiner())
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("test_chain_refiner")
+    path = tmp_path_factory.mktemp("pipeline") / "refiner"
+    nlp.to_disk(path)
+    return str(path)
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> str:
+    path = tmp_path / "gold.conllu"
+    path.write_text(TEXT, encoding="utf8")
+    return str(path)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.html"
+
+
+def read(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf8"))
+
+
+def headings(path: Path) -> list[str]:
+    """Names of the figures, of all sentences."""
+    return read(path).text_of("b")
+
+
+def test_a_parser_gives_one_tree_a_sentence(pipeline, out):
+    assert render(pipeline, "One two. Three.", out) == 2
+    page = read(out)
+    assert headings(out) == ["tree", "tree"]
+    assert page.text_of("text", "word") == ["One", "two", ".", "Three", "."]
+    assert page.text_of("title")[1:] == [
+        "One ← ROOT: root",
+        "two ← One: dep",
+        ". ← two: dep",
+        "Three ← ROOT: root",
+        ". ← Three: dep",
+    ]
+
+
+def test_gold_words_and_trees_come_from_conllu(pipeline, gold, out):
+    assert render(pipeline, gold, out) == 2
+    page = read(out)
+    assert page.text_of("h2") == ["1 · s1", "2 · s2"]
+    assert headings(out) == ["tree", "gold"] * 2
+    captions = [caption.strip() for caption in page.text_of("figcaption")]
+    assert captions == ["1 of 3 right", "", "3 of 3 right", ""]
+    assert "It ← ROOT: root\ngold: It ← works: nsubj" in page.text_of("title")
+
+
+def test_conllu_without_trees_is_drawn_without_gold(pipeline, tmp_path, out):
+    (tmp_path / "in.conllu").write_text(row("1", "a", "_", "_") + row("2", "b", "_", "_"))
+    assert render(pipeline, str(tmp_path / "in.conllu"), out) == 1
+    assert headings(out) == ["tree"]
+
+
+def test_lines_of_a_text_file_are_documents(pipeline, tmp_path, out):
+    (tmp_path / "in.txt").write_text("One. Two\n\nthree  \t four\n")
+    assert render(pipeline, str(tmp_path / "in.txt"), out) == 3
+    words = read(out).text_of("text", "word")
+    assert words == ["One", ".", "Two", "three", "four"]
+
+
+def test_what_hangs_on_white_space_moves_to_its_head(pipeline, out):
+    render(pipeline, "one  two", out)
+    assert "two ← one: dep" in read(out).text_of("title")
+
+
+def test_each_iteration_of_a_refiner_is_drawn(refiner, gold, out):
+    render(refiner, gold, out)
+    assert headings(out) == ["initial graph", "iteration 1", "iteration 2", "gold"] * 2
+    page = read(out)
+    assert page.text_of("figcaption")[4:7] == [
+        " 1 of 3 right · 3 roots",
+        " 3 arcs changed · 1 right to wrong · 2 wrong to wrong · 0 of 3 right · 3 roots",
+        " 3 arcs changed · 3 wrong to right · 3 of 3 right",
+    ]
+    assert "do ← We: dep\nhead 75.0%, label 75.0%\nbefore: do ← ROOT: x" in page.text_of("title")
+
+
+def test_a_sentence_that_stopped_earlier_has_fewer_graphs(refiner, out):
+    render(refiner, "Go! Not now!", out)
+    assert headings(out) == ["initial graph", "iteration 1", "iteration 2"] * 2
+    render(refiner, "!", out)
+    assert headings(out) == ["initial graph", "iteration 1"]
+
+
+def test_unchanged_sentences_can_be_left_out(refiner, pipeline, out):
+    # The chain of one word is what it was before.
+    assert render(refiner, "!", out, only_changed=True) == 0
+    assert "No sentence to show." in out.read_text(encoding="utf8")
+    assert render(refiner, "Go on!", out, only_changed=True) == 1
+    assert render(pipeline, "Go on!", out, only_changed=True) == 0
+
+
+def test_the_limit_counts_sentences_that_are_drawn(refiner, tmp_path, out):
+    path = tmp_path / "in.txt"
+    path.write_text("!\n" * 5 + "Go on! Not now!\n" * 5)
+    assert render(refiner, str(path), out) == 15
+    assert render(refiner, str(path), out, limit=3) == 3
+    assert render(refiner, str(path), out, limit=3, only_changed=True) == 3
+    assert read(out).text_of("text", "word")[:3] == ["Go", "on", "!"]
+    assert render(refiner, str(path), out, only_changed=True) == 10
+
+
+def test_gold_tags_are_given_on_request_only(tmp_path, out, pipeline):
+    seen = []
+    Language.component("test_tag_reader", func=lambda doc: seen.append([t.tag_ for t in doc]) or doc)
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("test_tag_reader")
+    nlp.to_disk(tmp_path / "tags")
+    (tmp_path / "in.conllu").write_text("1\tw\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n")
+    for gold_tags in (False, True):
+        render(str(tmp_path / "tags"), str(tmp_path / "in.conllu"), out, gold_tags=gold_tags)
+    assert seen == [[""], ["NN"]]
+
+
+def test_our_parser_tells_its_probabilities(tmp_path, out):
+    initialised_nlp().to_disk(tmp_path / "parser")
+    (tmp_path / "in.conllu").write_text(TEXT)
+    render(str(tmp_path / "parser"), str(tmp_path / "in.conllu"), out)
+    arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
+    assert len(arcs) == 6
+    assert all("%, label " in title for title in arcs)
+
+
+def test_our_refiner_tells_its_iterations(tmp_path, out):
+    nlp = spacy.blank("en")
+    model = model_config(iterations=2, stop=False) | {"@architectures": "spacy_g2g.RNGTr.v1"}
+    nlp.add_pipe("rng_refiner", config={"model": model})
+    nlp.initialize(lambda: treebank_examples(nlp))
+    randomise(nlp.get_pipe("rng_refiner").model)
+    nlp.to_disk(tmp_path / "refiner")
+    (tmp_path / "in.conllu").write_text(TEXT)
+    render(str(tmp_path / "refiner"), str(tmp_path / "in.conllu"), out)
+    assert headings(out) == ["initial graph", "iteration 1", "iteration 2", "gold"] * 2
+    captions = [caption.strip() for caption in read(out).text_of("figcaption")]
+    assert captions[0] == captions[4] == "no arcs"
+    arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
+    assert len(arcs) == 12
+    assert all("%, label " in title for title in arcs)
+
+
+def test_text_of_a_treebank_does_not_become_markup(pipeline, tmp_path, out):
+    evil = "<script>x</script>"
+    (tmp_path / "in.conllu").write_text(f"# sent_id = {evil}\n" + row("1", evil, "0", evil))
+    render(pipeline, str(tmp_path / "in.conllu"), out)
+    page = read(out)
+    assert page.text_of("text", "word") == [evil] * 2
+    assert page.text_of("h2") == [f"1 · {evil}"]
+    assert page.all("script") == []
+
+
+def test_bad_input_is_an_error_and_leaves_no_page(pipeline, tmp_path, out):
+    with pytest.raises(FileNotFoundError, match=r"E343.*nowhere\.conllu"):
+        render(pipeline, "nowhere.conllu", out)
+    (tmp_path / "in.spacy").touch()
+    with pytest.raises(ValueError, match=r"E340.*'\.spacy'.*\.conllu"):
+        render(pipeline, str(tmp_path / "in.spacy"), out)
+    with pytest.raises(ValueError, match=r"E340.*'\.pdf'.*\.html"):
+        render(pipeline, "text", tmp_path / "out.pdf")
+    (tmp_path / "in.conllu").write_text(TEXT + "1\tbroken\n")
+    with pytest.raises(ValueError, match=r"E301.*in\.conllu, line 11"):
+        render(pipeline, str(tmp_path / "in.conllu"), out)
+    assert not out.exists()
+
+
+def test_a_pipeline_without_a_parser_is_an_error(tmp_path, out):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "blank")
+    with pytest.raises(ValueError, match=r"E344.*sentencizer"):
+        render(str(tmp_path / "blank"), "Go on!", out)
+
+
+def test_a_pipeline_that_merges_gold_words_is_an_error(pipeline, tmp_path, out):
+    def merge(doc: Doc) -> Doc:
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[:2])
+        return doc
+
+    Language.component("test_merge", func=merge)
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("test_merge")
+    nlp.to_disk(tmp_path / "merge")
+    (tmp_path / "in.conllu").write_text(TEXT)
+    with pytest.raises(ValueError, match=r"E323.*works"):
+        render(str(tmp_path / "merge"), str(tmp_path / "in.conllu"), out)
+
+
+def test_command_draws_up_to_its_limit(pipeline, gold, out):
+    arguments = ["render", pipeline, gold, "--output", str(out), "--limit", "1"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "1 sentence:" in result.output
+    assert len(read(out).all("section")) == 1
+    assert read(out).text_of("h1") == [f"{pipeline}: gold.conllu"]
+
+
+def test_command_needs_an_output(pipeline):
+    result = CliRunner().invoke(app, ["render", pipeline, "text"])
+    assert result.exit_code == 2
+    assert "--output" in result.output

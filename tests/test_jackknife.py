@@ -1,0 +1,184 @@
+"""`scripts/jackknife.py`: each sentence is parsed by a parser that has not seen it."""
+
+import importlib
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_g2g.cli.convert import convert
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.training.corpus import read_docs
+from spacy_g2g.training.docs import USER_DATA_KEY
+
+ROOT = Path(__file__).parent.parent
+N_SENTENCES = 12
+
+
+@pytest.fixture(scope="module")
+def script() -> Iterator[ModuleType]:
+    """The script as a module; it imports its neighbour `train`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        yield importlib.import_module("jackknife")
+    for name in ("jackknife", "train"):
+        sys.modules.pop(name, None)
+
+
+def arguments(folder: Path, *more: str, output: str = "predicted.conllu") -> list[str]:
+    config = str(ROOT / "configs" / "test" / "syntr_tiny.cfg")
+    options = {"--dev": str(folder / "dev.conllu"), "--config": config, "--folds": "2", "--block": "3"}
+    options |= {"--steps": "2", "--lang": "en", "--work": str(folder / "work")}
+    pairs = [item for pair in options.items() for item in pair]
+    return [str(folder / "train.spacy"), str(folder / output), *pairs, *more]
+
+
+@pytest.fixture(scope="module")
+def made(script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a jackknifed training set of a few sentences."""
+    folder = tmp_path_factory.mktemp("jackknife")
+    for part, n in (("train", N_SENTENCES), ("dev", 2)):
+        text = (ROOT / "assets" / "sample" / f"en_sample-ud-{part}.conllu").read_text(encoding="utf8")
+        blocks = text.strip().split("\n\n")[:n]
+        (folder / f"{part}.conllu").write_text("".join(f"{b}\n\n" for b in blocks), encoding="utf8")
+    convert([folder / "train.conllu"], folder / "train.spacy", lang="en")
+    script.main(arguments(folder))
+    return folder
+
+
+@pytest.fixture
+def copied(made: Path, tmp_path: Path) -> Path:
+    """The same, free to be changed."""
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+@pytest.fixture
+def trained(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folds that are trained on from now on."""
+    folds: list[str] = []
+    original: Callable[..., None] = script.train
+
+    def spy(config: Path, output: Path, **kwargs: Any) -> None:
+        folds.append(output.parent.name)
+        original(config, output, **kwargs)
+
+    monkeypatch.setattr(script, "train", spy)
+    return folds
+
+
+def docs_of(path: Path) -> list[Doc]:
+    return list(read_docs([path], spacy.blank("en").vocab))
+
+
+def ids_of(path: Path) -> list[str | None]:
+    """The sent_ids of a fold's corpus."""
+    texts = [text for doc in docs_of(path) for text in doc.user_data[USER_DATA_KEY]["text"]]
+    return [next(read_conllu(text.splitlines(keepends=True))).comment("sent_id") for text in texts]
+
+
+def tree_of(sentence: ConlluSentence) -> list[tuple[int | None, str]]:
+    return [(word.head, word.deprel) for word in sentence.words]
+
+
+def test_no_parser_parses_what_it_has_learned_from(made: Path):
+    everything = {sentence.comment("sent_id") for sentence in read_conllu(made / "train.conllu")}
+    parsed: list[str | None] = []
+    for fold in ("1", "2"):
+        learned, held_out = (
+            ids_of(made / "work" / fold / f"{name}.spacy") for name in ("learned", "held_out")
+        )
+        assert set(learned) & set(held_out) == set()
+        assert set(learned) | set(held_out) == everything
+        assert held_out == ids_of(made / "work" / fold / "predicted.spacy")
+        parsed += held_out
+    assert len(parsed) == len(set(parsed)) == N_SENTENCES
+
+
+def test_the_parsers_are_not_shown_the_gold_trees(made: Path):
+    docs = [doc for fold in ("1", "2") for doc in docs_of(made / "work" / fold / "held_out.spacy")]
+    assert not any(doc.has_annotation("DEP") or any(token.head.i != token.i for token in doc) for doc in docs)
+    assert all(doc.has_annotation("TAG") and doc.has_annotation("SENT_START") for doc in docs)
+
+
+def test_the_output_has_the_predicted_trees_in_the_order_of_the_training_set(made: Path):
+    gold = list(read_conllu(made / "train.conllu"))
+    predicted = list(read_conllu(made / "predicted.conllu", trees="full"))
+    assert [s.comments for s in predicted] == [s.comments for s in gold]
+    assert [[w.form for w in s.words] for s in predicted] == [[w.form for w in s.words] for s in gold]
+    of_fold = {}
+    for fold in ("1", "2"):
+        path = made / "work" / fold / "predicted.spacy"
+        of_fold |= dict(zip(ids_of(path), docs_of(path), strict=True))
+    for sentence in predicted:
+        doc = of_fold[sentence.comment("sent_id")]
+        heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+        assert tree_of(sentence) == list(zip(heads, [token.dep_ for token in doc], strict=True))
+    assert [tree_of(s) for s in predicted] != [tree_of(s) for s in gold]
+
+
+def test_it_goes_on_with_the_folds_that_are_not_parsed(script: ModuleType, copied: Path, trained: list[str]):
+    before = (copied / "predicted.conllu").read_bytes()
+    (copied / "predicted.conllu").unlink()
+    script.main(arguments(copied))
+    assert (trained, (copied / "predicted.conllu").read_bytes()) == ([], before)
+    (copied / "work" / "2" / "predicted.spacy").unlink()
+    script.main(arguments(copied))
+    assert (trained, (copied / "predicted.conllu").read_bytes()) == (["2"], before)
+
+
+def test_docs_may_be_written_instead_of_conllu(script: ModuleType, copied: Path, trained: list[str]):
+    script.main(arguments(copied, output="predicted.spacy"))
+    assert trained == []
+    assert [[(t.head.i - d[0].i, t.dep_) for t in d] for d in docs_of(copied / "predicted.spacy")] == [
+        [(w.head - 1 if w.head else i, w.deprel) for i, w in enumerate(s.words) if w.head is not None]
+        for s in read_conllu(copied / "predicted.conllu")
+    ]
+
+
+def test_folds_of_other_settings_are_not_mixed(script: ModuleType, copied: Path, trained: list[str]):
+    with pytest.raises(SystemExit, match="other settings: folds, seed"):
+        script.main(arguments(copied, "--seed", "1", "--folds", "3"))
+    gold = (copied / "train.conllu").read_text(encoding="utf8")
+    (copied / "train.conllu").write_text(gold.replace("nsubj", "dep"), encoding="utf8")
+    convert([copied / "train.conllu"], copied / "train.spacy", lang="en")
+    with pytest.raises(SystemExit, match="other settings: train"):
+        script.main(arguments(copied))
+    assert trained == []
+
+
+def test_damaged_folds_are_found(script: ModuleType, copied: Path):
+    shutil.copyfile(copied / "work/1/predicted.spacy", copied / "work/2/predicted.spacy")
+    with pytest.raises(SystemExit, match=r"delete .*2"):
+        script.main(arguments(copied))
+
+
+@given(st.integers(2, 6), st.integers(1, 7), st.integers(0, 60), st.integers(0, 3))
+def test_folds_are_whole_blocks_and_share_nothing(
+    script: ModuleType, n_folds: int, block: int, more: int, seed: int
+):
+    n_docs = (n_folds - 1) * block + 1 + more
+    folds = script.deal(n_docs, n_folds, block, seed)
+    assert sorted(i for fold in folds for i in fold) == list(range(n_docs))
+    owner = {i: k for k, fold in enumerate(folds) for i in fold}
+    assert all(owner[i] == owner[i // block * block] for i in range(n_docs))
+    assert all(fold == sorted(fold) for fold in folds)
+    sizes = [len({i // block for i in fold}) for fold in folds]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_the_seed_deals_otherwise(script: ModuleType):
+    assert script.deal(40, 4, 2, 0) == script.deal(40, 4, 2, 0) != script.deal(40, 4, 2, 1)
+
+
+@pytest.mark.parametrize(("n_docs", "n_folds", "block"), [(9, 1, 1), (3, 4, 1), (9, 2, 0), (9, 2, 9)])
+def test_too_few_docs_for_the_folds_are_an_error(script: ModuleType, n_docs: int, n_folds: int, block: int):
+    with pytest.raises(SystemExit, match=f"{n_docs} Docs in blocks of {block} to {n_folds} folds"):
+        script.deal(n_docs, n_folds, block, 0)
