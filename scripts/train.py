@@ -1,6 +1,7 @@
 """`spacy train` for any treebank: `python scripts/train.py TRAIN DEV OUTPUT [--encoder NAME] ...`.
 
-Without an encoder it trains one from scratch. It exists because project.yml has variables but no conditions.
+Without an encoder it trains one from scratch; with `--parser`, a refiner on top of a trained pipeline.
+It exists because project.yml has variables but no conditions.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ CONFIGS = Path(__file__).parent.parent / "configs"
 UNSET = ("", "null", "None")
 
 
-def choose_config(config: str, encoder: str) -> Path:
-    """The config of this path, or the one for a pre-trained encoder, or for none."""
+def choose_config(config: str, encoder: str, parser: str = "") -> Path:
+    """The config of this path, or the one for a refiner, for a pre-trained encoder, or for none."""
     if config not in UNSET:
         return Path(config)
+    if parser not in UNSET:
+        return CONFIGS / "rngtr.cfg"
     return CONFIGS / ("syntr_scratch.cfg" if encoder in UNSET else "syntr_pretrained.cfg")
 
 
@@ -35,19 +38,31 @@ def overrides(encoder: str, lang: str, steps: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("train", help="training corpus, .spacy")
-    parser.add_argument("dev", help="development corpus, .spacy")
-    parser.add_argument("output", type=Path, help="folder for model-best and model-last")
-    parser.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
-    parser.add_argument("--encoder", default="", help="hub name or folder of a checkpoint; empty for none")
-    parser.add_argument("--lang", default="xx", help="language code of the pipeline")
-    parser.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
-    parser.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
-    args = parser.parse_args()
+    cli = argparse.ArgumentParser(description=__doc__)
+    cli.add_argument("train", help="training corpus, .spacy")
+    cli.add_argument("dev", help="development corpus, .spacy")
+    cli.add_argument("output", type=Path, help="folder for model-best and model-last")
+    cli.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
+    cli.add_argument("--encoder", default="", help="hub name or folder of a checkpoint; empty for none")
+    cli.add_argument(
+        "--parser", nargs="+", default=(), help="trained pipeline to refine the trees of; the first not empty"
+    )
+    cli.add_argument("--train-parsed", default="", help="TRAIN as scripts/jackknife.py parsed it")
+    cli.add_argument("--lang", default="xx", help="language code of the pipeline")
+    cli.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
+    cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    args = cli.parse_args()
     settings = overrides(args.encoder, args.lang, args.steps)
     settings |= {"paths.train": args.train, "paths.dev": args.dev}
-    train(choose_config(args.config, args.encoder), args.output, use_gpu=args.gpu, overrides=settings)
+    parser = next((path for path in args.parser if path not in UNSET), "")
+    if parser:
+        settings["paths.parser"] = parser
+    if args.train_parsed not in UNSET:
+        settings |= {"paths.train_parsed": args.train_parsed}
+        # These trees are as wrong as those that will be refined.
+        settings |= {f"components.rng_refiner.{name}_corruption": 0.0 for name in ("head", "label")}
+    config = choose_config(args.config, args.encoder, parser)
+    train(config, args.output, use_gpu=args.gpu, overrides=settings)
 
 
 if __name__ == "__main__":

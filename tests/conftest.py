@@ -8,7 +8,7 @@ import torch
 from hypothesis import settings
 from spacy.language import Language
 
-from .util import make_nlp, overfit, treebank_examples
+from .util import graph_examples, make_nlp, overfit, treebank_examples
 
 # Tests compute little, and threads would only wait for each other.
 torch.set_num_threads(1)
@@ -25,6 +25,18 @@ def trained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nlp = make_nlp()
     nlp.initialize(lambda: treebank_examples(nlp))
     overfit(nlp, treebank_examples(nlp))
+    nlp.to_disk(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained_refiner_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A saved pipeline with a tiny refiner that has learned the ten sentences from empty and other graphs."""
+    folder = tmp_path_factory.mktemp("trained_refiner")
+    nlp = make_nlp(factory="rng_refiner", iterations=2)
+    examples = [*treebank_examples(nlp), *graph_examples(nlp, "gold"), *graph_examples(nlp, "wrong")]
+    nlp.initialize(lambda: examples)
+    overfit(nlp, examples)
     nlp.to_disk(folder)
     return folder
 

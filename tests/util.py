@@ -92,6 +92,28 @@ def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]
     return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
 
 
+def graph_docs(vocab: Vocab, graphs: str) -> list[Doc]:
+    """The ten sentences with graphs to begin with.
+
+    graphs: "gold" trees, "empty" ones, or "wrong" ones, in which each word hangs on the next by label "x".
+    """
+    if graphs == "empty":
+        return treebank_docs(vocab)
+    sentences = read_treebank()
+    if graphs == "wrong":
+        sentences = [
+            [(*word[:2], i if i <= len(row) else 0, "x") for i, word in enumerate(row, 2)]
+            for row in sentences
+        ]
+    return [gold_doc(vocab, [sentence]) for sentence in sentences]
+
+
+def graph_examples(nlp: Language, graphs: str) -> list[Example]:
+    """``treebank_examples``, whose predicted Docs have graphs to begin with."""
+    references = [example.reference for example in treebank_examples(nlp)]
+    return [Example(doc, gold) for doc, gold in zip(graph_docs(nlp.vocab, graphs), references, strict=True)]
+
+
 def component_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
     """The config of a tiny parser or refiner, from settings of the component and of its model."""
     own = {name: settings.pop(name) for name in COMPONENT_SETTINGS if name in settings}

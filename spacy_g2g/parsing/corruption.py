@@ -47,7 +47,7 @@ def corrupt(
 
 
 def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -> IntArray:
-    """A head for each word that is not its own; int [words], numbers in the sentence."""
+    """Another head for each word, never the word itself; int [words], numbers in the sentence."""
     n = len(heads)
     first = np.repeat(np.cumsum(lengths) - lengths, lengths)
     length = np.repeat(lengths, lengths)
@@ -57,9 +57,18 @@ def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -
     choices = np.stack([grandparent, _siblings(heads, first, rng) - first + 1, neighbour])
     other = choices[rng.integers(len(choices), size=n), np.arange(n)]
     useless = (other < 0) | (other > length) | (other == number) | (other == heads)
-    other[useless] = rng.integers(0, length[useless] + 1)
-    # A word of one-word sentences has no other head.
-    return np.where(other == number, heads, other)
+    return np.where(useless, _any_other(heads, number, length, rng), other)
+
+
+def _any_other(heads: IntArray, number: IntArray, length: IntArray, rng: np.random.Generator) -> IntArray:
+    """For each word a number up to its sentence's length, but neither its own nor its head's.
+
+    The word of a one-word sentence has no other head and keeps its own.
+    """
+    other = rng.integers(0, np.maximum(length - 1, 1))
+    other += other >= np.minimum(heads, number)
+    other += other >= np.maximum(heads, number)
+    return np.where(length > 1, other, heads)
 
 
 def _siblings(heads: IntArray, first: IntArray, rng: np.random.Generator) -> IntArray:

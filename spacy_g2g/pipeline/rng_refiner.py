@@ -18,6 +18,7 @@ from thinc.api import Config, Model
 
 from ..errors import Errors
 from ..parsing.corruption import corrupt
+from ..training.initial_graph import get_initial_graph
 from . import sentences as layouts
 from .g2g_parser import G2GParser
 from .sentences import Layout
@@ -153,7 +154,7 @@ class RngRefiner(G2GParser):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, the number of passes, and what else is wanted."""
         docs = list(docs)
-        initial = [_graph_of(doc) for doc in docs] if self.store_graphs else []
+        initial = [_initial_graph_of(doc) for doc in docs] if self.store_graphs else []
         super().set_annotations(docs, scores)
         layout = layouts.lay_out(docs)
         n_words = layout.n_words
@@ -251,7 +252,7 @@ class RngRefiner(G2GParser):
             if nlp is not None and "token.dep" in nlp.get_pipe_meta(name).assigns:
                 labels |= set(getattr(component, "labels", ()))
         for example in get_examples():
-            labels |= {token.dep_ for token in example.predicted if token.dep}
+            labels |= {dep for dep in _initial_graph_of(example.predicted)["deps"] if dep}
         return labels
 
     def _count_initial_labels(self) -> int:
@@ -275,6 +276,13 @@ class RngRefiner(G2GParser):
 def _graph_of(doc: Doc) -> dict[str, list[Any]]:
     heads = [token.head.i if token.dep else -1 for token in doc]
     return {"heads": heads, "deps": [token.dep_ for token in doc], "head_probs": [], "dep_probs": []}
+
+
+def _initial_graph_of(doc: Doc) -> dict[str, list[Any]]:
+    graph = get_initial_graph(doc)
+    if graph is None:
+        return _graph_of(doc)
+    return {"heads": [*graph["heads"]], "deps": [*graph["deps"]], "head_probs": [], "dep_probs": []}
 
 
 def _write_pass(graph: dict[str, list[Any]], tokens: list[int], parse: Parse, labels: Sequence[str]) -> None:

@@ -25,7 +25,9 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
 
     Without it, spaCy runs annotating components again on every batch, though frozen ones give the same
     trees in every epoch. They are kept in memory from the first update on, 24 bytes a token, until the
-    pipeline goes; evaluations during training use them, too. The pipeline is saved and copied without them.
+    pipeline goes; evaluations during training use them, too. A Doc that comes with heads or with
+    ``doc._.g2g_initial``, as from ``spacy_g2g.RefinerCorpus.v1``, keeps them. The pipeline is saved and
+    copied without the trees.
     components (List[str]): Names of components that write heads, labels and sentence boundaries, and nothing
         else that is needed (no probabilities, for instance).
     RAISES (ValueError): at the first update, for a component that is not in the pipeline, is not both in
@@ -64,17 +66,19 @@ class CachedParser:
         """
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
-            keys = [_content_key(doc) for doc in batch]
+            keys = [None if _has_graph(doc) else _content_key(doc) for doc in batch]
             new: dict[bytes, Doc] = {}
             for key, doc in zip(keys, batch, strict=True):
-                if key not in self._trees:
+                if key is not None and key not in self._trees:
                     new.setdefault(key, doc)
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
                 self._trees[key_of[id(doc)]] = doc.to_array(TREE)
             for key, doc in zip(keys, batch, strict=True):
-                if key in self._trees:
+                if key is None:
+                    yield doc
+                elif key in self._trees:
                     if new.get(key) is not doc:
                         _write_tree(doc, self._trees[key])
                     yield doc
@@ -95,6 +99,10 @@ class CachedParser:
 
 def _itself(component: Any) -> Any:
     return component
+
+
+def _has_graph(doc: Doc) -> bool:
+    return doc.has_annotation("DEP") or get_initial_graph(doc) is not None
 
 
 def _content_key(doc: Doc) -> bytes:

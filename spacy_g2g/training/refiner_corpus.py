@@ -25,7 +25,7 @@ N_SHOWN = 8
 
 def make_refiner_corpus(
     gold: Path | None,
-    predicted: Path | None,
+    predicted: Path | None = None,
     limit: int = 0,
     max_length: int = 0,
     annotations: list[str] = [BOUNDARIES],  # noqa: B006 (a registered function's config default)
@@ -42,6 +42,7 @@ def make_refiner_corpus(
 
     gold (Optional[Path]): A .spacy or .conllu file, or a folder of them, read in the order of their names.
     predicted (Optional[Path]): As gold, with the same sentences in the same order; Docs may be cut otherwise.
+        Without it the examples have no initial graphs.
     limit (int): Number of gold Docs to read; 0 for all.
     max_length (int): Leave out Docs with more tokens than this; 0 for none.
     annotations (List[str]): Gold annotations of the predicted Doc beside SENT_START: TAG, POS, MORPH, LEMMA.
@@ -53,7 +54,10 @@ def make_refiner_corpus(
     gold_path, predicted_path = ensure_path(gold), ensure_path(predicted)
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        yield from read_aligned(gold_path, predicted_path, vocab)
+        if predicted_path is None:
+            yield from ((doc, None) for doc in read_docs(corpus_files(gold_path), vocab))
+        else:
+            yield from read_aligned(gold_path, predicted_path, vocab)
 
     names = list(dict.fromkeys([*annotations, BOUNDARIES]))
     return Corpus(read, limit, max_length, names, shuffle, seed)
@@ -72,7 +76,7 @@ class PredictedSentence(NamedTuple):
     deps: list[str]
 
 
-def read_aligned(gold: Path | None, predicted: Path | None, vocab: Vocab) -> Iterator[GoldAndInitial]:
+def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[GoldAndInitial]:
     """The gold Docs with the predicted graphs of their sentences.
 
     RAISES (ValueError): where a sentence differs in its words, or one side has more sentences.

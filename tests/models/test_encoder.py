@@ -13,8 +13,10 @@ import spacy
 import torch
 from spacy.util import registry
 
+from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.models.encoder import (
     encoder_from_checkpoint,
+    encoder_from_pipeline,
     encoder_from_scratch,
     make_encoder_sizes,
     train_tokenizer,
@@ -222,3 +224,74 @@ def test_a_saved_pipeline_needs_neither_checkpoint_nor_network(
 def test_the_sources_are_registered():
     assert registry.get("callbacks", "spacy_g2g.EncoderFromCheckpoint.v1") is encoder_from_checkpoint
     assert registry.get("callbacks", "spacy_g2g.EncoderFromScratch.v1") is encoder_from_scratch
+    assert registry.get("callbacks", "spacy_g2g.EncoderFromPipeline.v1") is encoder_from_pipeline
+
+
+# From a pipeline
+
+
+def from_pipeline(path: Path, **settings: str) -> Checkpoint:
+    return encoder_from_pipeline(str(path), **settings)([], tiny_sizes())
+
+
+def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
+    parser = get_shim(spacy.load(trained_folder).get_pipe("g2g_parser").model)
+    nlp = make_nlp(factory="rng_refiner", width=24)
+    callback = {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": str(trained_folder)}
+    nlp.config["initialize"]["components"] = {"rng_refiner": {"encoder": callback}}
+    nlp.initialize(lambda: treebank_examples(nlp))
+    refiner = get_shim(nlp.get_pipe("rng_refiner").model)
+    assert refiner.spec is not None
+    assert parser.spec is not None
+    assert refiner.spec.pretrained
+    assert refiner.spec.encoder == parser.spec.encoder
+    assert refiner.spec.tokenizer == parser.spec.tokenizer
+    found = refiner.network.encoder.state_dict()
+    expected = parser.network.encoder.state_dict()
+    # All weights, the row of ROOT among the pieces.
+    assert len(expected["embeddings.pieces.weight"]) == refiner.wordpieces.root_id + 1
+    for name, weight in expected.items():
+        assert torch.equal(found[name], weight), name
+    assert all(".relation_" in name for name in set(found) - set(expected))
+
+
+def test_a_parser_begins_with_the_encoder_of_a_refiner(trained_refiner_folder: Path):
+    refiner = get_shim(spacy.load(trained_refiner_folder).get_pipe("rng_refiner").model)
+    nlp = make_nlp()
+    parser = nlp.get_pipe("g2g_parser")
+    source = encoder_from_pipeline(str(trained_refiner_folder), "rng_refiner")
+    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
+    expected = refiner.network.encoder.state_dict()
+    found = get_shim(parser.model).network.encoder.state_dict()
+    assert set(found) == {name for name in expected if ".relation_" not in name}
+    assert all(torch.equal(weight, expected[name]) for name, weight in found.items())
+
+
+def test_the_encoder_of_a_parser_is_not_shared(trained_folder: Path):
+    first, second = (from_pipeline(trained_folder).weights for _ in range(2))
+    for weight in first.values():
+        weight.zero_()
+    assert any(weight.any() for weight in second.values())
+
+
+def test_a_component_that_is_not_there_is_an_error_that_names_those_that_are(trained_folder: Path):
+    with pytest.raises(ValueError, match=r"E414.*'parser'.*\['g2g_parser'\]") as caught:
+        from_pipeline(trained_folder, component="parser")
+    assert str(trained_folder) in str(caught.value)
+
+
+def test_a_component_without_a_model_is_an_error(tmp_path: Path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path)
+    with pytest.raises(ValueError, match="E414"):
+        from_pipeline(tmp_path, component="sentencizer")
+
+
+def test_a_component_with_a_model_of_another_kind_is_an_error(tmp_path: Path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger").add_label("X")
+    nlp.initialize()
+    nlp.to_disk(tmp_path)
+    with pytest.raises(ValueError, match="E407"):
+        from_pipeline(tmp_path, component="tagger")

@@ -120,9 +120,7 @@ def test_an_arc_is_in_every_window_that_has_both_words_and_root_in_all():
     edges = graph_edges(batch, N_LABELS)
     words = batch.words[edges[0], edges[1]], batch.words[edges[0], edges[2]]
     down = [pair for pair, r in zip(zip(*words, strict=True), edges[3], strict=True) if r == 1]
-    n_rows_with = [
-        sum(head in row and head + 1 in row for row in batch.words.tolist()) for head in range(n)
-    ]
+    n_rows_with = [sum(head in row and head + 1 in row for row in batch.words.tolist()) for head in range(n)]
     assert [down.count((head, head + 1)) for head in range(n)] == n_rows_with
     assert max(n_rows_with) > 1
     root_only = batch_of([([1] * n, [0] * n, [0] * n)])

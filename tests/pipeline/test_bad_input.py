@@ -9,12 +9,13 @@ from spacy.tokens import Doc
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Sentence
 
-from ..util import initialised_nlp, plain_doc
+from ..util import initialised_nlp, parser_of, plain_doc
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    return initialised_nlp(n_positions=512)
+def nlp(factory: str) -> Language:
+    passes = {"iterations": 2} if factory == "rng_refiner" else {}
+    return initialised_nlp(factory=factory, n_positions=512, **passes)
 
 
 def assert_tree(doc: Doc) -> None:
@@ -34,7 +35,7 @@ def test_an_empty_doc_stays_empty(nlp: Language):
 
 def test_no_docs_are_no_docs(nlp: Language):
     assert list(nlp.pipe([])) == []
-    assert nlp.get_pipe("g2g_parser").predict([]) == []
+    assert parser_of(nlp).predict([]) == []
 
 
 @pytest.mark.parametrize("words", [[" "], ["\n", "\t", " "], ["\u00a0", "\u3000"]])
@@ -90,7 +91,7 @@ def test_any_word_is_parsed(nlp: Language, word: str):
 
 
 def n_pieces(nlp: Language, words: list[str]) -> int:
-    wordpieces = get_shim(nlp.get_pipe("g2g_parser").model).wordpieces
+    wordpieces = get_shim(parser_of(nlp).model).wordpieces
     return sum(map(len, wordpieces.split([Sentence(words)])[0]))
 
 
@@ -143,7 +144,7 @@ def test_a_long_sentence_does_not_change_its_neighbours(nlp: Language):
     assert [t.head.i for t in doc] == expected
 
 
-def test_many_windows_of_the_smallest_encoder_make_one_tree():
-    nlp = initialised_nlp(n_positions=8)
+def test_many_windows_of_the_smallest_encoder_make_one_tree(factory: str):
+    nlp = initialised_nlp(factory=factory, n_positions=8)
     with pytest.warns(UserWarning, match="W503"):
         assert_tree(nlp(plain_doc(nlp.vocab, ["she", "saw", "cats"] * 40)))

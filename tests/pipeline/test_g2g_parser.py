@@ -1,4 +1,4 @@
-"""What the component writes to Docs, and how it behaves in a pipeline."""
+"""What parser and refiner write to Docs, and how they behave in a pipeline."""
 
 import os
 import random
@@ -18,6 +18,7 @@ from spacy_g2g.pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 from ..util import (
     initialised_nlp,
     make_nlp,
+    parser_of,
     plain_doc,
     read_treebank,
     tree_of,
@@ -33,14 +34,14 @@ GOLD_TREES = [
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    """A parser with random weights: its trees are arbitrary."""
-    return initialised_nlp()
+def nlp(factory: str) -> Language:
+    """A component with random weights: its trees are arbitrary."""
+    return initialised_nlp(factory=factory)
 
 
 def assert_whole(doc: Doc, nlp: Language) -> None:
     """Each sentence is a tree with one root, which alone has the root label, and is inside its boundaries."""
-    root_label = nlp.get_pipe("g2g_parser").labels[0]
+    root_label = parser_of(nlp).labels[0]
     for sent in doc.sents:
         roots = [token for token in sent if token.head.i == token.i]
         assert len(roots) == 1
@@ -53,8 +54,8 @@ def assert_whole(doc: Doc, nlp: Language) -> None:
 # Meta
 
 
-def test_the_factory_says_what_it_assigns_and_how_it_is_scored():
-    meta = spacy.blank("en").get_factory_meta("g2g_parser")
+def test_the_factory_says_what_it_assigns_and_how_it_is_scored(factory: str):
+    meta = spacy.blank("en").get_factory_meta(factory)
     assert set(meta.assigns) == {"token.head", "token.dep", "token.is_sent_start", "doc.sents"}
     assert meta.default_score_weights == {
         "ud_las": 1.0,
@@ -64,15 +65,14 @@ def test_the_factory_says_what_it_assigns_and_how_it_is_scored():
     }
 
 
-def test_the_scores_of_the_component_are_those_it_is_weighted_by():
-    nlp = initialised_nlp()
-    scores = nlp.get_pipe("g2g_parser").score(treebank_examples(nlp))
-    assert set(nlp.get_factory_meta("g2g_parser").default_score_weights) <= set(scores)
+def test_the_scores_of_the_component_are_those_it_is_weighted_by(nlp: Language, factory: str):
+    scores = parser_of(nlp).score(treebank_examples(nlp))
+    assert set(nlp.get_factory_meta(factory).default_score_weights) <= set(scores)
 
 
-def test_pipelines_are_analysed_without_problems():
-    nlp = make_nlp()
-    assert not nlp.analyze_pipes()["problems"]["g2g_parser"]
+def test_pipelines_are_analysed_without_problems(factory: str):
+    nlp = make_nlp(factory=factory)
+    assert not nlp.analyze_pipes()["problems"][factory]
 
 
 # Trees
@@ -89,13 +89,13 @@ def test_calling_and_piping_are_alike(trained: Language):
 
 def test_prediction_writes_nothing(nlp: Language):
     doc = plain_doc(nlp.vocab, "she saw the cat")
-    nlp.get_pipe("g2g_parser").predict([doc])
+    parser_of(nlp).predict([doc])
     assert not doc.has_annotation("DEP")
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 16])
-def test_parses_do_not_depend_on_batches_or_order(batch_size: int):
-    nlp = initialised_nlp(store_probabilities=True)
+def test_parses_do_not_depend_on_batches_or_order(factory: str, batch_size: int):
+    nlp = initialised_nlp(factory=factory, store_probabilities=True)
     rng = random.Random(0)
     words = [word[0] for sentence in read_treebank() for word in sentence]
     texts = [[rng.choice(words) for _ in range(rng.randint(1, 20))] for _ in range(20)]
@@ -149,23 +149,23 @@ def test_an_older_parse_does_not_change_the_new_one(trained: Language):
 
 
 def test_boundaries_of_a_sentencizer_are_kept(trained: Language):
-    trained.add_pipe("sentencizer", before="g2g_parser")
+    trained.add_pipe("sentencizer", first=True)
     doc = trained("She saw the cat. Dogs bark! Go!")
     assert [sent.text for sent in doc.sents] == ["She saw the cat.", "Dogs bark!", "Go!"]
 
 
-def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once():
-    nlp = initialised_nlp()
-    with pytest.warns(UserWarning, match=r"W501.*'g2g_parser'.*senter") as caught:
+def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once(factory: str):
+    nlp = initialised_nlp(factory=factory)
+    with pytest.warns(UserWarning, match=rf"W501.*'{factory}'.*senter") as caught:
         docs = list(nlp.pipe(["She saw the cat. Dogs bark.", "Go! Go!", "Yes. No."], batch_size=1))
     assert len(caught) == 1
     assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]
 
 
-def test_one_token_needs_no_boundaries(nlp: Language):
+def test_one_token_needs_no_boundaries(factory: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert tree_of(initialised_nlp()("yes")) == [(0, "root")]
+        assert tree_of(initialised_nlp(factory=factory)("yes")) == [(0, "root")]
 
 
 # White space
@@ -198,8 +198,8 @@ def test_a_second_sentence_of_white_space_alone_stays_one(nlp: Language):
 # Probabilities
 
 
-def test_probabilities_are_stored_where_they_are_wanted():
-    nlp = initialised_nlp(store_probabilities=True)
+def test_probabilities_are_stored_where_they_are_wanted(factory: str):
+    nlp = initialised_nlp(factory=factory, store_probabilities=True)
     doc = nlp(plain_doc(nlp.vocab, ["she", " ", "saw", "it"], ["yes"]))
     for token in doc:
         if token.is_space:
@@ -210,10 +210,10 @@ def test_probabilities_are_stored_where_they_are_wanted():
     assert doc[4]._.g2g_head_prob == 1.0
 
 
-def test_probabilities_are_those_of_the_parse():
-    nlp = initialised_nlp(store_probabilities=True)
+def test_probabilities_are_those_of_the_parse(factory: str):
+    nlp = initialised_nlp(factory=factory, store_probabilities=True)
     docs = [plain_doc(nlp.vocab, "she saw it", "Go !"), plain_doc(nlp.vocab, "dogs bark")]
-    parses = nlp.get_pipe("g2g_parser").predict(docs)
+    parses = parser_of(nlp).predict(docs)
     for doc, doc_parses in zip(nlp.pipe(docs), parses, strict=True):
         heads = [prob for parse in doc_parses for prob in parse.head_probs.tolist()]
         deps = [prob for parse in doc_parses for prob in parse.label_probs.tolist()]
@@ -221,15 +221,16 @@ def test_probabilities_are_those_of_the_parse():
         assert [token._.g2g_dep_prob for token in doc] == pytest.approx(deps)
 
 
-def test_a_trained_parser_is_sure_of_what_it_has_learned(trained_folder: Path):
-    nlp = spacy.load(trained_folder, config={"components": {"g2g_parser": {"store_probabilities": True}}})
+def test_a_trained_parser_is_sure_of_what_it_has_learned(trained_path: Path, factory: str):
+    nlp = spacy.load(trained_path, config={"components": {factory: {"store_probabilities": True}}})
     doc = nlp(plain_doc(nlp.vocab, "she saw the cat ."))
     assert min(token._.g2g_head_prob for token in doc) > 0.9
 
 
-def test_nothing_is_stored_unless_it_is_wanted(nlp: Language):
+def test_nothing_is_stored_unless_it_is_wanted(nlp: Language, factory: str):
     doc = nlp(plain_doc(nlp.vocab, "she saw it"))
-    assert not doc.user_data
+    # The refiner always says how many passes it made.
+    assert [key[1] for key in doc.user_data] == ["g2g_iterations"] * (factory == "rng_refiner")
     assert Token.has_extension(HEAD_PROB) == Token.has_extension(DEP_PROB)
 
 
@@ -240,9 +241,9 @@ def failing(docs: list[Doc]) -> bool:
     return any(token.text == "boom" for doc in docs for token in doc)
 
 
-def test_a_failing_batch_is_reported_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch):
-    nlp = initialised_nlp()
-    parser = nlp.get_pipe("g2g_parser")
+def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypatch: pytest.MonkeyPatch):
+    nlp = initialised_nlp(factory=factory)
+    parser = parser_of(nlp)
     predict = parser.predict
     reported: list[tuple[str, list[str], str]] = []
 
@@ -259,27 +260,35 @@ def test_a_failing_batch_is_reported_and_the_others_go_on(monkeypatch: pytest.Mo
     texts = ["she saw", "boom", "dogs bark", "Go !"]
     found = nlp.pipe([plain_doc(nlp.vocab, text) for text in texts], batch_size=1)
     assert [doc.text.strip() for doc in found] == ["she saw", "dogs bark", "Go !"]
-    assert [(name, error) for name, _, error in reported] == [("g2g_parser", "no parse today")]
+    assert [(name, error) for name, _, error in reported] == [(factory, "no parse today")]
 
 
-def test_several_processes_parse_as_one_does_and_do_not_hang(trained_folder: Path):
+def test_several_processes_parse_as_one_does_and_do_not_hang(
+    trained_folder: Path, trained_refiner_folder: Path
+):
     code = """if True:
         import sys
         import spacy, torch
         torch.set_num_threads(2)
-        nlp = spacy.load(sys.argv[1])
-        nlp.add_pipe("sentencizer", first=True)
         texts = ["She saw the cat. Dogs bark at the man with the hat and the milk today."] * 20
         trees = lambda docs: [[(t.head.i, t.dep_) for t in doc] for doc in docs]
         x = torch.randn(300, 300) @ torch.randn(300, 300)  # starts threads
-        alone = trees(nlp.pipe(texts))
-        assert trees(nlp.pipe(texts, n_process=2, batch_size=5)) == alone
-        assert torch.get_num_threads() == 2
+        for folder in sys.argv[1:]:
+            nlp = spacy.load(folder)
+            nlp.add_pipe("sentencizer", first=True)
+            alone = trees(nlp.pipe(texts))
+            assert trees(nlp.pipe(texts, n_process=2, batch_size=5)) == alone
+            assert torch.get_num_threads() == 2
+        nlp.get_pipe("rng_refiner").store_graphs = True
+        graphs = lambda docs: [str(doc._.g2g_graphs).translate({40: 91, 41: 93}) for doc in docs]
+        docs = list(nlp.pipe(texts[:4]))
+        alone = graphs(nlp.pipe([doc.copy() for doc in docs]))
+        assert graphs(nlp.pipe(docs, n_process=2, batch_size=2)) == alone
     """
     env = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     env["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(
-        [sys.executable, "-c", code, str(trained_folder)],
+        [sys.executable, "-c", code, str(trained_folder), str(trained_refiner_folder)],
         env=env,
         capture_output=True,
         text=True,
@@ -288,7 +297,7 @@ def test_several_processes_parse_as_one_does_and_do_not_hang(trained_folder: Pat
     assert done.returncode == 0, done.stderr
 
 
-def test_a_parser_can_be_taken_from_another_pipeline(trained: Language):
+def test_a_parser_can_be_taken_from_another_pipeline(trained: Language, factory: str):
     nlp = spacy.blank("en")
-    nlp.add_pipe("g2g_parser", source=trained)
+    nlp.add_pipe(factory, source=trained)
     assert [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))] == GOLD_TREES

@@ -1,4 +1,4 @@
-"""A parser that is kept, by whatever way, parses as before."""
+"""A parser or refiner that is kept, by whatever way, parses as before."""
 
 import copy
 import pickle
@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
-from ..util import make_nlp, tree_of, treebank_docs, treebank_examples
+from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples
 
 
 def trees(nlp: Language) -> list[list[tuple[int, str]]]:
@@ -21,12 +21,6 @@ def trees(nlp: Language) -> list[list[tuple[int, str]]]:
 
 def component_trees(parser: G2GParser, nlp: Language) -> list[list[tuple[int, str]]]:
     return [tree_of(parser(doc)) for doc in treebank_docs(nlp.vocab)]
-
-
-def parser_of(nlp: Language) -> G2GParser:
-    parser = nlp.get_pipe("g2g_parser")
-    assert isinstance(parser, G2GParser)
-    return parser
 
 
 # Pipelines
@@ -55,46 +49,48 @@ def test_a_kept_pipeline_parses_alike(
     assert parser_of(kept).labels == parser_of(trained).labels
 
 
-def test_a_pipeline_saved_twice_is_the_same(trained: Language, tmp_path: Path):
+def test_a_pipeline_saved_twice_is_the_same(trained: Language, factory: str, tmp_path: Path):
     trained.to_disk(tmp_path / "a")
     spacy.load(tmp_path / "a").to_disk(tmp_path / "b")
     for file in ("cfg", "model"):
-        first, second = (tmp_path / name / "g2g_parser" / file for name in "ab")
+        first, second = (tmp_path / name / factory / file for name in "ab")
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_pipeline_that_is_not_initialised_can_be_kept_and_initialised_later(tmp_path: Path):
-    make_nlp().to_disk(tmp_path)
+def test_a_pipeline_that_is_not_initialised_can_be_kept_and_initialised_later(factory: str, tmp_path: Path):
+    make_nlp(factory=factory).to_disk(tmp_path)
     nlp = spacy.load(tmp_path)
     nlp.initialize(lambda: treebank_examples(nlp))
     assert len(parser_of(nlp).labels) == 14
 
 
-def test_a_kept_parser_can_learn_on(trained: Language, tmp_path: Path):
+def test_a_kept_parser_can_learn_on(trained: Language, factory: str, tmp_path: Path):
     kept = through_disk(trained, tmp_path)
     losses = kept.update(treebank_examples(kept), sgd=kept.resume_training(), drop=0.0)
-    assert 0 < losses["g2g_parser"] < 1
+    assert 0 < losses[factory] < 1
 
 
 # Components
 
 
 @pytest.mark.parametrize("keep", [copy.deepcopy, lambda parser: pickle.loads(pickle.dumps(parser))])
-def test_a_copied_component_parses_alike(trained: Language, keep: Callable[[G2GParser], G2GParser]):
+def test_a_copied_component_parses_alike(
+    trained: Language, factory: str, keep: Callable[[G2GParser], G2GParser]
+):
     kept = keep(parser_of(trained))
     assert component_trees(kept, trained) == trees(trained)
-    assert (kept.labels, kept.name) == (parser_of(trained).labels, "g2g_parser")
+    assert (kept.labels, kept.name) == (parser_of(trained).labels, factory)
 
 
-def test_a_component_through_bytes_parses_alike(trained: Language):
-    kept = parser_of(make_nlp()).from_bytes(parser_of(trained).to_bytes())
+def test_a_component_through_bytes_parses_alike(trained: Language, factory: str):
+    kept = parser_of(make_nlp(factory=factory)).from_bytes(parser_of(trained).to_bytes())
     assert kept.labels == parser_of(trained).labels
     assert component_trees(kept, trained) == trees(trained)
 
 
-def test_a_component_through_disk_parses_alike(trained: Language, tmp_path: Path):
+def test_a_component_through_disk_parses_alike(trained: Language, factory: str, tmp_path: Path):
     parser_of(trained).to_disk(tmp_path)
-    nlp = make_nlp()
+    nlp = make_nlp(factory=factory)
     parser_of(nlp).from_disk(tmp_path)
     assert trees(nlp) == trees(trained)
 
@@ -110,14 +106,16 @@ def test_a_copied_model_is_a_model_of_its_own(trained: Language):
 
 
 @pytest.mark.parametrize("excluded", ["cfg", "model"])
-def test_what_is_excluded_is_neither_saved_nor_loaded(trained: Language, tmp_path: Path, excluded: str):
+def test_what_is_excluded_is_neither_saved_nor_loaded(
+    trained: Language, factory: str, tmp_path: Path, excluded: str
+):
     parser = parser_of(trained)
     parser.to_disk(tmp_path / "part", exclude=[excluded, "vocab"])
     assert not (tmp_path / "part" / excluded).exists()
     assert not (tmp_path / "part" / "vocab").exists()
     parser.to_disk(tmp_path / "whole")
     for origin in ("disk", "bytes"):
-        other = parser_of(make_nlp())
+        other = parser_of(make_nlp(factory=factory))
         if origin == "disk":
             other.from_disk(tmp_path / "whole", exclude=[excluded])
         else:
@@ -129,9 +127,11 @@ def test_what_is_excluded_is_neither_saved_nor_loaded(trained: Language, tmp_pat
 # Damage
 
 
-def test_a_folder_without_weights_is_an_error_that_names_the_file(trained: Language, tmp_path: Path):
+def test_a_folder_without_weights_is_an_error_that_names_the_file(
+    trained: Language, factory: str, tmp_path: Path
+):
     trained.to_disk(tmp_path)
-    path = tmp_path / "g2g_parser" / "model"
+    path = tmp_path / factory / "model"
     path.unlink()
     with pytest.raises(ValueError, match="E504") as caught:
         spacy.load(tmp_path)
@@ -139,9 +139,11 @@ def test_a_folder_without_weights_is_an_error_that_names_the_file(trained: Langu
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
-def test_truncated_weights_are_an_error_that_names_the_file(trained: Language, tmp_path: Path, share: float):
+def test_truncated_weights_are_an_error_that_names_the_file(
+    trained: Language, factory: str, tmp_path: Path, share: float
+):
     trained.to_disk(tmp_path)
-    path = tmp_path / "g2g_parser" / "model"
+    path = tmp_path / factory / "model"
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(ValueError, match="E505") as caught:
@@ -149,9 +151,9 @@ def test_truncated_weights_are_an_error_that_names_the_file(trained: Language, t
     assert str(path) in str(caught.value)
 
 
-def test_broken_labels_are_an_error_that_names_the_file(trained: Language, tmp_path: Path):
+def test_broken_labels_are_an_error_that_names_the_file(trained: Language, factory: str, tmp_path: Path):
     trained.to_disk(tmp_path)
-    path = tmp_path / "g2g_parser" / "cfg"
+    path = tmp_path / factory / "cfg"
     path.write_text('{"labels": [')
     with pytest.raises(ValueError, match="E505") as caught:
         spacy.load(tmp_path)
@@ -159,9 +161,11 @@ def test_broken_labels_are_an_error_that_names_the_file(trained: Language, tmp_p
 
 
 @pytest.mark.parametrize("cfg", ['{"labels": ["root"]}', None])
-def test_labels_of_another_model_are_an_error(trained: Language, tmp_path: Path, cfg: str | None):
+def test_labels_of_another_model_are_an_error(
+    trained: Language, factory: str, tmp_path: Path, cfg: str | None
+):
     trained.to_disk(tmp_path)
-    path = tmp_path / "g2g_parser" / "cfg"
+    path = tmp_path / factory / "cfg"
     if cfg is None:
         path.unlink()
     else:
@@ -170,7 +174,7 @@ def test_labels_of_another_model_are_an_error(trained: Language, tmp_path: Path,
         spacy.load(tmp_path)
 
 
-def test_weights_of_another_architecture_are_an_error(trained: Language, tmp_path: Path):
+def test_weights_of_another_architecture_are_an_error(trained: Language, factory: str, tmp_path: Path):
     parser_of(trained).to_disk(tmp_path)
     with pytest.raises(ValueError, match=r"E505(.|\n)*E406(.|\n)*arc_weight"):
-        parser_of(make_nlp(arc_width=8)).from_disk(tmp_path)
+        parser_of(make_nlp(factory=factory, arc_width=8)).from_disk(tmp_path)

@@ -20,6 +20,7 @@ from ..util import (
     initialised_nlp,
     make_nlp,
     overfit,
+    parser_of,
     plain_doc,
     read_treebank,
     tree_of,
@@ -29,12 +30,6 @@ from ..util import (
 )
 
 ROOT = Path(__file__).parents[2]
-
-
-def parser_of(nlp: Language) -> G2GParser:
-    parser = nlp.get_pipe("g2g_parser")
-    assert isinstance(parser, G2GParser)
-    return parser
 
 
 def gold_of(parser: G2GParser, examples: list[Example]) -> list[tuple[list[int], list[int]]]:
@@ -92,9 +87,9 @@ def test_given_labels_are_taken_in_their_order_after_the_label_of_the_roots(
     assert parser.label_data == expected
 
 
-def test_label_data_initialises_an_equal_parser():
-    first = initialised_nlp(seed=None)
-    second = make_nlp()
+def test_label_data_initialises_an_equal_parser(factory: str):
+    first = initialised_nlp(factory=factory, seed=None)
+    second = make_nlp(factory=factory)
     labels = parser_of(first).label_data
     parser_of(second).initialize(lambda: treebank_examples(second), nlp=second, labels=labels)
     assert parser_of(second).labels == parser_of(first).labels
@@ -102,15 +97,15 @@ def test_label_data_initialises_an_equal_parser():
     assert all(torch.equal(after[name], weight) for name, weight in weights_of(first).items())
 
 
-def test_initialising_without_labels_is_an_error():
-    nlp = make_nlp()
+def test_initialising_without_labels_is_an_error(factory: str):
+    nlp = make_nlp(factory=factory)
     docs = [plain_doc(nlp.vocab, "a b")]
-    with pytest.raises(ValueError, match=r"E501.*'g2g_parser'"):
+    with pytest.raises(ValueError, match=rf"E501.*'{factory}'"):
         nlp.initialize(lambda: [Example(doc, doc.copy()) for doc in docs])
 
 
-def test_labels_can_be_added_before_initialisation():
-    nlp = make_nlp()
+def test_labels_can_be_added_before_initialisation(factory: str):
+    nlp = make_nlp(factory=factory)
     parser = parser_of(nlp)
     assert parser.add_label("nsubj") == 1
     nlp.initialize()
@@ -222,20 +217,20 @@ def test_without_boundaries_those_of_the_reference_are_used():
     assert not example.predicted.has_annotation("SENT_START")
 
 
-def test_docs_of_several_lengths_and_of_none_are_learned_together():
-    nlp = initialised_nlp()
+def test_docs_of_several_lengths_and_of_none_are_learned_together(factory: str):
+    nlp = initialised_nlp(factory=factory)
     empty = Doc(nlp.vocab)
     space = plain_doc(nlp.vocab, ["\n", " "])
     extra = [Example(empty, empty.copy()), Example(space, space.copy())]
-    assert nlp.update([*extra, *treebank_examples(nlp)])["g2g_parser"] > 0
-    assert nlp.update(extra)["g2g_parser"] == 0
+    assert nlp.update([*extra, *treebank_examples(nlp)])[factory] > 0
+    assert nlp.update(extra)[factory] == 0
 
 
 # Updates
 
 
-def test_a_parser_overfits_ten_sentences_and_survives_disk(trained_folder: Path):
-    nlp = spacy.load(trained_folder)
+def test_a_parser_overfits_ten_sentences_and_survives_disk(trained_path: Path):
+    nlp = spacy.load(trained_path)
     scores = nlp.evaluate(treebank_examples(nlp))
     assert (scores["ud_uas"], scores["ud_las"], scores["ud_sents_f"]) == (1.0, 1.0, 1.0)
 
@@ -269,8 +264,8 @@ def test_without_an_optimizer_gradients_are_kept_for_later(sgd: Any):
     assert moved(before, nlp)
 
 
-def test_a_parser_that_is_not_initialised_cannot_learn_or_parse():
-    nlp = make_nlp()
+def test_a_parser_that_is_not_initialised_cannot_learn_or_parse(factory: str):
+    nlp = make_nlp(factory=factory)
     parser = parser_of(nlp)
     parser.add_label("root")
     with pytest.raises(ValueError, match="E405"):
@@ -278,7 +273,7 @@ def test_a_parser_that_is_not_initialised_cannot_learn_or_parse():
     doc = Doc(nlp.vocab, words=["a"], heads=[0], deps=["root"])
     with pytest.raises(ValueError, match="E405"):
         parser.update([Example(plain_doc(nlp.vocab, "a"), doc)])
-    without_labels = parser_of(make_nlp())
+    without_labels = parser_of(make_nlp(factory=factory))
     with pytest.raises(ValueError, match="E405"):
         without_labels.update([Example(plain_doc(nlp.vocab, "a"), doc)])
 
@@ -291,7 +286,7 @@ def test_a_frozen_parser_does_not_learn():
     assert not moved(before, nlp)
 
 
-def test_an_annotating_parser_shows_its_trees_to_later_components(trained: Language):
+def test_an_annotating_parser_shows_its_trees_to_later_components(trained: Language, factory: str):
     seen: list[list[tuple[int, str]]] = []
 
     class Witness:
@@ -308,7 +303,7 @@ def test_an_annotating_parser_shows_its_trees_to_later_components(trained: Langu
 
     trained._components.append(("witness", Witness()))
     examples = treebank_examples(trained)
-    trained.update(examples, sgd=Adam(0.0), annotates=["g2g_parser"], exclude=["g2g_parser"])
+    trained.update(examples, sgd=Adam(0.0), annotates=[factory], exclude=[factory])
     assert seen == [tree_of(example.reference) for example in examples]
 
 

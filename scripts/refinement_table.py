@@ -1,0 +1,430 @@
+"""Train and compare refiners, all of it or some: `refinement_table.py TRAIN DEV OUTPUT --encoder NAME ...`.
+
+For each seed every row is trained with a shipped config into OUTPUT/SEED/ROW/model-best, unless that is there
+already, so that an interrupted run goes on and rows may be trained apart (`--rows` without names trains none).
+Then all systems are scored on DEV (.conllu), on gold words and sentences, with the metrics of `g2g evaluate`,
+and compared by the paired bootstrap over sentences, each with the sum of its seeds. The words that each
+system has right in each sentence stay beside its model, and are not counted again: delete OUTPUT/SEED/ROW to
+have a row anew. OUTPUT gets table.json and table.md; what is not trained yet is shown as missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jackknife
+import numpy as np
+import spacy
+from spacy.cli._util import parse_config_overrides, setup_gpu
+from spacy.cli.train import train
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config
+from thinc.api import Config
+from train import CONFIGS, overrides
+from wasabi import msg
+
+from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.evaluation.bootstrap import paired_bootstrap
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.rng_refiner import ITERATIONS
+from spacy_g2g.training.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.training.refiner_corpus import read_aligned
+
+BEST, CONFIG = "model-best", "train.cfg"
+REFINER = "components.rng_refiner"
+NO_CORRUPTION = {f"{REFINER}.head_corruption": 0.0, f"{REFINER}.label_corruption": 0.0}
+ENCODERS = {
+    "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
+    "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
+}
+#: Names in table.json and headings of what is scored.
+METRICS = {"uas": "UAS", "las": "LAS", "las_subtypes": "LAS with subtypes"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is trained.
+
+    config: A shipped one. steps: The option that says for how many steps.
+    base: The row whose pipeline is refined, or gives the encoder.
+    encoder: Where the refiner's encoder comes from, if not as in the config.
+    refiner: The config whose refiner it has, if not that of ``config``.
+    trees: Of which system the initial trees are, if they come from files: "jackknife" or "spacy".
+    settings: Dotted names and values.
+    """
+
+    config: str
+    steps: str
+    base: str = ""
+    encoder: str = ""
+    refiner: str = ""
+    trees: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def refiner_row(**changes: Any) -> Row:
+    """A refiner of the parser's trees, as shipped but for the changes."""
+    return Row(**{"config": "rngtr.cfg", "steps": "refiner_steps", "base": "syntr", **changes})
+
+
+ROWS = {
+    "syntr": Row("syntr_pretrained.cfg", "parser_steps"),
+    "corruption": refiner_row(),
+    "control": refiner_row(settings={f"{REFINER}.model.graph_input": False}),
+    "none": refiner_row(settings=NO_CORRUPTION),
+    "jackknife": refiner_row(settings=NO_CORRUPTION, trees="jackknife"),
+    "checkpoint": refiner_row(encoder="checkpoint"),
+    "spacy": refiner_row(config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
+    "empty": Row("rngtr_empty.cfg", "empty_steps", base="syntr", encoder="parser"),
+    "empty-checkpoint": Row("rngtr_empty.cfg", "empty_steps"),
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """What is scored.
+
+    row: Whose pipeline; "" for the trees of spaCy's parser as they are.
+    against: The systems that it is compared with.
+    settings: Of the refiner's model, in place of those that it was trained with.
+    """
+
+    row: str
+    against: Sequence[str] = ("syntr",)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+SYSTEMS = {name: System(name) for name in ROWS} | {
+    "syntr": System("syntr", against=()),
+    "corruption": System("corruption", against=("syntr", "control")),
+    **{f"corruption, T = {t}": System("corruption", settings={"iterations": t}) for t in (1, 2, 3)},
+    "corruption, T = 3, all passes": System("corruption", settings={"iterations": 3, "stop": False}),
+    "spacy-parser": System(""),
+    "spacy": System("spacy", against=("syntr", "spacy-parser", "corruption")),
+    "empty": System("empty", against=("syntr", "corruption")),
+    "empty-checkpoint": System("empty-checkpoint", against=("syntr", "corruption")),
+}
+
+#: Of one system, seed and file: "words" and the metrics with a number for each sentence, "passes" likewise
+#: (None without a refiner), and "parameters" by component.
+Counts = dict[str, Any]
+
+
+# Training
+
+
+def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
+    """The row's config with all settings, places of files in ``[paths]``."""
+    config = load_config(CONFIGS / row.config)
+    if row.refiner:
+        config["components"]["rng_refiner"] = load_config(CONFIGS / row.refiner)["components"]["rng_refiner"]
+    if row.encoder:
+        config["initialize"]["components"]["rng_refiner"]["encoder"] = ENCODERS[row.encoder]
+    parser = str(args.output / str(seed) / row.base / BEST) if row.base else None
+    paths = {"train": args.train, "dev": args.dev, "encoder": args.encoder, "parser": parser}
+    if row.trees:
+        train_parsed, dev_parsed = parsed_files(row, args)
+        paths |= {"train_parsed": train_parsed, "dev_parsed": dev_parsed}
+    config["paths"] |= {name: path and str(path) for name, path in paths.items()}
+    factors = {f"components.{name}.model.encoder_rate_factor" for name in ("g2g_parser", "rng_refiner")}
+    general = dict.fromkeys(factors, args.encoder_rate_factor) | args.set
+    settings = overrides("", args.lang, getattr(args, row.steps)) | {"system.seed": seed}
+    settings |= {name: value for name, value in general.items() if has_section(config, name)}
+    return Config().from_str(config.to_str(), overrides={**settings, **row.settings}, interpolate=False)
+
+
+def has_section(config: Mapping[str, Any], setting: str) -> bool:
+    """Whether a config has the section of a setting, given by its dotted name."""
+    section: Any = config
+    for part in setting.split(".")[:-1]:
+        section = section.get(part) if isinstance(section, Mapping) else None
+    return isinstance(section, Mapping)
+
+
+def parsed_files(row: Row, args: argparse.Namespace) -> tuple[Path | None, Path | None]:
+    """TRAIN and DEV with a row's initial trees; None where there is no file, or none is needed."""
+    if row.trees == "spacy":
+        return args.spacy_train_parsed, args.spacy_dev_parsed
+    return args.output / "jackknife.spacy", None
+
+
+def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
+    """Train a row, unless it is trained already, lacks its files, or this is a dry run."""
+    row, folder = ROWS[name], args.output / str(seed) / name
+    if row.trees == "spacy" and None in parsed_files(row, args):
+        msg.warn(f"{folder}: needs --spacy-train-parsed and --spacy-dev-parsed")
+        return
+    config = make_config(row, seed, args)
+    if (folder / BEST).exists():
+        msg.info(f"{folder}: trained already")
+        if (folder / CONFIG).exists() and not same_settings(load_config(folder / CONFIG), config):
+            msg.warn(f"{folder}: with other settings than the present ones, see {CONFIG}")
+        return
+    msg.divider(str(folder))
+    if args.dry_run:
+        print(config.to_str(interpolate=False))
+        return
+    if row.trees == "jackknife":
+        make_jackknife(args)
+    # spaCy writes its first model-best long before the end.
+    unfinished = folder.with_name(f"{name}.unfinished")
+    unfinished.mkdir(parents=True, exist_ok=True)
+    config.to_disk(unfinished / CONFIG, interpolate=False)
+    train(unfinished / CONFIG, unfinished, use_gpu=args.gpu)
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+
+
+def same_settings(config: Config, other: Config) -> bool:
+    """Whether two configs are equal but for places of files."""
+    return {**config, "paths": {}} == {**other, "paths": {}}
+
+
+def make_jackknife(args: argparse.Namespace) -> None:
+    """Parse the training set by `jackknife.py`, once for all seeds, with parsers like `syntr`."""
+    output, config = args.output / "jackknife.spacy", args.output / "jackknife.cfg"
+    if output.exists():
+        return
+    make_config(ROWS["syntr"], 0, args).to_disk(config, interpolate=False)
+    options = {"--dev": args.dev, "--folds": args.folds, "--config": config, "--encoder": args.encoder}
+    options |= {"--lang": args.lang, "--steps": args.jackknife_steps, "--gpu": args.gpu}
+    pairs = [str(item) for option in options.items() for item in option]
+    jackknife.main([str(args.train), str(output), *pairs])
+
+
+# Scores
+
+
+def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.Namespace) -> Counts | None:
+    """What a system has right in a file; None if it can't parse it yet. parsed: ``gold`` by spaCy's parser."""
+    system, folder = SYSTEMS[name], args.output / str(seed) / SYSTEMS[name].row
+    sentences = list(read_conllu(gold, trees="full"))
+    if not system.row:
+        trees = parsed and [count(*pair) for pair in zip(sentences, read_conllu(parsed), strict=True)]
+        return {**columns(trees), "passes": None, "parameters": {}} if trees else None
+    path = folder / f"{name}.{gold.stem}.json"
+    if path.exists():
+        found: Counts = json.loads(path.read_text(encoding="utf8"))
+        if found["words"] == [len(sentence.words) for sentence in sentences]:
+            return found
+    needs_trees = ROWS[system.row].trees == "spacy"
+    if not (folder / BEST).exists() or (needs_trees and parsed is None):
+        return None
+    settings = {f"{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
+    nlp = spacy.load(folder / BEST, config=settings)
+    docs = list(nlp.pipe(unparsed_docs(nlp, sentences, gold, parsed if needs_trees else None)))
+    results = [count(*pair) for pair in zip(sentences, map(one_sentence, docs), strict=True)]
+    has_refiner = nlp.has_pipe("rng_refiner")
+    passes = [max(doc._.get(ITERATIONS)) for doc in docs] if has_refiner else None
+    counts = {**columns(results), "passes": passes, "parameters": count_parameters(nlp)}
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
+    return counts
+
+
+def unparsed_docs(
+    nlp: Language, sentences: Sequence[ConlluSentence], gold: Path, parsed: Path | None
+) -> list[Doc]:
+    """A Doc with words and boundaries for each sentence, and with the trees of ``parsed``, if given."""
+    docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
+    if parsed is not None:
+        for doc, (_, graph) in zip(docs, read_aligned(gold, parsed, nlp.vocab), strict=True):
+            if graph is not None:
+                graph.write(doc)
+    return docs
+
+
+def one_sentence(doc: Doc) -> ConlluSentence:
+    (sentence,) = doc_to_sentences(doc)
+    return sentence
+
+
+def count(gold: ConlluSentence, system: ConlluSentence) -> dict[str, int]:
+    """Words of a sentence, and how many a system has right."""
+    if [word.form for word in gold.words] != [word.form for word in system.words]:
+        raise SystemExit(f"Expected the words of {gold.location()}, found those of {system.location()}")
+    pairs = list(zip(gold.words, system.words, strict=True))
+    heads = [(a.deprel, b.deprel) for a, b in pairs if a.head == b.head]
+    universal = [a.partition(":")[0] == b.partition(":")[0] for a, b in heads]
+    full = [a == b for a, b in heads]
+    return {"words": len(pairs), "uas": len(heads), "las": sum(universal), "las_subtypes": sum(full)}
+
+
+def columns(results: Sequence[Mapping[str, int]]) -> Counts:
+    return {name: [result[name] for result in results] for name in ("words", *METRICS)}
+
+
+def count_parameters(nlp: Language) -> dict[str, int]:
+    """Parameters of each parser and refiner."""
+    parsers = {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)}
+    return {
+        name: sum(parameter.numel() for parameter in get_shim(pipe.model).network.parameters())
+        for name, pipe in parsers.items()
+    }
+
+
+# The table
+
+
+def make_table(gold: Path, parsed: Path | None, args: argparse.Namespace) -> dict[str, Any]:
+    """Scores and comparisons of all systems on a file; None for those that are missing."""
+    counts: dict[str, dict[int, Counts]] = {}
+    for name in SYSTEMS:
+        found = {seed: score(name, seed, gold, parsed, args) for seed in args.seeds}
+        counts[name] = {seed: result for seed, result in found.items() if result is not None}
+    return {name: summary(name, counts) if counts[name] else None for name in SYSTEMS}
+
+
+def summary(name: str, counts: Mapping[str, Mapping[int, Counts]]) -> dict[str, Any]:
+    """Rates between 0 and 1 of a system, one for each seed and their mean; parameters; comparisons."""
+    seeds = counts[name]
+    rates = {m: [sum(c[m]) / sum(c["words"]) for c in seeds.values()] for m in METRICS}
+    passes = [np.average(c["passes"], weights=c["words"]) for c in seeds.values() if c["passes"] is not None]
+    values = {**rates, "passes": passes}
+    others = {other: compare(seeds, counts[other]) for other in SYSTEMS[name].against}
+    return {
+        "seeds": list(seeds),
+        **{key: {"mean": float(np.mean(v)), "values": v} if v else None for key, v in values.items()},
+        "parameters": next(iter(seeds.values()))["parameters"],
+        "against": others,
+    }
+
+
+def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[str, Any] | None:
+    """LAS of a system against another's on the seeds that both have; None without any."""
+    seeds = [seed for seed in system if seed in other]
+    if not seeds:
+        return None
+    a, b = (np.sum([side[seed]["las"] for seed in seeds], axis=0) for side in (other, system))
+    words = np.array(system[seeds[0]]["words"]) * len(seeds)
+    each = [(sum(system[s]["las"]) - sum(other[s]["las"])) / sum(system[s]["words"]) for s in seeds]
+    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, words)), "values": each}
+
+
+def markdown(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """The tables by name of their file, in percent."""
+    lines = []
+    for file, table in tables.items():
+        heading = ("system", *METRICS.values(), "LAS to syntr", "95% interval", "p", "passes", "parameters")
+        rows = [heading, *((name, *cells(entry)) for name, entry in table.items())]
+        others = [("LAS of", "to", "difference", "95% interval", "p")]
+        for name, entry in table.items():
+            against = entry["against"] if entry else {}
+            others += [(name, o, *difference(c)) for o, c in against.items() if c and o != "syntr"]
+        lines += [f"## {file}", "", *grid(rows), "", *(grid(others) if others[1:] else []), ""]
+    return "\n".join(lines)
+
+
+def grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return [lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]
+
+
+def cells(entry: Mapping[str, Any] | None) -> list[str]:
+    """A system's row, after its name."""
+    if entry is None:
+        return ["missing", *[""] * (len(METRICS) + 4)]
+    passes = f"{entry['passes']['mean']:.2f}" if entry["passes"] else "-"
+    parameters = f"{sum(entry['parameters'].values()):,}" if entry["parameters"] else "-"
+    return [
+        *(percent(entry[metric]) for metric in METRICS),
+        *difference(entry["against"].get("syntr")),
+        passes,
+        parameters,
+    ]
+
+
+def percent(rates: Mapping[str, Any]) -> str:
+    """The mean, and the values of several seeds."""
+    values = ", ".join(f"{100 * value:.2f}" for value in rates["values"])
+    return f"{100 * rates['mean']:.2f}" + (f" ({values})" if len(rates["values"]) > 1 else "")
+
+
+def difference(c: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    if c is None:
+        return "-", "-", "-"
+    low, high = 100 * c["low"], 100 * c["high"]
+    return f"{100 * c['difference']:+.2f}", f"{low:+.2f} to {high:+.2f}", f"{c['p_value']:.4f}"
+
+
+# The command
+
+
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("train", type=Path, help="training corpus, .spacy")
+    cli.add_argument("dev", type=Path, help="development corpus, .conllu")
+    cli.add_argument("output", type=Path, help="folder for models and tables")
+    cli.add_argument("--encoder", required=True, help="hub name or folder of a checkpoint")
+    cli.add_argument(
+        "--rows", nargs="*", choices=ROWS, default=list(ROWS), help="rows to train; all if not given"
+    )
+    cli.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="a model of each row for each")
+    cli.add_argument("--also", type=Path, help="another .conllu file to score on, as the test set")
+    for part in ("train", "dev", "also"):
+        cli.add_argument(
+            f"--spacy-{part}-parsed",
+            type=Path,
+            help=f"{part.upper()} by spaCy's parser, .conllu; for row spacy",
+        )
+    for steps in ("parser", "refiner", "empty", "jackknife"):
+        cli.add_argument(f"--{steps}-steps", type=int, default=0, help="of the optimizer; 0 for the config's")
+    cli.add_argument("--folds", type=int, default=5, help="number of parsers of row jackknife")
+    cli.add_argument(
+        "--encoder-rate-factor",
+        type=float,
+        default=0.1,
+        help="0.1 suits a small encoder, 0.0125 a base-size one",
+    )
+    cli.add_argument(
+        "--set",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="settings of all configs that have the section",
+    )
+    cli.add_argument("--lang", default="en", help="language code of the pipelines")
+    cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    cli.add_argument(
+        "--dry-run", action="store_true", help="show the configs of what would be trained, and stop"
+    )
+    args = cli.parse_args(arguments)
+    args.set = parse_config_overrides([f"--{item}" for item in args.set], env_var=None)
+    configs = [load_config(CONFIGS / row.config) for row in ROWS.values()]
+    for setting in args.set:
+        if not any(has_section(config, setting) for config in configs):
+            cli.error(f"--set: no config has the section of {setting}")
+    return args
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    args = read_arguments(arguments)
+    bases = {ROWS[name].base for name in args.rows}
+    for seed in args.seeds:
+        for name in ROWS:
+            if name in args.rows or name in bases:
+                train_row(name, seed, args)
+    if args.dry_run:
+        return
+    setup_gpu(args.gpu)
+    files = {args.dev: args.spacy_dev_parsed}
+    if args.also:
+        files[args.also] = args.spacy_also_parsed
+    tables = {gold.name: make_table(gold, parsed, args) for gold, parsed in files.items()}
+    for name, text in (("json", json.dumps(tables, indent=2) + "\n"), ("md", markdown(tables))):
+        with atomic_path(args.output / f"table.{name}") as temporary:
+            temporary.write_text(text, encoding="utf8")
+    print(markdown(tables))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,553 @@
+"""RNGTr: as a loop over one sentence at a time, whatever the initial graph and the batch."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from thinc.api import Adam
+
+from spacy_g2g.models.rngtr import RNGTr, build_rngtr
+from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.syntr import Scores, build_syntr
+from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
+from spacy_g2g.parsing.mst import maximum_spanning_tree
+from spacy_g2g.parsing.tree import are_trees, is_tree
+
+from ..util import TINY_MODEL, initialised_model, read_treebank, tiny_sizes
+from .test_syntr import GOLD, assert_same_parse
+
+N_LABELS, N_INITIAL = 6, 3
+ROWS = read_treebank()
+WORDS = [[word[0] for word in row] for row in ROWS]
+TREES = [Tree(np.array([w[2] for w in row]), np.arange(len(row)) % 5 + 1) for row in ROWS]
+
+
+def make(seed: int = 0, n_initial: int = N_INITIAL, **settings: Any) -> tuple[ParserModel, G2GShim]:
+    """A model that reads graphs so much that they change from pass to pass."""
+    model = build_rngtr(tiny_sizes(), **{**TINY_MODEL, **settings})
+    shim = initialised_model(model, seed, N_LABELS, n_initial)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in shim.network.named_parameters():
+            if ".relation_" in name:
+                parameter.add_(torch.randn(parameter.shape, generator=generator))
+    return model, shim
+
+
+def network_of(shim: G2GShim) -> RNGTr:
+    network = shim.network
+    assert isinstance(network, RNGTr)
+    return network.eval()
+
+
+def random_graph(n: int, rng: np.random.Generator) -> Tree:
+    return Tree(rng.integers(-1, n + 1, n), rng.integers(-1, N_LABELS + N_INITIAL, n))
+
+
+def mixed_sentences(seed: int = 0) -> list[Sentence]:
+    """The ten sentences twice, and over-long ones: a third each with no graph, a tree and a random graph."""
+    rng = np.random.default_rng(seed)
+    words = [*WORDS, *WORDS, [f"w{i}" for i in range(90)], ["the cat sat"] * 30]
+    sentences = []
+    for i, row in enumerate(words):
+        tree = TREES[i % 10] if i < 20 else None
+        graph = [None, tree, random_graph(len(row), rng)][i % 3]
+        sentences.append(Sentence(row, graph=graph))
+    return sentences
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[ParserModel, G2GShim]:
+    return make(iterations=4)
+
+
+@contextmanager
+def counted_rows(shim: G2GShim) -> Iterator[list[int]]:
+    """The rows of each encoder pass."""
+    rows: list[int] = []
+    hook = shim.network.encoder.register_forward_hook(lambda _, args, __: rows.append(len(args[0])))
+    yield rows
+    hook.remove()
+
+
+def passes(parses: Sequence[Parse]) -> list[int]:
+    return [len(parse.iterations) for parse in parses]
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"iterations": 0}, "E412.*is 0"),
+        ({"tag_attr": "DEP"}, "E408"),
+        ({"dropout": 1.0}, "E409"),
+        ({"arc_width": 0}, "E409"),
+        ({"encoder_rate_factor": 0.0}, "E409"),
+    ],
+)
+def test_values_out_of_range_are_an_error(settings: dict[str, Any], code: str):
+    with pytest.raises(ValueError, match=code):
+        build_rngtr(tiny_sizes(), **settings)
+
+
+@pytest.mark.parametrize(
+    ("head", "label", "text"),
+    [
+        (-2, 0, "head -2 and the label id 0"),
+        (3, 0, "head 3 and the label id 0"),
+        (1, N_LABELS + N_INITIAL, f"label id {N_LABELS + N_INITIAL}.*below {N_LABELS + N_INITIAL}"),
+    ],
+)
+def test_a_graph_out_of_range_is_an_error_that_names_the_word(
+    made: tuple[ParserModel, G2GShim], head: int, label: int, text: str
+):
+    model, _ = made
+    longer = Sentence(["a", "b", "c"], graph=Tree(np.array([3, 0, 1]), np.zeros(3, dtype=np.int64)))
+    wrong = Sentence(["a", "b"], graph=Tree(np.array([0, head]), np.array([0, label])))
+    with pytest.raises(ValueError, match=rf"E413.*word 2 of 2 words.*{text}"):
+        model.predict([longer, wrong])
+    with pytest.raises(ValueError, match="E413"):
+        model.begin_update(([wrong], [Tree(np.array([2, 0]), np.array([1, 0]))]))
+
+
+# One sentence at a time
+
+
+def literal_arg_max(network: RNGTr, scores: Scores, n: int) -> tuple[Tree, list[float], list[float]]:
+    """The best head of each word of one sentence, and the best label at it."""
+    heads = [int(scores.arcs[0, i].argmax()) for i in range(n)]
+    return literal_labels(network, scores, heads)
+
+
+@torch.no_grad()
+def literal_labels(
+    network: RNGTr, scores: Scores, heads: Sequence[int]
+) -> tuple[Tree, list[float], list[float]]:
+    labels, head_probs, label_probs = [], [], []
+    for i, head in enumerate(heads):
+        head_probs.append(float(scores.arcs[0, i].softmax(-1)[head]))
+        of_labels = network.scorer.labels(scores.dependents[0, i : i + 1], scores.heads[0, head : head + 1])[
+            0
+        ]
+        labels.append(int(of_labels.argmax()) + 1 if head else 0)
+        label_probs.append(float(of_labels.softmax(-1).max()) if head else 1.0)
+    return Tree(np.array(heads), np.array(labels)), head_probs, label_probs
+
+
+def same(first: Tree | None, second: Tree) -> bool:
+    return first is not None and bool(
+        (first.heads == second.heads).all() and (first.labels == second.labels).all()
+    )
+
+
+def literal_passes(network: RNGTr, shim: G2GShim, sentence: Sentence) -> Iterator[tuple[Scores, Tree, bool]]:
+    """The scores of each pass over one sentence, its arg-max graph, and whether it was the last pass."""
+    graph = sentence.graph
+    for t in range(1, network.iterations + 1):
+        batch = shim.wordpieces.batch([replace(sentence, graph=graph)])
+        scores = network.score(batch, network.edges(batch))
+        new, _, _ = literal_arg_max(network, scores, len(sentence.words))
+        last = t == network.iterations or (network.stop and same(graph, new))
+        yield scores, new, last
+        if last:
+            return
+        graph = new
+
+
+def literal_parse(network: RNGTr, shim: G2GShim, sentence: Sentence) -> list[Parse]:
+    """What each pass gives; the last one a tree."""
+    found = []
+    for scores, graph, last in literal_passes(network, shim, sentence):
+        heads = graph.heads.tolist()
+        if last:
+            heads = maximum_spanning_tree(scores.arcs[0].log_softmax(-1).numpy()).tolist()
+        tree, head_probs, label_probs = literal_labels(network, scores, heads)
+        fit = shim.wordpieces.batch([sentence]).fits[0]
+        found.append(Parse(tree, np.array(head_probs), np.array(label_probs), fit))
+    return found
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_a_parse_is_that_of_a_loop_over_one_sentence(stop: bool):
+    model, shim = make(seed=1, iterations=4, stop=stop)
+    network = network_of(shim)
+    sentences = mixed_sentences()
+    parses = model.predict(sentences)
+    with torch.inference_mode():
+        for sentence, parse in zip(sentences, parses, strict=True):
+            expected = literal_parse(network, shim, sentence)
+            assert_same_parse(parse, expected[-1])
+            assert len(parse.iterations) == len(expected)
+            for found, one in zip(parse.iterations, expected, strict=True):
+                assert_same_parse(found, one)
+    if stop:
+        assert len(set(passes(parses))) > 1
+    assert any(not is_tree(graph.tree.heads) for parse in parses for graph in parse.iterations)
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_the_loss_is_that_of_a_loop_over_one_sentence(stop: bool):
+    model, shim = make(seed=1, iterations=4, stop=stop)
+    network = network_of(shim)
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(4)]
+    golds = [*GOLD, *TREES]
+    sentences = [
+        Sentence(WORDS[i - len(GOLD)] if i >= len(GOLD) else words[: len(gold.heads)])
+        for i, gold in enumerate(golds)
+    ]
+    sentences = [
+        replace(s, graph=[None, random_graph(len(s.words), rng), gold][i % 3])
+        for i, (s, gold) in enumerate(zip(sentences, golds, strict=True))
+    ]
+    losses = []
+    n_passes = []
+    for sentence, gold in zip(sentences, golds, strict=True):
+        heads, labels = pad_trees([gold], len(sentence.words))
+        found = [
+            network.loss_of_scores(scores, heads, labels)
+            for scores, _, _ in literal_passes(network, shim, sentence)
+        ]
+        losses.append(torch.stack(found).sum())
+        n_passes.append(len(found))
+    expected = torch.stack(losses).sum().detach()
+    torch.testing.assert_close(
+        network.loss(shim.wordpieces.batch(sentences), golds).detach(), expected, rtol=1e-5, atol=1e-4
+    )
+    assert model.begin_update((sentences, golds))[0] == pytest.approx(float(expected), rel=1e-5)
+    assert (len(set(n_passes)) > 1) == stop
+
+
+def test_a_loss_has_the_gradient_of_its_passes_one_by_one():
+    _, shim = make(seed=1, iterations=3, stop=False)
+    network = network_of(shim)
+    sentence, gold = Sentence(WORDS[0], graph=random_graph(5, np.random.default_rng(3))), TREES[0]
+    network.loss(shim.wordpieces.batch([sentence]), [gold]).backward()
+    found = {name: p.grad for name, p in network.named_parameters() if p.grad is not None}
+    network.zero_grad(set_to_none=True)
+    graphs = [sentence.graph, *(graph for _, graph, _ in literal_passes(network, shim, sentence))][:3]
+    network.iterations = 1
+    for graph in graphs:
+        network.loss(shim.wordpieces.batch([replace(sentence, graph=graph)]), [gold]).backward()
+    expected = {name: p.grad for name, p in network.named_parameters() if p.grad is not None}
+    assert not same(graphs[1], graphs[2] or TREES[0])
+    assert set(found) == set(expected)
+    for name, gradient in found.items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-4)
+    relations = [name for name in found if ".relation_" in name]
+    assert all(found[name].abs().sum() > 0 for name in relations)  # type: ignore[union-attr]
+    assert relations
+
+
+def test_graphs_between_passes_are_decoded_without_a_gradient(monkeypatch: pytest.MonkeyPatch):
+    model, shim = make(iterations=3, stop=False)
+    network = network_of(shim)
+    enabled = []
+    arg_max = network.arg_max
+    monkeypatch.setattr(
+        network, "arg_max", lambda *args: (enabled.append(torch.is_grad_enabled()), arg_max(*args))[1]
+    )
+    model.begin_update(([Sentence(WORDS[0])], [TREES[0]]))
+    assert enabled == [False, False]
+
+
+# Stopping
+
+
+def test_finished_sentences_leave_the_batch(made: tuple[ParserModel, G2GShim]):
+    model, shim = made
+    sentences = [Sentence(words, graph=tree) for words, tree in zip(WORDS, TREES, strict=True)]
+    with counted_rows(shim) as rows:
+        n_passes = passes(model.predict(sentences))
+    assert rows == [sum(n >= t for n in n_passes) for t in range(1, max(n_passes) + 1)]
+    assert len(set(rows)) > 1
+    with counted_rows(shim) as rows_in_training:
+        model.begin_update((sentences, TREES))
+    assert rows_in_training == rows
+
+
+def test_a_graph_that_a_pass_leaves_as_it_is_needs_no_more_passes(made: tuple[ParserModel, G2GShim]):
+    model, _ = made
+    sentences = mixed_sentences()
+    stopped = 0
+    for sentence, parse in zip(sentences, model.predict(sentences), strict=True):
+        if 1 < len(parse.iterations) < 4:
+            graph = parse.iterations[-2].tree
+            (again,) = model.predict([replace(sentence, graph=graph)])
+            assert passes([again]) == [1]
+            assert_same_parse(replace(again, iterations=()), replace(parse, iterations=()))
+            stopped += 1
+    assert stopped
+
+
+def test_labels_alone_keep_a_sentence_from_stopping(made: tuple[ParserModel, G2GShim]):
+    model, _ = made
+    parses = model.predict([Sentence(words) for words in WORDS])
+    i = next(i for i, parse in enumerate(parses) if 1 < len(parse.iterations) < 4)
+    fixed = parses[i].iterations[-2].tree
+    other = Tree(fixed.heads, np.where(np.arange(len(fixed.labels)) == 0, -1, fixed.labels))
+    finished, going_on = model.predict([Sentence(WORDS[i], graph=graph) for graph in (fixed, other)])
+    assert len(finished.iterations) == 1
+    assert len(going_on.iterations) > 1
+
+
+def test_an_empty_graph_never_stops_in_the_first_pass(made: tuple[ParserModel, G2GShim]):
+    model, _ = made
+    empty = Tree(np.full(1, -1), np.full(1, -1))
+    with_empty, without = model.predict([Sentence(["yes"], graph=empty), Sentence(["yes"])])
+    # The only tree of one word: the second pass finds it again.
+    assert passes([with_empty, without]) == [2, 2]
+
+
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_without_stopping_there_are_as_many_passes_as_wanted(iterations: int):
+    model, shim = make(iterations=iterations, stop=False)
+    sentences = [Sentence(words, graph=tree) for words, tree in zip(WORDS, TREES, strict=True)]
+    with counted_rows(shim) as rows:
+        parses = model.predict(sentences)
+    assert passes(parses) == [iterations] * 10
+    assert rows == [10] * iterations
+    with counted_rows(shim) as rows:
+        model.begin_update((sentences, TREES))
+    assert rows == [10] * iterations
+
+
+def test_stopping_gives_the_trees_that_more_passes_give():
+    sentences = mixed_sentences()
+    stopping = make(seed=2, iterations=4)[0].predict(sentences)
+    going_on = make(seed=2, iterations=4, stop=False)[0].predict(sentences)
+    assert min(passes(stopping)) < 4
+    for found, expected in zip(stopping, going_on, strict=True):
+        assert_same_parse(found, expected)
+
+
+# Trees
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
+    made: tuple[ParserModel, G2GShim], data: st.DataObject
+):
+    model, _ = made
+    sentences = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        words = data.draw(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=14))
+        n = len(words)
+        heads = data.draw(st.lists(st.integers(-1, n), min_size=n, max_size=n))
+        labels = data.draw(st.lists(st.integers(-1, N_LABELS + N_INITIAL - 1), min_size=n, max_size=n))
+        sentences.append(Sentence(words, graph=Tree(np.array(heads), np.array(labels))))
+    for sentence, parse in zip(sentences, model.predict(sentences), strict=True):
+        n = len(sentence.words)
+        assert are_trees(parse.tree.heads[None], np.array([n])).all()
+        assert 1 <= len(parse.iterations) <= 4
+        last = parse.iterations[-1]
+        assert_same_parse(last, parse)
+        for graph in parse.iterations:
+            heads, labels = graph.tree.heads, graph.tree.labels
+            assert graph.iterations == ()
+            assert heads.shape == labels.shape == graph.head_probs.shape == graph.label_probs.shape == (n,)
+            assert ((heads >= 0) & (heads <= n) & (heads != np.arange(1, n + 1))).all()
+            assert ((labels == 0) == (heads == 0)).all()
+            assert ((labels >= 0) & (labels < N_LABELS)).all()
+            for probs in (graph.head_probs, graph.label_probs):
+                assert ((probs >= 0) & (probs <= 1 + 1e-6)).all()
+
+
+def test_a_parse_depends_on_nothing_else_in_its_batch():
+    model, _ = make(seed=3, iterations=4)
+    sentences = mixed_sentences(1)
+    alone = [model.predict([sentence])[0] for sentence in sentences]
+    assert {parse.fit for parse in alone} == {"whole", "windows", "shortened"}
+    order = random.Random(0).sample(range(len(sentences)), len(sentences))
+    for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
+        assert_same_parse(parse, alone[i])
+        assert len(parse.iterations) == len(alone[i].iterations)
+        for found, expected in zip(parse.iterations, alone[i].iterations, strict=True):
+            assert_same_parse(found, expected)
+
+
+def test_one_word_is_the_root_and_no_sentences_have_no_parses(made: tuple[ParserModel, G2GShim]):
+    model, _ = made
+    (parse,) = model.predict([Sentence(["yes"], graph=Tree(np.array([1]), np.array([8])))])
+    assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
+    assert model.predict([]) == []
+
+
+# The initial graph
+
+
+@pytest.mark.parametrize("graph_input", [True, False])
+def test_the_initial_graph_is_read_where_graph_input_is_not_cut(graph_input: bool):
+    model, shim = make(graph_input=graph_input)
+    words = WORDS[0]
+    rng = np.random.default_rng(0)
+    graphs = [None, TREES[0], random_graph(5, rng), random_graph(5, rng)]
+    parses = model.predict([Sentence(words, graph=graph) for graph in graphs])
+    first = [parse.iterations[0].head_probs for parse in parses]
+    for probs in first[1:]:
+        assert np.allclose(probs, first[0], atol=1e-5) != graph_input
+    names = [name for name, _ in shim.network.named_parameters() if ".relation_" in name]
+    assert bool(names) == graph_input
+
+
+@pytest.mark.parametrize("change", ["head", "direction", "label", "initial label"])
+def test_each_part_of_a_graph_matters(made: tuple[ParserModel, G2GShim], change: str):
+    model, _ = made
+    first = Tree(np.array([2, 0, 2]), np.array([1, 0, 2]))
+    second = {
+        "head": Tree(np.array([3, 0, 2]), np.array([1, 0, 2])),
+        "direction": Tree(np.array([0, 1, 2]), np.array([0, 1, 2])),
+        "label": Tree(np.array([2, 0, 2]), np.array([1, 0, 3])),
+        "initial label": Tree(np.array([2, 0, 2]), np.array([1, 0, N_LABELS + 1])),
+    }[change]
+    probs = [
+        model.predict([Sentence(["a", "b", "c"], graph=graph)])[0].iterations[0].head_probs
+        for graph in (first, second)
+    ]
+    assert not np.allclose(*probs, atol=1e-4)
+
+
+def test_a_new_refiner_begins_without_a_use_for_graphs():
+    """As a checkpoint knows none."""
+    model = build_rngtr(tiny_sizes(), stop=False, **TINY_MODEL)  # type: ignore[arg-type]
+    shim = initialised_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
+    source = get_shim(build_rngtr(tiny_sizes(), **TINY_MODEL))  # type: ignore[arg-type]
+    assert shim.spec is not None
+    source._set_network(shim.spec)
+    fresh = network_of(source)
+    batches = [source.wordpieces.batch([Sentence(WORDS[0], graph=graph)]) for graph in (None, TREES[0])]
+    torch.testing.assert_close(*(fresh.encode(batch, fresh.edges(batch)) for batch in batches))
+
+
+# SynTr is its first pass
+
+
+@pytest.mark.parametrize("case", ["no graph", "zero tables", "cut"])
+def test_one_pass_without_graph_input_is_syntr(case: str):
+    syntr = build_syntr(tiny_sizes(), **TINY_MODEL)  # type: ignore[arg-type]
+    other = initialised_model(syntr, 4, N_LABELS)
+    model, shim = make(seed=5, iterations=1, graph_input=case != "cut")
+    missing = shim.network.load_state_dict(other.network.state_dict(), strict=False).missing_keys
+    assert all(".relation_" in name for name in missing)
+    sentences = mixed_sentences()[:20]
+    if case == "no graph":
+        sentences = [Sentence(words) for words in WORDS]
+        assert all(len(word) == 1 for words in shim.wordpieces.split(sentences) for word in words)
+    if case == "zero tables":
+        with torch.no_grad():
+            for name, parameter in shim.network.named_parameters():
+                if ".relation_norm" in name or ".relation_values" in name:
+                    parameter.zero_()
+    for found, expected in zip(model.predict(sentences), syntr.predict(sentences), strict=True):
+        assert_same_parse(found, expected)
+    gold = [TREES[i % 10] for i in range(len(sentences))]
+    assert model.begin_update((sentences, gold))[0] == pytest.approx(
+        syntr.begin_update((sentences, gold))[0], rel=1e-5
+    )
+
+
+# Labels
+
+
+def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
+    model, shim = make(iterations=1)
+    rng = np.random.default_rng(2)
+    graphs = [random_graph(len(words), rng) for words in WORDS]
+    sentences = [Sentence(words, graph=graph) for words, graph in zip(WORDS, graphs, strict=True)]
+    batch = shim.wordpieces.batch(sentences)
+    network = network_of(shim)
+    arcs = np.ones((10, 7), dtype=bool) & (np.arange(7) < batch.n_words[:, None])
+    with torch.inference_mode():
+        before = network.score(batch, network.edges(batch))
+        labels = network.score_labels(before, np.zeros((10, 7), dtype=np.int64), arcs)
+    shim.resize_labels(N_LABELS + 2)
+    # Labels that only initial graphs have come after the parser's.
+    moved = [Tree(g.heads, np.where(g.labels >= N_LABELS, g.labels + 2, g.labels)) for g in graphs]
+    batch = shim.wordpieces.batch([replace(s, graph=g) for s, g in zip(sentences, moved, strict=True)])
+    with torch.inference_mode():
+        after = network.score(batch, network.edges(batch))
+        new_labels = network.score_labels(after, np.zeros((10, 7), dtype=np.int64), arcs)
+    for found, expected in zip(after, before, strict=True):
+        assert torch.equal(found, expected)
+    torch.testing.assert_close(new_labels[:, : N_LABELS - 1], labels)
+    assert not new_labels[:, N_LABELS - 1 :].any()
+    assert shim.spec is not None
+    assert (shim.spec.n_labels, shim.spec.n_initial_labels) == (N_LABELS + 2, N_INITIAL)
+    assert network.n_labels == N_LABELS + 2 + N_INITIAL
+
+
+def test_an_added_label_begins_as_any_other_label_and_is_learned(monkeypatch: pytest.MonkeyPatch):
+    model, shim = make(iterations=1)
+    shim.resize_labels(N_LABELS + 1)
+    graphs = [Tree(np.array([2, 0]), np.array([label, 0])) for label in (-1, N_LABELS)]
+    sentences = [Sentence(["a", "b"], graph=graph) for graph in graphs]
+    other, added = model.predict(sentences)
+    assert_same_parse(added, other)
+    _, backprop = model.begin_update((sentences[1:], [Tree(np.array([2, 0]), np.array([1, 0]))]))
+    backprop(None)
+    shim.finish_update(Adam(0.01))
+    other, added = model.predict(sentences)
+    assert not np.array_equal(added.head_probs, other.head_probs)
+
+
+def test_added_labels_need_no_relations_where_graph_input_is_cut():
+    model, shim = make(graph_input=False)
+    shim.resize_labels(N_LABELS + 1)
+    graph = Tree(np.array([2, 0]), np.array([N_LABELS + N_INITIAL, 0]))
+    assert model.predict([Sentence(["a", "b"], graph=graph)])[0].tree.heads.tolist().count(0) == 1
+
+
+# Training and keeping
+
+
+def test_an_update_is_one_step_of_the_optimizer(monkeypatch: pytest.MonkeyPatch):
+    model, shim = make(iterations=3, stop=False)
+    steps = []
+    step = torch.optim.AdamW.step
+    monkeypatch.setattr(
+        torch.optim.AdamW, "step", lambda self, *args: (steps.append(1), step(self, *args))[1]
+    )
+    loss, backprop = model.begin_update(([Sentence(words) for words in WORDS], TREES))
+    assert not steps
+    backprop(None)
+    assert not steps
+    shim.finish_update(Adam(0.01))
+    assert len(steps) == 1
+    assert model.begin_update(([Sentence(words) for words in WORDS], TREES))[0] < loss
+
+
+@pytest.mark.parametrize("resized", [False, True])
+def test_a_kept_model_parses_alike(resized: bool):
+    model, shim = make(seed=1)
+    if resized:
+        shim.resize_labels(N_LABELS + 2)
+    kept = build_rngtr(tiny_sizes(), **TINY_MODEL).from_bytes(model.to_bytes())  # type: ignore[arg-type]
+    assert get_shim(kept).spec == shim.spec
+    sentences = mixed_sentences()
+    for found, expected in zip(kept.predict(sentences), model.predict(sentences), strict=True):
+        assert_same_parse(found, expected)
+        assert len(found.iterations) == len(expected.iterations)
+
+
+def test_weights_of_a_model_with_another_graph_input_are_an_error():
+    data = make()[0].to_bytes()
+    with pytest.raises(ValueError, match=r"E406(.|\n)*relation_"):
+        build_rngtr(tiny_sizes(), graph_input=False, **TINY_MODEL).from_bytes(data)  # type: ignore[arg-type]
+
+
+def test_its_checkpoint_is_an_encoder_without_graph_input():
+    _, shim = make()
+    checkpoint = shim.checkpoint()
+    assert checkpoint.config.n_relations == 0
+    assert not any("relation" in name for name in checkpoint.weights)
+    assert "embeddings.pieces.weight" in checkpoint.weights

@@ -1,0 +1,26 @@
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+
+
+@pytest.fixture(scope="session", params=["g2g_parser", "rng_refiner"])
+def factory(request: pytest.FixtureRequest) -> str:
+    """Each of the components: what both do is tested with both."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="session")
+def trained_path(factory: str, request: pytest.FixtureRequest) -> Path:
+    """A saved pipeline of the component, which has learned the ten sentences of ``tests.util`` by heart."""
+    folders = {"g2g_parser": "trained_folder", "rng_refiner": "trained_refiner_folder"}
+    folder: Path = request.getfixturevalue(folders[factory])
+    return folder
+
+
+@pytest.fixture
+def trained(trained_path: Path) -> Language:
+    """The trained pipeline, loaded for this test alone."""
+    return spacy.load(trained_path)
