@@ -1,11 +1,11 @@
-"""Train and compare refiners, all of it or some: `refinement_table.py TRAIN DEV OUTPUT --encoder NAME ...`.
+"""Train refiners and compare them: `refinement_table.py TRAIN DEV OUTPUT --encoder NAME ...`.
 
-For each seed every row is trained with a shipped config into OUTPUT/SEED/ROW/model-best, unless that is there
-already, so that an interrupted run goes on and rows may be trained apart (`--rows` without names trains none).
-Then all systems are scored on DEV (.conllu), on gold words and sentences, with the metrics of `g2g evaluate`,
-and compared by the paired bootstrap over sentences, each with the sum of its seeds. The words that each
-system has right in each sentence stay beside its model, and are not counted again: delete OUTPUT/SEED/ROW to
-have a row anew. OUTPUT gets table.json and table.md; what is not trained yet is shown as missing.
+For each seed every row is trained with a shipped config into OUTPUT/SEED/ROW/model-best, unless it is there:
+an interrupted run goes on, and rows may be trained apart (`--rows` without names trains none). Then all
+systems are scored on DEV (.conllu), on gold words and sentences, as `g2g evaluate` does, and compared by the
+paired bootstrap over sentences, the seeds together. What a system has right in each sentence is kept beside
+its model and not counted again: delete OUTPUT/SEED/ROW to have a row anew. OUTPUT gets table.json and
+table.md, where rows that are not trained yet are missing.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ import spacy
 from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.cli.train import train
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.util import load_config
 from thinc.api import Config
 from train import CONFIGS, overrides
@@ -71,19 +70,15 @@ class Row:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def refiner_row(**changes: Any) -> Row:
-    """A refiner of the parser's trees, as shipped but for the changes."""
-    return Row(**{"config": "rngtr.cfg", "steps": "refiner_steps", "base": "syntr", **changes})
-
-
+REFINES = Row("rngtr.cfg", "refiner_steps", base="syntr")
 ROWS = {
     "syntr": Row("syntr_pretrained.cfg", "parser_steps"),
-    "corruption": refiner_row(),
-    "control": refiner_row(settings={f"{REFINER}.model.graph_input": False}),
-    "none": refiner_row(settings=NO_CORRUPTION),
-    "jackknife": refiner_row(settings=NO_CORRUPTION, trees="jackknife"),
-    "checkpoint": refiner_row(encoder="checkpoint"),
-    "spacy": refiner_row(config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
+    "corruption": REFINES,
+    "control": replace(REFINES, settings={f"{REFINER}.model.graph_input": False}),
+    "none": replace(REFINES, settings=NO_CORRUPTION),
+    "jackknife": replace(REFINES, settings=NO_CORRUPTION, trees="jackknife"),
+    "checkpoint": replace(REFINES, encoder="checkpoint"),
+    "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
     "empty": Row("rngtr_empty.cfg", "empty_steps", base="syntr", encoder="parser"),
     "empty-checkpoint": Row("rngtr_empty.cfg", "empty_steps"),
 }
@@ -103,11 +98,12 @@ class System:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-SYSTEMS = {name: System(name) for name in ROWS} | {
+SYSTEMS = {
     "syntr": System("syntr", against=()),
     "corruption": System("corruption", against=("syntr", "control")),
     **{f"corruption, T = {t}": System("corruption", settings={"iterations": t}) for t in (1, 2, 3)},
-    "corruption, T = 3, all passes": System("corruption", settings={"iterations": 3, "stop": False}),
+    "corruption, T = 3, no stop": System("corruption", settings={"iterations": 3, "stop": False}),
+    **{name: System(name) for name in ("control", "none", "jackknife", "checkpoint")},
     "spacy-parser": System(""),
     "spacy": System("spacy", against=("syntr", "spacy-parser", "corruption")),
     "empty": System("empty", against=("syntr", "corruption")),
@@ -129,13 +125,12 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
         config["components"]["rng_refiner"] = load_config(CONFIGS / row.refiner)["components"]["rng_refiner"]
     if row.encoder:
         config["initialize"]["components"]["rng_refiner"]["encoder"] = ENCODERS[row.encoder]
-    parser = str(args.output / str(seed) / row.base / BEST) if row.base else None
-    paths = {"train": args.train, "dev": args.dev, "encoder": args.encoder, "parser": parser}
-    if row.trees:
-        train_parsed, dev_parsed = parsed_files(row, args)
-        paths |= {"train_parsed": train_parsed, "dev_parsed": dev_parsed}
+    train_parsed, dev_parsed = parsed_files(row, args)
+    paths = {"train": args.train, "dev": args.dev, "train_parsed": train_parsed, "dev_parsed": dev_parsed}
+    parser = args.output / str(seed) / row.base / BEST if row.base else None
+    paths |= {"encoder": args.encoder, "parser": parser}
     config["paths"] |= {name: path and str(path) for name, path in paths.items()}
-    factors = {f"components.{name}.model.encoder_rate_factor" for name in ("g2g_parser", "rng_refiner")}
+    factors = [f"components.{name}.model.encoder_rate_factor" for name in ("g2g_parser", "rng_refiner")]
     general = dict.fromkeys(factors, args.encoder_rate_factor) | args.set
     settings = overrides("", args.lang, getattr(args, row.steps)) | {"system.seed": seed}
     settings |= {name: value for name, value in general.items() if has_section(config, name)}
@@ -151,10 +146,10 @@ def has_section(config: Mapping[str, Any], setting: str) -> bool:
 
 
 def parsed_files(row: Row, args: argparse.Namespace) -> tuple[Path | None, Path | None]:
-    """TRAIN and DEV with a row's initial trees; None where there is no file, or none is needed."""
+    """TRAIN and DEV with a row's initial trees, if they come from files."""
     if row.trees == "spacy":
         return args.spacy_train_parsed, args.spacy_dev_parsed
-    return args.output / "jackknife.spacy", None
+    return (args.output / "jackknife.spacy" if row.trees else None), None
 
 
 def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
@@ -166,8 +161,9 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
     config = make_config(row, seed, args)
     if (folder / BEST).exists():
         msg.info(f"{folder}: trained already")
-        if (folder / CONFIG).exists() and not same_settings(load_config(folder / CONFIG), config):
-            msg.warn(f"{folder}: with other settings than the present ones, see {CONFIG}")
+        used = load_config(folder / CONFIG) if (folder / CONFIG).exists() else config
+        if {**used, "paths": None} != {**config, "paths": None}:
+            msg.warn(f"{folder}: trained with other settings than the present ones, see {CONFIG}")
         return
     msg.divider(str(folder))
     if args.dry_run:
@@ -182,11 +178,6 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
     train(unfinished / CONFIG, unfinished, use_gpu=args.gpu)
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
-
-
-def same_settings(config: Config, other: Config) -> bool:
-    """Whether two configs are equal but for places of files."""
-    return {**config, "paths": {}} == {**other, "paths": {}}
 
 
 def make_jackknife(args: argparse.Namespace) -> None:
@@ -205,12 +196,15 @@ def make_jackknife(args: argparse.Namespace) -> None:
 
 
 def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.Namespace) -> Counts | None:
-    """What a system has right in a file; None if it can't parse it yet. parsed: ``gold`` by spaCy's parser."""
+    """What a system has right in a file; None if it can't parse it yet.
+
+    parsed: The same sentences with the trees of spaCy's parser.
+    """
     system, folder = SYSTEMS[name], args.output / str(seed) / SYSTEMS[name].row
     sentences = list(read_conllu(gold, trees="full"))
     if not system.row:
-        trees = parsed and [count(*pair) for pair in zip(sentences, read_conllu(parsed), strict=True)]
-        return {**columns(trees), "passes": None, "parameters": {}} if trees else None
+        trees = read_conllu(parsed, trees="any") if parsed else ()
+        return {**count(sentences, trees), "passes": None, "parameters": {}} if parsed else None
     path = folder / f"{name}.{gold.stem}.json"
     if path.exists():
         found: Counts = json.loads(path.read_text(encoding="utf8"))
@@ -221,55 +215,39 @@ def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.
         return None
     settings = {f"{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
     nlp = spacy.load(folder / BEST, config=settings)
-    docs = list(nlp.pipe(unparsed_docs(nlp, sentences, gold, parsed if needs_trees else None)))
-    results = [count(*pair) for pair in zip(sentences, map(one_sentence, docs), strict=True)]
-    has_refiner = nlp.has_pipe("rng_refiner")
-    passes = [max(doc._.get(ITERATIONS)) for doc in docs] if has_refiner else None
-    counts = {**columns(results), "passes": passes, "parameters": count_parameters(nlp)}
+    docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
+    if needs_trees and parsed is not None:
+        for doc, (_, graph) in zip(docs, read_aligned(gold, parsed, nlp.vocab), strict=True):
+            if graph is not None:
+                graph.write(doc)
+    docs = list(nlp.pipe(docs))
+    passes = [max(doc._.get(ITERATIONS)) for doc in docs] if nlp.has_pipe("rng_refiner") else None
+    counts = count(sentences, (sentence for doc in docs for sentence in doc_to_sentences(doc)))
+    counts |= {"passes": passes, "parameters": count_parameters(nlp)}
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
     return counts
 
 
-def unparsed_docs(
-    nlp: Language, sentences: Sequence[ConlluSentence], gold: Path, parsed: Path | None
-) -> list[Doc]:
-    """A Doc with words and boundaries for each sentence, and with the trees of ``parsed``, if given."""
-    docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
-    if parsed is not None:
-        for doc, (_, graph) in zip(docs, read_aligned(gold, parsed, nlp.vocab), strict=True):
-            if graph is not None:
-                graph.write(doc)
-    return docs
-
-
-def one_sentence(doc: Doc) -> ConlluSentence:
-    (sentence,) = doc_to_sentences(doc)
-    return sentence
-
-
-def count(gold: ConlluSentence, system: ConlluSentence) -> dict[str, int]:
-    """Words of a sentence, and how many a system has right."""
-    if [word.form for word in gold.words] != [word.form for word in system.words]:
-        raise SystemExit(f"Expected the words of {gold.location()}, found those of {system.location()}")
-    pairs = list(zip(gold.words, system.words, strict=True))
-    heads = [(a.deprel, b.deprel) for a, b in pairs if a.head == b.head]
-    universal = [a.partition(":")[0] == b.partition(":")[0] for a, b in heads]
-    full = [a == b for a, b in heads]
-    return {"words": len(pairs), "uas": len(heads), "las": sum(universal), "las_subtypes": sum(full)}
-
-
-def columns(results: Sequence[Mapping[str, int]]) -> Counts:
-    return {name: [result[name] for result in results] for name in ("words", *METRICS)}
+def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> Counts:
+    """Words of each sentence, and how many of them the system has right by each metric."""
+    counts: Counts = {name: [] for name in ("words", *METRICS)}
+    for a, b in zip(gold, system, strict=True):
+        if [word.form for word in a.words] != [word.form for word in b.words]:
+            raise SystemExit(f"{b.location()}: expected the words of {a.location()}")
+        heads = [(x.deprel, y.deprel) for x, y in zip(a.words, b.words, strict=True) if x.head == y.head]
+        counts["words"].append(len(a.words))
+        counts["uas"].append(len(heads))
+        counts["las"].append(sum(x.partition(":")[0] == y.partition(":")[0] for x, y in heads))
+        counts["las_subtypes"].append(sum(x == y for x, y in heads))
+    return counts
 
 
 def count_parameters(nlp: Language) -> dict[str, int]:
     """Parameters of each parser and refiner."""
-    parsers = {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)}
-    return {
-        name: sum(parameter.numel() for parameter in get_shim(pipe.model).network.parameters())
-        for name, pipe in parsers.items()
-    }
+    parsers = [(name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    networks = {name: get_shim(pipe.model).network for name, pipe in parsers}
+    return {name: sum(p.numel() for p in network.parameters()) for name, network in networks.items()}
 
 
 # The table
@@ -285,17 +263,16 @@ def make_table(gold: Path, parsed: Path | None, args: argparse.Namespace) -> dic
 
 
 def summary(name: str, counts: Mapping[str, Mapping[int, Counts]]) -> dict[str, Any]:
-    """Rates between 0 and 1 of a system, one for each seed and their mean; parameters; comparisons."""
+    """Scores between 0 and 1 and passes per word, of each seed and their mean; parameters; comparisons."""
     seeds = counts[name]
-    rates = {m: [sum(c[m]) / sum(c["words"]) for c in seeds.values()] for m in METRICS}
-    passes = [np.average(c["passes"], weights=c["words"]) for c in seeds.values() if c["passes"] is not None]
-    values = {**rates, "passes": passes}
-    others = {other: compare(seeds, counts[other]) for other in SYSTEMS[name].against}
+    values = {m: [sum(c[m]) / sum(c["words"]) for c in seeds.values()] for m in METRICS}
+    passed = [c for c in seeds.values() if c["passes"]]
+    values["passes"] = [float(np.average(c["passes"], weights=c["words"])) for c in passed]
     return {
         "seeds": list(seeds),
-        **{key: {"mean": float(np.mean(v)), "values": v} if v else None for key, v in values.items()},
+        **{key: {"mean": sum(v) / len(v), "values": v} if v else None for key, v in values.items()},
         "parameters": next(iter(seeds.values()))["parameters"],
-        "against": others,
+        "against": {other: compare(seeds, counts[other]) for other in SYSTEMS[name].against},
     }
 
 
@@ -305,55 +282,47 @@ def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[s
     if not seeds:
         return None
     a, b = (np.sum([side[seed]["las"] for seed in seeds], axis=0) for side in (other, system))
-    words = np.array(system[seeds[0]]["words"]) * len(seeds)
-    each = [(sum(system[s]["las"]) - sum(other[s]["las"])) / sum(system[s]["words"]) for s in seeds]
-    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, words)), "values": each}
+    words = np.array(system[seeds[0]]["words"])
+    values = [(sum(system[s]["las"]) - sum(other[s]["las"])) / int(words.sum()) for s in seeds]
+    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, words * len(seeds))), "values": values}
 
 
 def markdown(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """The tables by name of their file, in percent."""
+    """A table and a list of further comparisons for each file, in percent."""
+    header = ["system", *METRICS.values(), "LAS to syntr", "95% interval", "p", "passes", "parameters"]
     lines = []
     for file, table in tables.items():
-        heading = ("system", *METRICS.values(), "LAS to syntr", "95% interval", "p", "passes", "parameters")
-        rows = [heading, *((name, *cells(entry)) for name, entry in table.items())]
-        others = [("LAS of", "to", "difference", "95% interval", "p")]
+        rows = [header, ["---"] * len(header), *([name, *cells(entry)] for name, entry in table.items())]
+        lines += [f"## {file}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
         for name, entry in table.items():
-            against = entry["against"] if entry else {}
-            others += [(name, o, *difference(c)) for o, c in against.items() if c and o != "syntr"]
-        lines += [f"## {file}", "", *grid(rows), "", *(grid(others) if others[1:] else []), ""]
+            for other, comparison in (entry["against"] if entry else {}).items():
+                if comparison and other != "syntr":
+                    gain, interval, p = difference(comparison)
+                    lines.append(f"- {name} to {other}: {gain} LAS, 95% interval {interval}, p {p}")
+        lines.append("")
     return "\n".join(lines)
-
-
-def grid(rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return [lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]
 
 
 def cells(entry: Mapping[str, Any] | None) -> list[str]:
     """A system's row, after its name."""
     if entry is None:
         return ["missing", *[""] * (len(METRICS) + 4)]
+    scores = []
+    for metric in METRICS:
+        values = [f"{100 * value:.2f}" for value in entry[metric]["values"]]
+        each = f" ({', '.join(values)})" if len(values) > 1 else ""
+        scores.append(f"{100 * entry[metric]['mean']:.2f}{each}")
     passes = f"{entry['passes']['mean']:.2f}" if entry["passes"] else "-"
     parameters = f"{sum(entry['parameters'].values()):,}" if entry["parameters"] else "-"
-    return [
-        *(percent(entry[metric]) for metric in METRICS),
-        *difference(entry["against"].get("syntr")),
-        passes,
-        parameters,
-    ]
-
-
-def percent(rates: Mapping[str, Any]) -> str:
-    """The mean, and the values of several seeds."""
-    values = ", ".join(f"{100 * value:.2f}" for value in rates["values"])
-    return f"{100 * rates['mean']:.2f}" + (f" ({values})" if len(rates["values"]) > 1 else "")
+    return [*scores, *difference(entry["against"].get("syntr")), passes, parameters]
 
 
 def difference(c: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    """Difference, interval and p-value of a comparison."""
     if c is None:
         return "-", "-", "-"
-    low, high = 100 * c["low"], 100 * c["high"]
-    return f"{100 * c['difference']:+.2f}", f"{low:+.2f} to {high:+.2f}", f"{c['p_value']:.4f}"
+    interval = f"{100 * c['low']:+.2f} to {100 * c['high']:+.2f}"
+    return f"{100 * c['difference']:+.2f}", interval, f"{c['p_value']:.4f}"
 
 
 # The command
@@ -361,42 +330,26 @@ def difference(c: Mapping[str, Any] | None) -> tuple[str, str, str]:
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("train", type=Path, help="training corpus, .spacy")
-    cli.add_argument("dev", type=Path, help="development corpus, .conllu")
-    cli.add_argument("output", type=Path, help="folder for models and tables")
-    cli.add_argument("--encoder", required=True, help="hub name or folder of a checkpoint")
-    cli.add_argument(
-        "--rows", nargs="*", choices=ROWS, default=list(ROWS), help="rows to train; all if not given"
-    )
-    cli.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="a model of each row for each")
-    cli.add_argument("--also", type=Path, help="another .conllu file to score on, as the test set")
+    add = cli.add_argument
+    add("train", type=Path, help="training corpus, .spacy")
+    add("dev", type=Path, help="development corpus, .conllu")
+    add("output", type=Path, help="folder for models and tables")
+    add("--encoder", required=True, help="hub name or folder of a checkpoint")
+    add("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="rows to train, and what they build on")
+    add("--seeds", type=int, nargs="+", default=[0, 1, 2], help="a model of each row for each of them")
+    add("--also", type=Path, help="another .conllu file to score on, as the test set")
     for part in ("train", "dev", "also"):
-        cli.add_argument(
-            f"--spacy-{part}-parsed",
-            type=Path,
-            help=f"{part.upper()} by spaCy's parser, .conllu; for row spacy",
-        )
-    for steps in ("parser", "refiner", "empty", "jackknife"):
-        cli.add_argument(f"--{steps}-steps", type=int, default=0, help="of the optimizer; 0 for the config's")
-    cli.add_argument("--folds", type=int, default=5, help="number of parsers of row jackknife")
-    cli.add_argument(
-        "--encoder-rate-factor",
-        type=float,
-        default=0.1,
-        help="0.1 suits a small encoder, 0.0125 a base-size one",
-    )
-    cli.add_argument(
-        "--set",
-        nargs="+",
-        default=[],
-        metavar="KEY=VALUE",
-        help="settings of all configs that have the section",
-    )
-    cli.add_argument("--lang", default="en", help="language code of the pipelines")
-    cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
-    cli.add_argument(
-        "--dry-run", action="store_true", help="show the configs of what would be trained, and stop"
-    )
+        add(f"--spacy-{part}-parsed", type=Path, help=f"{part.upper()} as spaCy's parser parsed it, .conllu")
+    for steps in ("parser", "refiner", "empty"):
+        add(f"--{steps}-steps", type=int, default=0, help="of the optimizer; 0 for the config's")
+    add("--jackknife-steps", type=int, default=0, help="of each of its parsers; 0 for those of row syntr")
+    add("--folds", type=int, default=5, help="number of parsers of row jackknife")
+    add("--encoder-rate-factor", type=float, default=0.1, help="0.1 is for a small encoder, see configs")
+    of_all = "settings of all rows whose config has the section"
+    add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=of_all)
+    add("--lang", default="en", help="language code of the pipelines")
+    add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    add("--dry-run", action="store_true", help="show the configs of what would be trained, and stop")
     args = cli.parse_args(arguments)
     args.set = parse_config_overrides([f"--{item}" for item in args.set], env_var=None)
     configs = [load_config(CONFIGS / row.config) for row in ROWS.values()]
@@ -408,6 +361,12 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 
 def main(arguments: Sequence[str] | None = None) -> None:
     args = read_arguments(arguments)
+    files = {args.dev: args.spacy_dev_parsed}
+    if args.also:
+        files[args.also] = args.spacy_also_parsed
+    for path in files:
+        if path.suffix != ".conllu" or not path.is_file():
+            raise SystemExit(f"{path}: expected a CoNLL-U file to score on, named .conllu")
     bases = {ROWS[name].base for name in args.rows}
     for seed in args.seeds:
         for name in ROWS:
@@ -416,9 +375,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.dry_run:
         return
     setup_gpu(args.gpu)
-    files = {args.dev: args.spacy_dev_parsed}
-    if args.also:
-        files[args.also] = args.spacy_also_parsed
     tables = {gold.name: make_table(gold, parsed, args) for gold, parsed in files.items()}
     for name, text in (("json", json.dumps(tables, indent=2) + "\n"), ("md", markdown(tables))):
         with atomic_path(args.output / f"table.{name}") as temporary:

@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 import srsly
+from spacy.tokens import DocBin
+from spacy.util import load_config
 
 ROOT = Path(__file__).parent.parent
 TREEBANK, TAG = "UD_Xx-Tiny", "r9.1"
@@ -22,6 +25,8 @@ VARIABLES = {
     "lang": "xx",
     "encoder": "",
     "config": "configs/test/syntr_tiny.cfg",
+    "refiner_config": "configs/test/rngtr_tiny.cfg",
+    "folds": "2",
     "name": "tiny",
 }
 # No network for pip, no settings of the user for git.
@@ -90,7 +95,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def run_all(project: Path, base: str) -> subprocess.CompletedProcess[str]:
+def run_workflow(project: Path, base: str, name: str = "all") -> subprocess.CompletedProcess[str]:
     variables = [item for name, value in VARIABLES.items() for item in (f"--vars.{name}", value)]
     command = [
         sys.executable,
@@ -98,7 +103,7 @@ def run_all(project: Path, base: str) -> subprocess.CompletedProcess[str]:
         "spacy",
         "project",
         "run",
-        "all",
+        name,
         ".",
         *variables,
         "--vars.ud_base",
@@ -123,16 +128,34 @@ def downloaded(project: Path) -> list[str]:
 def test_all_makes_a_wheel_of_a_tagged_repository_and_then_has_nothing_to_do(
     project: Path, repositories: Path
 ):
-    done = run_all(project, repositories.as_uri())
+    done = run_workflow(project, repositories.as_uri())
     assert done.returncode == 0, done.stdout + done.stderr
     for split in ("dev", "test"):
         scores = json.loads((project / "metrics" / TREEBANK / f"{split}.json").read_text(encoding="utf8"))
         assert scores["LAS"]["gold"] == scores["LAS"]["system"] > 0
     assert list((project / "packages").rglob("xx_tiny-0.1.0-py3-none-any.whl"))
-    again = run_all(project, repositories.as_uri())
+    again = run_workflow(project, repositories.as_uri())
     assert again.returncode == 0, again.stdout + again.stderr
     skipped = set(re.findall(r"Skipping '(\w+)'", again.stdout))
     assert skipped == {"download", "convert", "train", "evaluate", "package"}
+
+
+def test_refine_and_jackknife_put_a_refiner_on_what_all_has_trained(project: Path, plain: Path):
+    for name in ("all", "refine"):
+        done = run_workflow(project, str(plain), name)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
+    metrics = project / "metrics" / f"{TREEBANK}-refined" / "dev.json"
+    assert json.loads(metrics.read_text(encoding="utf8"))["LAS"]["gold"] > 0
+    refined = project / "training" / f"{TREEBANK}-refined" / "model-best"
+    assert spacy.load(refined).pipe_names == ["sentencizer", "g2g_parser", "rng_refiner"]
+    shutil.rmtree(refined)
+    done = run_workflow(project, str(plain), "jackknife")
+    assert done.returncode == 0, done.stdout + done.stderr
+    config = load_config(refined / "config.cfg")
+    assert config["components"]["rng_refiner"]["head_corruption"] == 0.0
+    parsed = DocBin().from_disk(project / config["paths"]["train_parsed"])
+    assert len(parsed) == 40
 
 
 def test_download_takes_the_tag_and_joins_the_parts_of_the_training_set(project: Path, repositories: Path):

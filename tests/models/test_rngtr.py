@@ -414,7 +414,7 @@ def test_each_part_of_a_graph_matters(made: tuple[ParserModel, G2GShim], change:
         model.predict([Sentence(["a", "b", "c"], graph=graph)])[0].iterations[0].head_probs
         for graph in (first, second)
     ]
-    assert not np.allclose(*probs, atol=1e-4)
+    assert abs(probs[0] - probs[1]).max() > 1e-3
 
 
 def test_a_new_refiner_begins_without_a_use_for_graphs():
@@ -460,7 +460,7 @@ def test_one_pass_without_graph_input_is_syntr(case: str):
 
 
 def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
-    model, shim = make(iterations=1)
+    _, shim = make(iterations=1)
     rng = np.random.default_rng(2)
     graphs = [random_graph(len(words), rng) for words in WORDS]
     sentences = [Sentence(words, graph=graph) for words, graph in zip(WORDS, graphs, strict=True)]
@@ -486,7 +486,7 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
     assert network.n_labels == N_LABELS + 2 + N_INITIAL
 
 
-def test_an_added_label_begins_as_any_other_label_and_is_learned(monkeypatch: pytest.MonkeyPatch):
+def test_an_added_label_begins_as_any_other_label_and_is_learned():
     model, shim = make(iterations=1)
     shim.resize_labels(N_LABELS + 1)
     graphs = [Tree(np.array([2, 0]), np.array([label, 0])) for label in (-1, N_LABELS)]
