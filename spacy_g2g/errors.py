@@ -110,6 +110,10 @@ class Errors(metaclass=_TextsWithCodes):
     E338 = (
         "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
     )
+    E339 = (
+        "doc._.g2g_initial of a Doc with {n} tokens has the heads {heads} and the deps {deps}. Expected a "
+        "value for each token: a head from 0 to one less than the tokens, or -1 for none, and a label or ''."
+    )
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
     E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
@@ -214,6 +218,10 @@ class Errors(metaclass=_TextsWithCodes):
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings, to be completed with ``str.format``."""
 
+    W401 = (
+        "The parser's scorers do not fit and are left; its encoder is taken. Its weights: {found}, its "
+        "labels: {found_labels}. Expected {expected} and {labels}. With scorers = false this is not said."
+    )
     W501 = (
         "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set "
         "boundaries, add a "

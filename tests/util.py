@@ -43,6 +43,10 @@ ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.R
 TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
 
 
+#: Labels for models that are built without a component.
+LABELS = ["root", "nsubj", "obj", "det", "punct", "obl"]
+
+
 def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]:
     """Sentences of (form, tag, head from 1 or 0, label)."""
     rows = [[cell.split("/") for cell in line.split()] for line in text.strip().splitlines()]
@@ -149,7 +153,7 @@ def initialised_model(
     sentences = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
     fix_random_seed(seed)
     shim = get_shim(model)
-    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, n_labels, n_initial_labels)
+    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, LABELS[:n_labels], n_initial_labels)
     randomise(model, seed)
     return shim
 

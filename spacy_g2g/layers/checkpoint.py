@@ -149,11 +149,15 @@ class Checkpoint:
 
     weights: by our names; all that a ``GraphEncoder`` of this config has, in 32-bit floats.
     tokenizer: the text of tokenizer.json.
+    scorers: of a parser, the weights of its scorers too, by their names there.
+    labels: of that parser.
     """
 
     config: EncoderConfig
     weights: dict[str, Tensor]
     tokenizer: str
+    scorers: dict[str, Tensor] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:

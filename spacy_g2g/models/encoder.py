@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import spacy
 from thinc.api import Model
@@ -79,21 +80,25 @@ def encoder_from_checkpoint(
     return source
 
 
-def encoder_from_pipeline(path: str, component: str = "g2g_parser") -> EncoderSource:
+def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
     """Registered as ``spacy_g2g.EncoderFromPipeline.v1``: start from the encoder of a trained parser.
 
     path: folder or name of a pipeline.
     component: the name of its parser.
+    scorers: take its scorers, too, which needs the same labels and sizes.
+    Raises ValueError, when called, for a component that is no parser of ours.
     """
 
     def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
         from .shim import get_shim
 
         nlp = spacy.load(path)
-        model = getattr(nlp.get_pipe(component), "model", None) if component in nlp.pipe_names else None
+        pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
+        model = getattr(pipe, "model", None)
         if not isinstance(model, Model):
             raise ValueError(Errors.E414.format(path=path, component=component, names=nlp.pipe_names))
-        return get_shim(model).checkpoint()
+        checkpoint = get_shim(model).checkpoint()
+        return replace(checkpoint, labels=pipe.labels) if scorers else replace(checkpoint, scorers={})
 
     return source
 

@@ -31,6 +31,7 @@ class NetworkSpec:
     tags: tags that have a vector of their own; None where no tags are read.
     pretrained: the encoder's weights came from a checkpoint.
     n_initial_labels: labels that only the initial graphs of a refiner have.
+    pretrained_scorers: the scorers' weights came from a parser.
     """
 
     encoder: EncoderConfig
@@ -39,6 +40,7 @@ class NetworkSpec:
     tags: tuple[str, ...] | None
     pretrained: bool
     n_initial_labels: int = 0
+    pretrained_scorers: bool = False
 
 
 class Network(nn.Module, ABC):

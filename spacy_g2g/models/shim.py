@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -25,7 +26,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from thinc.api import Optimizer, Shim, get_torch_default_device
 
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
@@ -35,6 +36,8 @@ from .wordpieces import WordPieces
 
 # Pieces of a batch with its padding, by device; they bound memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
+# Names of parameters: prefixes, and what those of graph input have in them.
+ENCODER, SCORERS, RELATIONS = "encoder.", "scorer.", ".relation_"
 _FIRST_PROCESS = os.getpid()
 
 
@@ -44,8 +47,8 @@ class G2GShim(Shim):
     build: makes the network from a specification, with random weights.
     sizes: of an encoder that is trained from scratch.
     reads_tags: sentences have tags.
-    encoder_rate_factor: the learning rate of the parameters that come from a checkpoint, as a multiple
-        of the optimizer's rate.
+    encoder_rate_factor: the learning rate of the parameters that come from a checkpoint or a parser, as a
+        multiple of the optimizer's rate.
     mixed_precision: compute in bfloat16 on CUDA.
     """
 
@@ -73,7 +76,7 @@ class G2GShim(Shim):
         self,
         source: EncoderSource,
         sentences: Iterable[Sentence],
-        n_labels: int,
+        labels: Sequence[str],
         n_initial_labels: int = 0,
     ) -> None:
         """Build the network for training: pieces and encoder from ``source``, tags from the sentences.
@@ -90,7 +93,7 @@ class G2GShim(Shim):
         spec = NetworkSpec(
             encoder=replace(checkpoint.config, n_added_pieces=1),
             tokenizer=checkpoint.tokenizer,
-            n_labels=n_labels,
+            n_labels=len(labels),
             tags=tags,
             pretrained=bool(checkpoint.weights),
             n_initial_labels=n_initial_labels,
@@ -98,15 +101,36 @@ class G2GShim(Shim):
         self._set_network(spec)
         if checkpoint.weights:
             load_weights(self.network.encoder, checkpoint.weights)
+        if checkpoint.scorers:
+            self._take_scorers(checkpoint, tuple(labels))
+
+    def _take_scorers(self, checkpoint: Checkpoint, labels: tuple[str, ...]) -> None:
+        """Take a parser's scorers, or warn where they do not fit."""
+        own = {name: weight for name, weight in self.network.state_dict().items() if name.startswith(SCORERS)}
+        theirs = checkpoint.scorers
+        found = {name: tuple(weight.shape) for name, weight in theirs.items()}
+        expected = {name: tuple(weight.shape) for name, weight in own.items()}
+        if found != expected or checkpoint.labels != labels:
+            warnings.warn(
+                Warnings.W401.format(
+                    found=found, expected=expected, found_labels=checkpoint.labels, labels=labels
+                ),
+                stacklevel=2,
+            )
+            return
+        self.network.load_state_dict(theirs, strict=False)
+        self.spec = replace(self._known_spec, pretrained_scorers=True)
 
     def checkpoint(self) -> Checkpoint:
-        """The encoder's sizes, weights and tokenizer, for another model to start from; no graph input."""
-        weights = {
-            name.removeprefix("encoder."): weight.detach().cpu()
-            for name, weight in self.network.state_dict().items()
-            if name.startswith("encoder.") and ".relation_" not in name
+        """What another model can start from: tokenizer, encoder without graph input, and scorers."""
+        weights = {name: weight.detach().cpu() for name, weight in self.network.state_dict().items()}
+        encoder = {
+            name.removeprefix(ENCODER): weight
+            for name, weight in weights.items()
+            if name.startswith(ENCODER) and RELATIONS not in name
         }
-        return Checkpoint(self._known_spec.encoder, weights, self._known_spec.tokenizer)
+        scorers = {name: weight for name, weight in weights.items() if name.startswith(SCORERS)}
+        return Checkpoint(self._known_spec.encoder, encoder, self._known_spec.tokenizer, scorers)
 
     def _set_network(self, spec: NetworkSpec) -> None:
         self.spec = spec
@@ -214,11 +238,12 @@ class G2GShim(Shim):
         return self._optimizer
 
     def _parameter_groups(self) -> list[dict[str, Any]]:
-        """Checkpoint weights and the rest, each with and without decay (vectors, such as biases: without)."""
+        """Weights from elsewhere and the rest, each with and without decay (vectors, as biases: without)."""
+        spec = self._known_spec
         groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
         for name, parameter in self.network.named_parameters():
-            pretrained = (
-                self._known_spec.pretrained and name.startswith("encoder.") and ".relation_" not in name
+            pretrained = (name.startswith(ENCODER) and RELATIONS not in name and spec.pretrained) or (
+                name.startswith(SCORERS) and spec.pretrained_scorers
             )
             groups.setdefault((pretrained, parameter.ndim > 1), []).append(parameter)
         return [

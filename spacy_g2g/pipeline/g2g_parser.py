@@ -279,7 +279,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
         get_shim(self.model).initialize(
-            encoder or encoder_from_scratch(), sentences, len(self.labels), self._count_initial_labels()
+            encoder or encoder_from_scratch(), sentences, self.labels, self._count_initial_labels()
         )
 
     def _count_initial_labels(self) -> int:

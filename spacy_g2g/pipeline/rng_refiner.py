@@ -18,7 +18,7 @@ from thinc.api import Config, Model
 
 from ..errors import Errors
 from ..parsing.corruption import corrupt
-from ..training.initial_graph import get_initial_graph
+from ..training.initial_graph import drop_initial_graph, get_initial_graph
 from . import sentences as layouts
 from .g2g_parser import G2GParser
 from .sentences import Layout
@@ -160,8 +160,10 @@ class RngRefiner(G2GParser):
         n_words = layout.n_words
         passes = np.zeros(len(n_words), dtype=np.int64)
         passes[n_words > 0] = [len(parse.iterations) for parses in scores for parse in parses]
-        for i, doc in enumerate(docs):
-            doc._.set(ITERATIONS, passes[layout.doc_of == i].tolist())
+        first_sentences = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1))
+        for doc, start, end in zip(docs, first_sentences[:-1], first_sentences[1:], strict=True):
+            doc._.set(ITERATIONS, passes[start:end].tolist())
+            drop_initial_graph(doc)
         for doc, parses, graph in zip(docs, scores, initial, strict=False):
             doc._.set(GRAPHS, [graph, *self._graphs_of_passes(doc, parses)])
 

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from ..errors import Errors
 from .initial_graph import get_initial_graph
 
-COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START", "HEAD", "DEP"]
+COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 #: What a parser may read of a Doc, and so what tells one Doc from another.
 CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", *COLUMNS]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
@@ -106,9 +106,7 @@ def _has_graph(doc: Doc) -> bool:
 
 
 def _content_key(doc: Doc) -> bytes:
-    content = hashlib.blake2b(doc.to_array(CONTENT).tobytes(), digest_size=16)
-    content.update(repr(get_initial_graph(doc)).encode())
-    return content.digest()
+    return hashlib.blake2b(doc.to_array(CONTENT).tobytes(), digest_size=16).digest()
 
 
 def _write_tree(doc: Doc, tree: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Doc
 
+from ..errors import Errors
 from ..formats.conllu import find_cycle
 
 #: Extension attribute of Docs for a graph that is not a tree, which the Doc's heads can't hold: spaCy takes
@@ -66,6 +67,21 @@ class InitialGraph:
 
 
 def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
-    """The graph in ``doc._.g2g_initial``, as {"heads": [int], "deps": [str]}; None if there is none."""
+    """The graph in ``doc._.g2g_initial``, as {"heads": [int], "deps": [str]}; None if there is none.
+
+    Raises ValueError where it does not fit the Doc.
+    """
     graph: dict[str, Any] | None = doc._.get(INITIAL_GRAPH) if Doc.has_extension(INITIAL_GRAPH) else None
+    if graph is None:
+        return None
+    n = len(doc)
+    heads, deps = graph.get("heads", ()), graph.get("deps", ())
+    if len(heads) != n or len(deps) != n or any(not -1 <= head < n for head in heads):
+        raise ValueError(Errors.E339.format(heads=heads, deps=deps, n=n))
     return graph
+
+
+def drop_initial_graph(doc: Doc) -> None:
+    """Remove the graph in ``doc._.g2g_initial``, so that the heads count which a refiner has written."""
+    if get_initial_graph(doc) is not None:
+        doc._.set(INITIAL_GRAPH, None)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -21,7 +22,7 @@ from spacy_g2g.models.encoder import (
     make_encoder_sizes,
     train_tokenizer,
 )
-from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.shim import G2GShim, get_shim
 
 from ..layers.families import make_model, save
 from ..util import make_nlp, read_treebank, tiny_sizes, tree_of, treebank_docs, treebank_examples
@@ -253,6 +254,47 @@ def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
     for name, weight in expected.items():
         assert torch.equal(found[name], weight), name
     assert all(".relation_" in name for name in set(found) - set(expected))
+
+
+def refiner_on(trained_folder: Path, labels: list[str] | None = None, **settings: Any) -> G2GShim:
+    """A refiner that begins with the encoder of a parser."""
+    nlp = make_nlp(factory="rng_refiner")
+    refiner = nlp.get_pipe("rng_refiner")
+    source = encoder_from_pipeline(str(trained_folder), **settings)
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, labels=labels, encoder=source)
+    return get_shim(refiner.model)
+
+
+def rate_factors(shim: G2GShim) -> dict[str, float]:
+    """The learning rate of each parameter, as a multiple of the optimizer's."""
+    names = {id(parameter): name for name, parameter in shim.network.named_parameters()}
+    groups = shim._parameter_groups()
+    return {names[id(p)]: group["rate_factor"] for group in groups for p in group["params"]}
+
+
+def test_a_refiner_takes_the_scorers_of_a_parser_and_trains_them_at_the_encoders_rate(trained_folder: Path):
+    parser = get_shim(spacy.load(trained_folder).get_pipe("g2g_parser").model)
+    refiner = refiner_on(trained_folder)
+    found, expected = refiner.network.state_dict(), parser.network.state_dict()
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+    factors = rate_factors(refiner)
+    assert {name for name, factor in factors.items() if factor == 1.0} == set(found) - set(expected)
+    assert refiner.encoder_rate_factor != 1.0
+
+
+def test_scorers_can_be_left(trained_folder: Path):
+    parser = get_shim(spacy.load(trained_folder).get_pipe("g2g_parser").model)
+    refiner = refiner_on(trained_folder, scorers=False)
+    name = "scorer.project.weight"
+    assert not torch.equal(refiner.network.state_dict()[name], parser.network.state_dict()[name])
+    assert rate_factors(refiner)[name] == 1.0
+
+
+def test_scorers_for_other_labels_are_left_with_a_warning(trained_folder: Path):
+    labels = spacy.load(trained_folder).get_pipe("g2g_parser").label_data
+    with pytest.warns(UserWarning, match="W401"):
+        refiner = refiner_on(trained_folder, labels=[labels[0], *reversed(labels[1:])])
+    assert rate_factors(refiner)["scorer.project.weight"] == 1.0
 
 
 def test_a_parser_begins_with_the_encoder_of_a_refiner(trained_refiner_folder: Path):

@@ -16,7 +16,7 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 
-from ..util import TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes, weights_of
+from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes, weights_of
 
 SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
 GOLD = [
@@ -59,7 +59,7 @@ def inner_optimizer(shim: G2GShim) -> torch.optim.Optimizer:
 def test_checkpoint_weights_learn_at_the_rate_times_their_factor():
     model = build_syntr(tiny_sizes(), encoder_rate_factor=0.1, **TINY_MODEL)  # type: ignore[arg-type]
     shim = get_shim(model)
-    shim.initialize(pretrained_source, SENTENCES, 6)
+    shim.initialize(pretrained_source, SENTENCES, LABELS)
     randomise(model)
     before = weights_of(model)
     learn(model)

@@ -17,10 +17,10 @@ from spacy_g2g.models.wordpieces import UNKNOWN_TAG
 from spacy_g2g.parsing.mst import decode, maximum_spanning_tree
 from spacy_g2g.parsing.tree import are_trees
 
-from ..util import TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes
+from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
-N_LABELS = 6
+N_LABELS = len(LABELS)
 
 
 def make(tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0) -> tuple[ParserModel, G2GShim]:
@@ -148,7 +148,7 @@ def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
     model = build_syntr(tiny_sizes(), tag_attr="TAG", **TINY_MODEL)  # type: ignore[arg-type]
     shim = get_shim(model)
     sentences = [Sentence(["a", "b", "c"], ["X", "X", "ONCE"])]
-    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, 3)
+    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, LABELS[:3])
     assert shim.spec is not None
     assert shim.spec.tags == ("X",)
     randomise(model)
@@ -232,6 +232,7 @@ def decode_heads(arcs: torch.Tensor, lengths: np.ndarray) -> tuple[np.ndarray, n
     log_probs = head_log_probs(arcs)
     graphs = Graphs.from_heads(decode(log_probs, lengths), log_probs, lengths)
     return graphs.heads, graphs.head_probs
+
 
 @given(st.integers(1, 9), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 10.0]))
 def test_arg_max_is_used_where_it_is_the_best_tree_and_else_the_best_tree_is_found(

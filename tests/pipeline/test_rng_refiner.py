@@ -200,6 +200,25 @@ def test_a_graph_that_is_no_tree_is_read_from_the_extension(nlp: Language):
     assert inputs_of(nlp, [plain, cyclic_doc(nlp.vocab)]) == [([-1], [-1]), *expected]
 
 
+@pytest.mark.parametrize(("heads", "deps"), [([0], ["root"]), ([0, 2], ["x", "y"]), ([0, -2], ["x", ""])])
+def test_a_graph_in_the_extension_that_does_not_fit_is_an_error(
+    nlp: Language, heads: list[int], deps: list[str]
+):
+    doc = plain_doc(nlp.vocab, "a b")
+    InitialGraph(heads, deps, is_tree=False).write(doc)
+    with pytest.raises(ValueError, match=r"E339.*2 tokens"):
+        nlp(doc)
+
+
+def test_a_graph_in_the_extension_is_used_up_by_refinement(nlp: Language):
+    doc = nlp(cyclic_doc(nlp.vocab))
+    tree = [(token.head.i, token.dep_) for token in doc]
+    assert doc._.g2g_initial is None
+    ids = {label: i for i, label in enumerate(refiner_of(nlp).labels)}
+    (first, second) = inputs_of(nlp, [doc])
+    assert [ids[dep] for _, dep in tree] == [*first[1], *second[1]]
+
+
 def test_heads_in_other_sentences_are_missing(nlp: Language):
     doc = plain_doc(nlp.vocab, "a b", "c d")
     InitialGraph([1, 2, 2, 0], ["x", "x", "root", "x"], is_tree=True).write(doc)

@@ -180,13 +180,15 @@ def test_other_tags_are_other_content(setup: Setup):
     assert setup.n_predicted == 2
 
 
-def test_other_initial_graphs_are_other_content(setup: Setup):
+def test_docs_that_come_with_graphs_keep_them(setup: Setup):
     setup.cache()
-    for head in (0, 1, 0):
-        doc = plain_doc(setup.nlp.vocab, "a b")
-        InitialGraph([-1, head], ["", "x"], is_tree=False).write(doc)
-        setup.update(setup.examples_of([doc]))
-    assert setup.n_predicted == 2
+    no_tree = plain_doc(setup.nlp.vocab, "a b")
+    InitialGraph([-1, 0], ["", "x"], is_tree=False).write(no_tree)
+    tree = gold_doc(setup.nlp.vocab, read_treebank()[:1])
+    expected = [state_of(no_tree), state_of(tree)]
+    plain = plain_doc(setup.nlp.vocab, "a b")
+    assert setup.update(setup.examples_of([no_tree, tree, plain]))[:2] == expected
+    assert setup.n_predicted == 1
 
 
 def test_empty_docs_go_through(setup: Setup):

@@ -227,12 +227,18 @@ def test_too_few_and_too_many_sentences_are_errors(nlp, write):
         list(make_refiner_corpus(gold, predicted)(nlp))
 
 
+def test_without_a_predicted_file_there_are_no_initial_graphs(nlp, write):
+    path = write("gold.conllu", GOLD)
+    examples = list(make_refiner_corpus(path, None)(nlp))
+    assert [example.predicted.has_annotation("DEP") for example in examples] == [False] * len(GOLD)
+    assert [tree(e.reference) for e in examples] == [tree(e.reference) for e in make_corpus(path)(nlp)]
+
+
 def test_missing_paths_are_errors_when_called(nlp, write, tmp_path):
     path = write("gold.conllu", GOLD)
-    for gold, predicted in ((None, path), (path, None)):
-        corpus = make_refiner_corpus(gold, predicted)
+    for predicted in (path, None):
         with pytest.raises(ValueError, match="E330"):
-            list(corpus(nlp))
+            list(make_refiner_corpus(None, predicted)(nlp))
     with pytest.raises(FileNotFoundError, match=r"E331.*nowhere"):
         list(make_refiner_corpus(path, tmp_path / "nowhere")(nlp))
 
