@@ -130,8 +130,11 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     parser = args.output / str(seed) / row.base / BEST if row.base else None
     paths |= {"encoder": args.encoder, "parser": parser}
     config["paths"] |= {name: path and str(path) for name, path in paths.items()}
-    factors = [f"components.{name}.model.encoder_rate_factor" for name in ("g2g_parser", "rng_refiner")]
-    general = dict.fromkeys(factors, args.encoder_rate_factor) | args.set
+    is_copy = row.base and row.encoder != "checkpoint"
+    factors = {"g2g_parser": args.encoder_rate_factor}
+    factors["rng_refiner"] = args.copy_rate_factor if is_copy else args.encoder_rate_factor
+    general = {f"components.{name}.model.encoder_rate_factor": factor for name, factor in factors.items()}
+    general |= args.set
     settings = overrides("", args.lang, getattr(args, row.steps)) | {"system.seed": seed}
     settings |= {name: value for name, value in general.items() if has_section(config, name)}
     return Config().from_str(config.to_str(), overrides={**settings, **row.settings}, interpolate=False)
@@ -345,6 +348,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--jackknife-steps", type=int, default=0, help="of each of its parsers; 0 for those of row syntr")
     add("--folds", type=int, default=5, help="number of parsers of row jackknife")
     add("--encoder-rate-factor", type=float, default=0.1, help="0.1 is for a small encoder, see configs")
+    add("--copy-rate-factor", type=float, default=0.05, help="the same of what comes from a trained parser")
     of_all = "settings of all rows whose config has the section"
     add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=of_all)
     add("--lang", default="en", help="language code of the pipelines")

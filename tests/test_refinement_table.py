@@ -30,7 +30,13 @@ SETTINGS = {f"components.{name}.model.arc_width": 24 for name in ("g2g_parser", 
 SETTINGS |= {f"components.{name}.model.label_width": 16 for name in ("g2g_parser", "rng_refiner")}
 SETTINGS |= {"training.eval_frequency": 6, "training.optimizer.learn_rate.warmup_steps": 2}
 SETTINGS |= {"training.optimizer.learn_rate.initial_rate": 0.01}
-OPTIONS = {"--encoder-rate-factor": 1.0, "--parser-steps": 12, "--refiner-steps": 6, "--empty-steps": 4}
+OPTIONS = {
+    "--encoder-rate-factor": 1.0,
+    "--copy-rate-factor": 1.0,
+    "--parser-steps": 12,
+    "--refiner-steps": 6,
+    "--empty-steps": 4,
+}
 
 
 @pytest.fixture(scope="module")

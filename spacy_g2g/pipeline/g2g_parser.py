@@ -27,9 +27,8 @@ from .sentences import Layout
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Tree
 
-DEFAULT_MODEL = """
-[model]
-@architectures = "spacy_g2g.SynTr.v1"
+#: Settings that SynTr and RNGTr share.
+DEFAULT_SETTINGS = """
 tag_attr = null
 arc_width = 500
 label_width = 100
@@ -44,6 +43,11 @@ n_layers = 4
 n_attention_heads = 4
 hidden_width = 1024
 n_positions = 512
+"""
+DEFAULT_MODEL = f"""
+[model]
+@architectures = "spacy_g2g.SynTr.v1"
+{DEFAULT_SETTINGS}
 """
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.

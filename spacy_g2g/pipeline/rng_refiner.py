@@ -20,32 +20,19 @@ from ..errors import Errors
 from ..parsing.corruption import corrupt
 from ..training.initial_graph import drop_initial_graph, get_initial_graph
 from . import sentences as layouts
-from .g2g_parser import G2GParser
+from .g2g_parser import DEFAULT_SETTINGS, G2GParser
 from .sentences import Layout
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Tree
 
-DEFAULT_MODEL = """
+DEFAULT_MODEL = f"""
 [model]
 @architectures = "spacy_g2g.RNGTr.v1"
 iterations = 3
 stop = true
 graph_input = true
-tag_attr = null
-arc_width = 500
-label_width = 100
-dropout = 0.33
-encoder_rate_factor = 0.1
-mixed_precision = true
-
-[model.encoder]
-@architectures = "spacy_g2g.GraphEncoder.v1"
-width = 256
-n_layers = 4
-n_attention_heads = 4
-hidden_width = 1024
-n_positions = 512
+{DEFAULT_SETTINGS}
 """
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
@@ -54,7 +41,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
 
 @Language.factory(
     "rng_refiner",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
+    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents", "doc._.g2g_iterations"],
     default_config={
         "model": Config().from_str(DEFAULT_MODEL)["model"],
         "head_corruption": 0.0,
