@@ -10,7 +10,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import spacy
 from spacy.cli.train import train
+from spacy.language import Language
+from spacy.pipeline import DependencyParser
+from spacy.util import load_config
+from thinc.api import Config
+
+from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 UNSET = ("", "null", "None")
@@ -37,6 +44,29 @@ def overrides(encoder: str, lang: str, steps: int) -> dict[str, Any]:
     return settings
 
 
+def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
+    """The config of a refiner behind all components of a trained pipeline, which stay as they are.
+
+    The refiner starts from the parser if it is one of ours, else from the encoder, or from scratch.
+    """
+    parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser | DependencyParser)]
+    if not parsers:
+        raise SystemExit(f"The pipeline has the components {nlp.pipe_names}: expected a parser among them.")
+    names, parser = nlp.pipe_names, parsers[-1]
+    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, "rng_refiner"]}
+    refiner = config["components"]["rng_refiner"]
+    config["components"] = {name: {"source": "${paths.parser}"} for name in names} | {"rng_refiner": refiner}
+    config["training"] |= {"frozen_components": names, "annotating_components": names}
+    config["training"]["before_update"]["components"] = [parser]
+    source: dict[str, Any] = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
+    if isinstance(nlp.get_pipe(parser), G2GParser):
+        source = config["initialize"]["components"]["rng_refiner"]["encoder"] | {"component": parser}
+    elif encoder not in UNSET:
+        source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": encoder}
+    config["initialize"]["components"]["rng_refiner"]["encoder"] = source
+    return config
+
+
 def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__)
     cli.add_argument("train", help="training corpus, .spacy")
@@ -52,17 +82,23 @@ def main() -> None:
     cli.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
     args = cli.parse_args()
-    settings = overrides(args.encoder, args.lang, args.steps)
-    settings |= {"paths.train": args.train, "paths.dev": args.dev}
     parser = next((path for path in args.parser if path not in UNSET), "")
+    settings = overrides("" if parser else args.encoder, args.lang, args.steps)
+    settings |= {"paths.train": args.train, "paths.dev": args.dev}
     if parser:
+        del settings["nlp.lang"]  # is the pipeline's
         settings["paths.parser"] = parser
     if args.train_parsed not in UNSET:
         settings |= {"paths.train_parsed": args.train_parsed}
         # These trees are as wrong as those that will be refined.
         settings |= {f"components.rng_refiner.{name}_corruption": 0.0 for name in ("head", "label")}
-    config = choose_config(args.config, args.encoder, parser)
-    train(config, args.output, use_gpu=args.gpu, overrides=settings)
+    path = choose_config(args.config, args.encoder, parser)
+    if parser:
+        config = refiner_config(load_config(path), spacy.load(parser), args.encoder)
+        args.output.mkdir(parents=True, exist_ok=True)
+        path = args.output / "train.cfg"
+        config.to_disk(path)
+    train(path, args.output, use_gpu=args.gpu, overrides=settings)
 
 
 if __name__ == "__main__":

@@ -111,8 +111,9 @@ class Errors(metaclass=_TextsWithCodes):
         "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
     )
     E339 = (
-        "doc._.g2g_initial of a Doc with {n} tokens has the heads {heads} and the deps {deps}. Expected a "
-        "value for each token: a head from 0 to one less than the tokens, or -1 for none, and a label or ''."
+        "doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected "
+        '{{"heads": [...], "deps": [...]}} with a value for each token: the number of its head, or -1 for '
+        'none, and its label, or "".'
     )
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
@@ -220,7 +221,8 @@ class Warnings(metaclass=_TextsWithCodes):
 
     W401 = (
         "The parser's scorers do not fit and are left; its encoder is taken. Its weights: {found}, its "
-        "labels: {found_labels}. Expected {expected} and {labels}. With scorers = false this is not said."
+        "labels: {found_labels}. Expected {expected} and {labels}, and the same tags. With scorers = false "
+        "this is not said."
     )
     W501 = (
         "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set "

@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
+from spacy.tokens import Doc
 from tqdm import tqdm
 from wasabi import msg
 
 from ..errors import Errors
+from ..training.refiner_corpus import align_graphs
 
 T = TypeVar("T")
 
 Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
+Initial = Annotated[
+    Path | None,
+    typer.Option(
+        "--initial", help="CoNLL-U or .spacy file with the same words, whose trees a refiner begins with"
+    ),
+]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "-b", help="Docs a batch  [default: the pipeline's]")
 ]
@@ -47,6 +55,16 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
+    """The Docs, from ``source``, with the graphs of a file to begin with, if there is one."""
+    if initial is None:
+        yield from docs
+        return
+    for doc, graph in align_graphs(docs, initial, source):
+        graph.write(doc)
+        yield doc
 
 
 def check_suffix(path: Path, expected: Sequence[str]) -> str:

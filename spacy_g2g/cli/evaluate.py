@@ -1,7 +1,7 @@
 """``evaluate``: the CoNLL 2018 metrics of a pipeline on a treebank."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +11,20 @@ from spacy.cli._util import setup_gpu
 from wasabi import msg
 
 from ..evaluation.conll18 import Score, evaluate_sentences
-from ..formats.conllu import ConlluSentence, read_conllu, read_paragraphs
+from ..formats.conllu import read_conllu, read_paragraphs
 from ..training.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_docs
-from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+from .common import (
+    BatchSize,
+    GpuId,
+    Initial,
+    Pipeline,
+    Silent,
+    atomic_path,
+    check_suffix,
+    progress,
+    user_errors,
+    with_graphs,
+)
 
 
 def evaluate_cli(
@@ -25,6 +36,7 @@ def evaluate_cli(
     gold_tags: Annotated[
         bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
     ] = False,
+    initial: Initial = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the metrics")] = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
@@ -37,8 +49,18 @@ def evaluate_cli(
     with user_errors():
         if raw and gold_tags:
             raise typer.BadParameter("--gold-tags needs gold words: expected it without --raw")
+        if raw and initial is not None:
+            raise typer.BadParameter("--initial needs gold words: expected it without --raw")
         setup_gpu(gpu_id, silent=silent)
-        scores = evaluate(pipeline, gold, raw=raw, gold_tags=gold_tags, batch_size=batch_size, silent=silent)
+        scores = evaluate(
+            pipeline,
+            gold,
+            raw=raw,
+            gold_tags=gold_tags,
+            initial=initial,
+            batch_size=batch_size,
+            silent=silent,
+        )
         if output is not None:
             write_scores(scores, output)
     if not silent:
@@ -51,6 +73,7 @@ def evaluate(
     *,
     raw: bool = False,
     gold_tags: bool = False,
+    initial: Path | None = None,
     batch_size: int | None = None,
     silent: bool = True,
 ) -> dict[str, Score]:
@@ -59,12 +82,20 @@ def evaluate(
     pipeline: Folder or name of a pipeline.
     raw: Let the pipeline find words and sentences in the text, instead of giving it the gold ones.
     gold_tags: Give it gold UPOS, XPOS, features and lemmas too; for parsers that read tags.
+    initial: A file with the same sentences, whose trees a refiner begins with.
     RETURNS (Dict[str, Score]): By metric, as ``evaluation.conll18.evaluate_sentences``.
     RAISES (ValueError): for a gold file that is not CoNLL-U with complete trees.
     """
     check_suffix(gold, [".conllu"])
     sentences = list(read_conllu(gold, trees="full"))
-    system = _annotate(pipeline, sentences, raw, gold_tags, batch_size)
+    nlp = spacy.load(pipeline)
+    if raw:
+        docs = nlp.pipe(read_paragraphs(sentences), batch_size=batch_size)
+    else:
+        annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
+        gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
+        docs = nlp.pipe(with_graphs(gold_docs, initial, gold), batch_size=batch_size)
+    system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
     return evaluate_sentences(sentences, progress(system, unit="sentences", silent=silent))
 
 
@@ -95,17 +126,3 @@ def print_scores(scores: Mapping[str, Score], source: str) -> None:
         rows.append((name, *("" if rate is None else f"{100 * rate:.2f}" for rate in rates)))
     msg.divider(f"CoNLL 2018 metrics, from {source}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1", "Aligned"), aligns=("l", *"rrrr"))
-
-
-def _annotate(
-    pipeline: str, sentences: list[ConlluSentence], raw: bool, gold_tags: bool, batch_size: int | None
-) -> Iterator[ConlluSentence]:
-    nlp = spacy.load(pipeline)
-    if raw:
-        docs = nlp.pipe(read_paragraphs(sentences), batch_size=batch_size)
-    else:
-        annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-        gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
-        docs = nlp.pipe(gold_docs, batch_size=batch_size)
-    for doc in docs:
-        yield from doc_to_sentences(doc, columns=ALL_COLUMNS)

@@ -14,8 +14,25 @@ from wasabi import msg
 
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
-from ..training.docs import TOKEN_ANNOTATIONS, doc_to_sentences, restore_sentences, sentences_to_docs
-from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+from ..training.docs import (
+    TOKEN_ANNOTATIONS,
+    doc_to_sentences,
+    remove_tree,
+    restore_sentences,
+    sentences_to_docs,
+)
+from .common import (
+    BatchSize,
+    GpuId,
+    Initial,
+    Pipeline,
+    Silent,
+    atomic_path,
+    check_suffix,
+    progress,
+    user_errors,
+    with_graphs,
+)
 
 #: A text or a Doc, and the keys that go to the output with it.
 Task = tuple[str | Doc, dict[str, Any]]
@@ -37,6 +54,7 @@ def parse_cli(
     format_: Annotated[
         str | None, typer.Option("--format", "-f", help="Format of OUT, where its name does not tell")
     ] = None,
+    initial: Initial = None,
     silent: Silent = False,
 ) -> None:
     """Parse a file. Order is kept; empty lines of text are left out.
@@ -52,6 +70,7 @@ def parse_cli(
             format=format_,
             batch_size=batch_size,
             n_process=n_process,
+            initial=initial,
             silent=silent,
         )
     if not silent:
@@ -66,6 +85,7 @@ def parse(
     format: str | None = None,
     batch_size: int | None = None,
     n_process: int = 1,
+    initial: Path | None = None,
     silent: bool = True,
 ) -> int:
     """Annotate a file with a pipeline, one document after the other, in the order of the file.
@@ -75,6 +95,8 @@ def parse(
         each object; other keys are kept), .conllu (each sentence; its words and tags are given) or .spacy.
     output: A .conllu, .jsonl (what ``Doc.to_json`` gives) or .spacy file.
     format: "conllu", "jsonl" or "spacy", in place of the output's suffix.
+    initial: A file with the sentences of a .conllu or .spacy input, maybe that input itself, whose trees a
+        refiner begins with; trees of the input are not used else.
     RETURNS (int): Number of Docs.
     RAISES (ValueError): for an unknown suffix or bad input; the output is left as it was then.
     """
@@ -84,6 +106,10 @@ def parse(
         raise FileNotFoundError(Errors.E343.format(path=input_))
     nlp = spacy.load(pipeline)
     tasks = _READERS[in_suffix](input_, nlp)
+    if initial is not None:
+        check_suffix(input_, (".conllu", ".spacy"))
+        docs = (doc for doc, _ in tasks if isinstance(doc, Doc))
+        tasks = ((doc, {}) for doc in with_graphs(docs, initial, input_))
     annotated = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size, n_process=n_process)
     with atomic_path(output) as path:
         return _WRITERS[out_suffix](progress(annotated, unit="Docs", silent=silent), path)
@@ -119,6 +145,7 @@ def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
 def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
     for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
         restore_sentences(doc)
+        remove_tree(doc)
         yield doc, {}
 
 

@@ -149,8 +149,8 @@ class Checkpoint:
 
     weights: by our names; all that a ``GraphEncoder`` of this config has, in 32-bit floats.
     tokenizer: the text of tokenizer.json.
-    scorers: of a parser, the weights of its scorers too, by their names there.
-    labels: of that parser.
+    scorers: of a parser, the weights of its scorers and tags too, by their names there.
+    labels, tags: of that parser.
     """
 
     config: EncoderConfig
@@ -158,6 +158,7 @@ class Checkpoint:
     tokenizer: str
     scorers: dict[str, Tensor] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] | None = None
 
 
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:

@@ -90,12 +90,12 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
     """
 
     def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
-        from .shim import get_shim
+        from .shim import get_shim, has_shim
 
         nlp = spacy.load(path)
         pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
         model = getattr(pipe, "model", None)
-        if not isinstance(model, Model):
+        if not isinstance(model, Model) or not has_shim(model):
             raise ValueError(Errors.E414.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = get_shim(model).checkpoint()
         return replace(checkpoint, labels=pipe.labels) if scorers else replace(checkpoint, scorers={})

@@ -37,7 +37,7 @@ from .wordpieces import WordPieces
 # Pieces of a batch with its padding, by device; they bound memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 # Names of parameters: prefixes, and what those of graph input have in them.
-ENCODER, SCORERS, RELATIONS = "encoder.", "scorer.", ".relation_"
+ENCODER, SCORERS, RELATIONS = "encoder.", ("scorer.", "tags."), ".relation_"
 _FIRST_PROCESS = os.getpid()
 
 
@@ -110,7 +110,7 @@ class G2GShim(Shim):
         theirs = checkpoint.scorers
         found = {name: tuple(weight.shape) for name, weight in theirs.items()}
         expected = {name: tuple(weight.shape) for name, weight in own.items()}
-        if found != expected or checkpoint.labels != labels:
+        if found != expected or checkpoint.labels != labels or checkpoint.tags != self._known_spec.tags:
             warnings.warn(
                 Warnings.W401.format(
                     found=found, expected=expected, found_labels=checkpoint.labels, labels=labels
@@ -130,7 +130,8 @@ class G2GShim(Shim):
             if name.startswith(ENCODER) and RELATIONS not in name
         }
         scorers = {name: weight for name, weight in weights.items() if name.startswith(SCORERS)}
-        return Checkpoint(self._known_spec.encoder, encoder, self._known_spec.tokenizer, scorers)
+        spec = self._known_spec
+        return Checkpoint(spec.encoder, encoder, spec.tokenizer, scorers, tags=spec.tags)
 
     def _set_network(self, spec: NetworkSpec) -> None:
         self.spec = spec
@@ -143,7 +144,8 @@ class G2GShim(Shim):
     def resize_labels(self, n_labels: int) -> None:
         """Make room for labels added after initialisation."""
         self.network.resize_labels(n_labels)
-        self.spec = replace(self._known_spec, n_labels=n_labels)
+        # New labels begin at zero, and would hardly learn at the rate of weights that know something.
+        self.spec = replace(self._known_spec, n_labels=n_labels, pretrained_scorers=False)
         self._optimizer = None
 
     @property
@@ -306,6 +308,11 @@ def get_shim(model: ParserModel) -> G2GShim:
             if isinstance(shim, G2GShim):
                 return shim
     raise ValueError(Errors.E407.format(name=model.name))
+
+
+def has_shim(model: ParserModel) -> bool:
+    """Whether it is a parser model of ours."""
+    return any(isinstance(shim, G2GShim) for node in model.walk() for shim in node.shims)
 
 
 def make_model(name: str, shim: G2GShim, tag_attr: str | None) -> ParserModel:

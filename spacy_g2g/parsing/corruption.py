@@ -23,7 +23,8 @@ def corrupt(
 ) -> tuple[IntArray, IntArray]:
     """Replace heads and labels at random. The result may be any graph; missing heads stay missing.
 
-    A new label is that of another word, out of the roots for a root and out of the others for the others;
+    A new label is drawn from those of all words, out of the roots for a root and out of the others for the
+    others, so that it may be the old one;
     a word that becomes a root or is one no more has a new label in any case, if there is one of that kind.
 
     heads: int [words], of sentences end to end; 0 is ROOT, words count from 1, -1 is missing.

@@ -18,7 +18,7 @@ from thinc.api import Config, Model
 
 from ..errors import Errors
 from ..parsing.corruption import corrupt
-from ..training.initial_graph import drop_initial_graph, get_initial_graph
+from ..training.initial_graph import INITIAL_GRAPH, drop_initial_graph, get_initial_graph
 from . import sentences as layouts
 from .g2g_parser import DEFAULT_SETTINGS, G2GParser
 from .sentences import Layout
@@ -41,7 +41,14 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
 
 @Language.factory(
     "rng_refiner",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents", "doc._.g2g_iterations"],
+    assigns=[
+        "token.head",
+        "token.dep",
+        "token.is_sent_start",
+        "doc.sents",
+        "doc._.g2g_iterations",
+        "doc._.g2g_graphs",
+    ],
     default_config={
         "model": Config().from_str(DEFAULT_MODEL)["model"],
         "head_corruption": 0.0,
@@ -96,7 +103,8 @@ class RngRefiner(G2GParser):
     It sets ``doc._.g2g_iterations``, the passes made for each sentence of the Doc (0 for nothing but white
     space), and with ``store_graphs`` ``doc._.g2g_graphs``: one dict for the initial graph and one for each
     pass, the last of which is the tree. Each has ``heads`` (numbers of tokens; a root's own, -1 for none) and
-    ``deps`` ("" for none), and the passes ``head_probs`` and ``dep_probs``, a value for each token.
+    ``deps`` ("" for none), and the passes ``head_probs`` and ``dep_probs``, a value for each token. A Doc of
+    white space has no passes.
     """
 
     def __init__(
@@ -126,7 +134,7 @@ class RngRefiner(G2GParser):
         self.empty_share = empty_share
         self.store_graphs = store_graphs
         self.cfg["initial_labels"] = []
-        for extension in (ITERATIONS, GRAPHS):
+        for extension in (ITERATIONS, GRAPHS, INITIAL_GRAPH):
             if not Doc.has_extension(extension):
                 Doc.set_extension(extension, default=None)
 
@@ -150,9 +158,11 @@ class RngRefiner(G2GParser):
         first_sentences = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1))
         for doc, start, end in zip(docs, first_sentences[:-1], first_sentences[1:], strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
+            doc._.set(GRAPHS, None)
             drop_initial_graph(doc)
-        for doc, parses, graph in zip(docs, scores, initial, strict=False):
-            doc._.set(GRAPHS, [graph, *self._graphs_of_passes(doc, parses)])
+        if self.store_graphs:
+            for doc, parses, graph in zip(docs, scores, initial, strict=True):
+                doc._.set(GRAPHS, [graph, *self._graphs_of_passes(doc, parses)])
 
     def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> list[Tree]:
         from ..models.types import Tree

@@ -96,6 +96,15 @@ def restore_sentences(doc: Doc) -> None:
         _set_sentences(doc, doc.user_data[USER_DATA_KEY]["lengths"])
 
 
+def remove_tree(doc: Doc) -> None:
+    """Take a Doc's heads and labels away, and leave its sentence boundaries."""
+    if len(doc):
+        starts: Any = doc.to_array("SENT_START")
+        nothing: Any = np.zeros((len(doc), 2), dtype=np.uint64)
+        doc.from_array(["HEAD", "DEP"], nothing)
+        doc.from_array("SENT_START", starts)
+
+
 def doc_to_sentences(
     doc: Doc, *, doc_id: str = "1", columns: Collection[str] = TREE_COLUMNS
 ) -> list[ConlluSentence]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from ..formats.conllu import find_cycle
 #: Extension attribute of Docs for a graph that is not a tree, which the Doc's heads can't hold: spaCy takes
 #: boundaries from them when it reads a Doc from bytes, and a word without a label for one without a head.
 INITIAL_GRAPH = "g2g_initial"
+#: How many characters of a value an error shows.
+SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,16 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
     if graph is None:
         return None
     n = len(doc)
-    heads, deps = graph.get("heads", ()), graph.get("deps", ())
-    if len(heads) != n or len(deps) != n or any(not -1 <= head < n for head in heads):
-        raise ValueError(Errors.E339.format(heads=heads, deps=deps, n=n))
+    heads, deps = (graph.get("heads"), graph.get("deps")) if isinstance(graph, dict) else (None, None)
+    if not _fits(heads, n, lambda head: isinstance(head, int) and -1 <= head < n):
+        raise ValueError(Errors.E339.format(name="heads", found=repr(heads)[:SHOWN], n=n))
+    if not _fits(deps, n, lambda dep: isinstance(dep, str)):
+        raise ValueError(Errors.E339.format(name="deps", found=repr(deps)[:SHOWN], n=n))
     return graph
+
+
+def _fits(values: Any, n: int, is_right: Callable[[Any], bool]) -> bool:
+    return isinstance(values, list | tuple) and len(values) == n and all(map(is_right, values))
 
 
 def drop_initial_graph(doc: Doc) -> None:

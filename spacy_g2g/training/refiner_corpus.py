@@ -81,23 +81,34 @@ def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[G
 
     RAISES (ValueError): where a sentence differs in its words, or one side has more sentences.
     """
-    sentences = predicted_sentences(corpus_files(predicted), vocab)
+    yield from align_graphs(read_docs(corpus_files(gold), vocab), predicted, gold)
+
+
+def align_graphs(
+    docs: Iterable[Doc], predicted: Path, source: Path | None
+) -> Iterator[tuple[Doc, InitialGraph]]:
+    """The Docs with the graphs that a file has for their sentences.
+
+    source: where the Docs are from, for errors.
+    RAISES (ValueError): as ``read_aligned``.
+    """
+    sentences = predicted_sentences(corpus_files(predicted), Vocab())
     number = 0
-    for doc in read_docs(corpus_files(gold), vocab):
+    for doc in docs:
         graphs: list[tuple[list[int | None], list[str]]] = []
         for span in _spans(doc):
             words = [token.text for token in span]
             sentence = next(sentences, None)
             if sentence is None:
-                raise ValueError(_too_few(predicted, number, gold, words))
+                raise ValueError(_too_few(predicted, number, source, words))
             number += 1
             if sentence.words != words:
-                raise ValueError(_difference(sentence, words, number, gold))
+                raise ValueError(_difference(sentence, words, number, source))
             graphs.append((sentence.heads, sentence.deps))
         yield doc, InitialGraph.of_sentences(graphs)
     rest = next(sentences, None)
     if rest is not None:
-        raise ValueError(_too_few(gold, number, predicted, rest.words))
+        raise ValueError(_too_few(source, number, predicted, rest.words))
 
 
 def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[PredictedSentence]:

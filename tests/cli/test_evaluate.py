@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import spacy
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
@@ -79,3 +80,10 @@ def test_command_refuses_gold_tags_of_raw_text(pipeline, gold):
     result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--raw", "--gold-tags"])
     assert result.exit_code == 2
     assert "--gold-tags" in result.output
+
+
+def test_trees_of_a_file_are_what_a_pipeline_begins_with(sample, tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    pipeline = str(tmp_path / "blank")
+    assert evaluate(pipeline, sample)["LAS"].f1 == 0.0
+    assert evaluate(pipeline, sample, initial=sample)["LAS"].f1 == 1.0

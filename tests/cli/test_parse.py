@@ -37,6 +37,39 @@ def test_conllu_is_given_back_but_for_head_and_deprel(pipeline, sample, tmp_path
     assert_chains(out)
 
 
+@pytest.fixture
+def no_parser(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    return str(tmp_path / "blank")
+
+
+@pytest.mark.parametrize("suffix", [".conllu", ".spacy"])
+def test_trees_of_a_file_are_what_a_pipeline_begins_with(no_parser, sample, tmp_path, suffix):
+    source, out = tmp_path / f"in{suffix}", tmp_path / "out.conllu"
+    if suffix == ".conllu":
+        source.write_text(SAMPLE, "utf8")
+    else:
+        convert([sample], source)
+    parse(no_parser, source, out, initial=sample)
+    assert out.read_text("utf8") == SAMPLE
+    parse(no_parser, source, out)
+    assert {word.head for s in read_conllu(out, trees="any") for word in s.words} == {None}
+
+
+def test_trees_of_other_sentences_are_an_error(no_parser, sample, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text("1\tother\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(ValueError, match=r"E337.*other"):
+        parse(no_parser, sample, tmp_path / "out.conllu", initial=other)
+
+
+def test_text_has_no_trees_to_begin_with(no_parser, sample, tmp_path):
+    text = tmp_path / "in.txt"
+    text.write_text("A text.\n")
+    with pytest.raises(ValueError, match=r"E340.*\.txt"):
+        parse(no_parser, text, tmp_path / "out.conllu", initial=sample)
+
+
 def test_conllu_without_annotation_is_parsed(pipeline, tmp_path):
     source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
     source.write_text("".join("\t".join([str(i), "w", *"________"]) + "\n" for i in (1, 2, 3)))

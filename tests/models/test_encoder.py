@@ -335,5 +335,5 @@ def test_a_component_with_a_model_of_another_kind_is_an_error(tmp_path: Path):
     nlp.add_pipe("tagger").add_label("X")
     nlp.initialize()
     nlp.to_disk(tmp_path)
-    with pytest.raises(ValueError, match="E407"):
+    with pytest.raises(ValueError, match=r"E414.*'tagger'"):
         from_pipeline(tmp_path, component="tagger")
