@@ -40,7 +40,7 @@ from spacy_g2g.training.refiner_corpus import read_aligned
 
 BEST, CONFIG = "model-best", "train.cfg"
 REFINER = "components.rng_refiner"
-NO_CORRUPTION = {f"{REFINER}.head_corruption": 0.0, f"{REFINER}.label_corruption": 0.0}
+CORRUPTION = {f"{REFINER}.head_corruption": 0.12, f"{REFINER}.label_corruption": 0.06}
 ENCODERS = {
     "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
     "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
@@ -73,10 +73,10 @@ class Row:
 REFINES = Row("rngtr.cfg", "refiner_steps", base="syntr")
 ROWS = {
     "syntr": Row("syntr_pretrained.cfg", "parser_steps"),
-    "corruption": REFINES,
+    "rngtr": REFINES,
     "control": replace(REFINES, settings={f"{REFINER}.model.graph_input": False}),
-    "none": replace(REFINES, settings=NO_CORRUPTION),
-    "jackknife": replace(REFINES, settings=NO_CORRUPTION, trees="jackknife"),
+    "corruption": replace(REFINES, settings=CORRUPTION),
+    "jackknife": replace(REFINES, trees="jackknife"),
     "checkpoint": replace(REFINES, encoder="checkpoint"),
     "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
     "empty": Row("rngtr_empty.cfg", "empty_steps", base="syntr", encoder="parser"),
@@ -100,14 +100,14 @@ class System:
 
 SYSTEMS = {
     "syntr": System("syntr", against=()),
-    "corruption": System("corruption", against=("syntr", "control")),
-    **{f"corruption, T = {t}": System("corruption", settings={"iterations": t}) for t in (1, 2, 3)},
-    "corruption, T = 3, no stop": System("corruption", settings={"iterations": 3, "stop": False}),
-    **{name: System(name) for name in ("control", "none", "jackknife", "checkpoint")},
+    "rngtr": System("rngtr", against=("syntr", "control")),
+    **{f"rngtr, T = {t}": System("rngtr", settings={"iterations": t}) for t in (1, 2, 3)},
+    "rngtr, T = 3, no stop": System("rngtr", settings={"iterations": 3, "stop": False}),
+    **{name: System(name) for name in ("control", "corruption", "jackknife", "checkpoint")},
     "spacy-parser": System(""),
-    "spacy": System("spacy", against=("syntr", "spacy-parser", "corruption")),
-    "empty": System("empty", against=("syntr", "corruption")),
-    "empty-checkpoint": System("empty-checkpoint", against=("syntr", "corruption")),
+    "spacy": System("spacy", against=("syntr", "spacy-parser", "rngtr")),
+    "empty": System("empty", against=("syntr", "rngtr")),
+    "empty-checkpoint": System("empty-checkpoint", against=("syntr", "rngtr")),
 }
 
 #: Of one system, seed and file: "words" and the metrics with a number for each sentence, "passes" likewise
@@ -348,7 +348,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--jackknife-steps", type=int, default=0, help="of each of its parsers; 0 for those of row syntr")
     add("--folds", type=int, default=5, help="number of parsers of row jackknife")
     add("--encoder-rate-factor", type=float, default=0.1, help="0.1 is for a small encoder, see configs")
-    add("--copy-rate-factor", type=float, default=0.05, help="the same of what comes from a trained parser")
+    add("--copy-rate-factor", type=float, default=0.03, help="the same of what comes from a trained parser")
     of_all = "settings of all rows whose config has the section"
     add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=of_all)
     add("--lang", default="en", help="language code of the pipelines")

@@ -89,9 +89,7 @@ def main() -> None:
         del settings["nlp.lang"]  # is the pipeline's
         settings["paths.parser"] = parser
     if args.train_parsed not in UNSET:
-        settings |= {"paths.train_parsed": args.train_parsed}
-        # These trees are as wrong as those that will be refined.
-        settings |= {f"components.rng_refiner.{name}_corruption": 0.0 for name in ("head", "label")}
+        settings["paths.train_parsed"] = args.train_parsed
     path = choose_config(args.config, args.encoder, parser)
     if parser:
         config = refiner_config(load_config(path), spacy.load(parser), args.encoder)

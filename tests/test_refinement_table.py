@@ -77,7 +77,7 @@ def made(script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_conllu(folder / "test.conllu", sentences[:4], det="det:x", punct="dep")
     convert([folder / "train.conllu"], folder / "train.spacy", lang="en")
     make_checkpoint(folder / "bert")
-    script.main(arguments(folder, "--rows", "corruption", "--seeds", "0"))
+    script.main(arguments(folder, "--rows", "rngtr", "--seeds", "0"))
     return folder
 
 
@@ -124,7 +124,7 @@ def counts_of(folder: Path, row_name: str, system: str, seed: int = 0) -> dict[s
 # Scores
 
 
-@pytest.mark.parametrize("name", ["syntr", "corruption"])
+@pytest.mark.parametrize("name", ["syntr", "rngtr"])
 def test_scores_are_those_of_evaluate(made: Path, name: str):
     expected = evaluate(str(made / "out" / "0" / name / "model-best"), made / "dev.conllu")
     entry = table_of(made)[name]
@@ -134,7 +134,7 @@ def test_scores_are_those_of_evaluate(made: Path, name: str):
 
 
 def test_another_file_has_a_table_of_its_own(script: ModuleType, copied: Path):
-    shutil.rmtree(copied / "out" / "0" / "corruption")
+    shutil.rmtree(copied / "out" / "0" / "rngtr")
     script.main(arguments(copied, "--rows", "--seeds", "0", "--also", str(copied / "test.conllu")))
     for file in ("dev.conllu", "test.conllu"):
         expected = evaluate(str(copied / "out" / "0" / "syntr" / "model-best"), copied / file)
@@ -163,48 +163,44 @@ def test_las_with_subtypes_counts_whole_labels(made: Path):
 def test_limits_on_passes_are_set_in_the_trained_model(made: Path):
     table = table_of(made)
     assert table["syntr"]["passes"] is None
-    assert table["corruption, T = 1"]["passes"]["mean"] == 1.0
-    assert table["corruption, T = 3, no stop"]["passes"]["mean"] == 3.0
-    assert (
-        1 < table["corruption, T = 2"]["passes"]["mean"] <= table["corruption, T = 3"]["passes"]["mean"] < 3
-    )
+    assert table["rngtr, T = 1"]["passes"]["mean"] == 1.0
+    assert table["rngtr, T = 3, no stop"]["passes"]["mean"] == 3.0
+    assert 1 < table["rngtr, T = 2"]["passes"]["mean"] <= table["rngtr, T = 3"]["passes"]["mean"] < 3
     shipped = load_config(ROOT / "configs" / "rngtr.cfg")["components"]["rng_refiner"]["model"]["iterations"]
-    assert table["corruption"] == table[f"corruption, T = {shipped}"] | {
-        "against": table["corruption"]["against"]
-    }
+    assert table["rngtr"] == table[f"rngtr, T = {shipped}"] | {"against": table["rngtr"]["against"]}
 
 
 def test_passes_are_averaged_over_words(made: Path):
-    counts = counts_of(made, "corruption", "corruption")
+    counts = counts_of(made, "rngtr", "rngtr")
     assert len(set(counts["passes"])) > 1
-    assert table_of(made)["corruption"]["passes"]["mean"] == pytest.approx(
+    assert table_of(made)["rngtr"]["passes"]["mean"] == pytest.approx(
         np.repeat(counts["passes"], counts["words"]).mean()
     )
 
 
 def test_parameters_are_those_of_parser_and_refiner(made: Path):
-    nlp = spacy.load(made / "out" / "0" / "corruption" / "model-best")
+    nlp = spacy.load(made / "out" / "0" / "rngtr" / "model-best")
     expected = {
         name: sum(p.numel() for p in get_shim(nlp.get_pipe(name).model).network.parameters())
         for name in ("g2g_parser", "rng_refiner")
     }
     table = table_of(made)
-    assert table["corruption"]["parameters"] == expected
+    assert table["rngtr"]["parameters"] == expected
     assert table["syntr"]["parameters"] == {"g2g_parser": expected["g2g_parser"]}
-    assert markdown_rows(made)["corruption"][-1] == f"{sum(expected.values()):,}"
+    assert markdown_rows(made)["rngtr"][-1] == f"{sum(expected.values()):,}"
 
 
 # Comparisons
 
 
 def test_systems_are_compared_by_the_paired_bootstrap(made: Path):
-    a, b = counts_of(made, "syntr", "syntr"), counts_of(made, "corruption", "corruption")
+    a, b = counts_of(made, "syntr", "syntr"), counts_of(made, "rngtr", "rngtr")
     expected = paired_bootstrap(a["las"], b["las"], a["words"], 10_000)
-    found = table_of(made)["corruption"]["against"]
+    found = table_of(made)["rngtr"]["against"]
     assert found["control"] is None
     names = ("difference", "low", "high", "p_value")
     assert [found["syntr"][name] for name in names] == [getattr(expected, name) for name in names]
-    shown = markdown_rows(made)["corruption"][3:6]
+    shown = markdown_rows(made)["rngtr"][3:6]
     assert shown[0] == f"{100 * expected.difference:+.2f}"
     assert shown[2] == f"{expected.p_value:.4f}"
 
@@ -225,7 +221,7 @@ def test_rows_that_are_not_trained_are_missing(script: ModuleType, made: Path):
     rows, table = markdown_rows(made), table_of(made)
     assert list(rows)[2:] == list(table) == list(script.SYSTEMS)
     missing = {name for name, entry in table.items() if entry is None}
-    untrained = set(script.ROWS) - {"syntr", "corruption"}
+    untrained = set(script.ROWS) - {"syntr", "rngtr"}
     assert missing == {name for name in rows if rows[name][0] == "missing"}
     assert missing == {name for name, system in script.SYSTEMS.items() if system.row in ("", *untrained)}
 
@@ -235,11 +231,11 @@ def test_rows_that_are_not_trained_are_missing(script: ModuleType, made: Path):
 
 def test_what_is_trained_and_counted_is_kept(script: ModuleType, copied: Path, trained: list[str]):
     before = table_of(copied)
-    more = ["--rows", "corruption", "--seeds", "0"]
+    more = ["--rows", "rngtr", "--seeds", "0"]
     script.main(arguments(copied, *more))
     assert (trained, table_of(copied)) == ([], before)
     # the counts are enough for the table
-    shutil.rmtree(copied / "out" / "0" / "corruption" / "model-best")
+    shutil.rmtree(copied / "out" / "0" / "rngtr" / "model-best")
     script.main(arguments(copied, "--rows", "--seeds", "0"))
     assert (trained, table_of(copied)) == ([], before)
 
@@ -247,7 +243,7 @@ def test_what_is_trained_and_counted_is_kept(script: ModuleType, copied: Path, t
 def test_an_interrupted_training_starts_again(
     script: ModuleType, copied: Path, trained: list[str], monkeypatch: pytest.MonkeyPatch
 ):
-    shutil.rmtree(copied / "out" / "0" / "corruption")
+    shutil.rmtree(copied / "out" / "0" / "rngtr")
     before = table_of(copied)
     with monkeypatch.context() as patch:
 
@@ -257,10 +253,10 @@ def test_an_interrupted_training_starts_again(
 
         patch.setattr(script, "train", fail)
         with pytest.raises(KeyboardInterrupt):
-            script.main(arguments(copied, "--rows", "corruption", "--seeds", "0"))
+            script.main(arguments(copied, "--rows", "rngtr", "--seeds", "0"))
     script.main(arguments(copied, "--rows", "--seeds", "0"))
-    assert (table_of(copied)["syntr"], table_of(copied)["corruption"]) == (before["syntr"], None)
-    script.main(arguments(copied, "--rows", "corruption", "--seeds", "0"))
+    assert (table_of(copied)["syntr"], table_of(copied)["rngtr"]) == (before["syntr"], None)
+    script.main(arguments(copied, "--rows", "rngtr", "--seeds", "0"))
     assert trained == ["0/corruption"]
     assert table_of(copied) == before
 
@@ -274,7 +270,7 @@ def test_rows_from_trees_of_files_train(script: ModuleType, copied: Path, traine
     assert trained == ["0/jackknife", "0/spacy"]
     table = table_of(copied)
     assert table["spacy-parser"]["las"] == table["syntr"]["las"]
-    assert set(table["spacy"]["against"]) == {"syntr", "spacy-parser", "corruption"}
+    assert set(table["spacy"]["against"]) == {"syntr", "spacy-parser", "rngtr"}
     assert None not in table["spacy"]["against"].values()
     assert "- spacy to spacy-parser: " in (copied / "out" / "table.md").read_text(encoding="utf8")
     assert list(table["spacy"]["parameters"]) == ["rng_refiner"]
@@ -292,9 +288,9 @@ def test_a_row_without_its_files_is_left_out(
 def test_other_settings_than_those_of_training_are_told(
     script: ModuleType, made: Path, capsys: pytest.CaptureFixture[str]
 ):
-    script.main(arguments(made, "--rows", "corruption", "--seeds", "0", "--dry-run"))
+    script.main(arguments(made, "--rows", "rngtr", "--seeds", "0", "--dry-run"))
     assert "other settings" not in capsys.readouterr().out
-    script.main(arguments(made, "--rows", "corruption", "--seeds", "0", "--dry-run", "--refiner-steps", "11"))
+    script.main(arguments(made, "--rows", "rngtr", "--seeds", "0", "--dry-run", "--refiner-steps", "11"))
     assert capsys.readouterr().out.count("other settings") == 1
 
 
@@ -343,9 +339,10 @@ def test_rows_differ_from_the_shipped_refiner_in_what_they_are_named_for(script:
         if name != "syntr"
     }
     shipped = shipped_refiner()
-    clean = {"head_corruption": 0.0, "label_corruption": 0.0}
-    assert refiners["corruption"] == refiners["checkpoint"] == refiners["spacy"] == shipped
-    assert refiners["none"] == refiners["jackknife"] == shipped | clean
+    corrupted = {"head_corruption": 0.12, "label_corruption": 0.06}
+    assert refiners["rngtr"] == refiners["checkpoint"] == refiners["spacy"] == shipped
+    assert refiners["jackknife"] == shipped
+    assert refiners["corruption"] == shipped | corrupted != shipped
     assert refiners["control"] == shipped | {"model": shipped["model"] | {"graph_input": False}}
     assert refiners["empty"] == refiners["empty-checkpoint"] == shipped_refiner("rngtr_empty.cfg")
 
@@ -389,6 +386,6 @@ def test_own_settings_of_a_row_go_before_those_for_all(script: ModuleType, tmp_p
     more = ["--set", "components.rng_refiner.head_corruption=0.5"]
     refiners = {
         name: config_of(script, tmp_path, name, *more)["components"]["rng_refiner"]
-        for name in ("none", "control")
+        for name in ("corruption", "control")
     }
-    assert [refiners[name]["head_corruption"] for name in ("none", "control")] == [0.0, 0.5]
+    assert [refiners[name]["head_corruption"] for name in ("corruption", "control")] == [0.12, 0.5]
