@@ -257,7 +257,7 @@ def test_an_interrupted_training_starts_again(
     script.main(arguments(copied, "--rows", "--seeds", "0"))
     assert (table_of(copied)["syntr"], table_of(copied)["rngtr"]) == (before["syntr"], None)
     script.main(arguments(copied, "--rows", "rngtr", "--seeds", "0"))
-    assert trained == ["0/corruption"]
+    assert trained == ["0/rngtr"]
     assert table_of(copied) == before
 
 
@@ -289,9 +289,9 @@ def test_other_settings_than_those_of_training_are_told(
     script: ModuleType, made: Path, capsys: pytest.CaptureFixture[str]
 ):
     script.main(arguments(made, "--rows", "rngtr", "--seeds", "0", "--dry-run"))
-    assert "other settings" not in capsys.readouterr().out
+    assert "other settings" not in " ".join(capsys.readouterr().out.split())
     script.main(arguments(made, "--rows", "rngtr", "--seeds", "0", "--dry-run", "--refiner-steps", "11"))
-    assert capsys.readouterr().out.count("other settings") == 1
+    assert " ".join(capsys.readouterr().out.split()).count("other settings") == 1
 
 
 def test_a_dry_run_writes_nothing(
