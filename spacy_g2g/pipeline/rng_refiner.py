@@ -158,7 +158,8 @@ class RngRefiner(G2GParser):
         first_sentences = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1))
         for doc, start, end in zip(docs, first_sentences[:-1], first_sentences[1:], strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
-            doc._.set(GRAPHS, None)
+            if doc._.get(GRAPHS) is not None:
+                doc._.set(GRAPHS, None)
             drop_initial_graph(doc)
         if self.store_graphs:
             for doc, parses, graph in zip(docs, scores, initial, strict=True):

@@ -3,6 +3,8 @@
 import copy
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -617,3 +619,13 @@ def test_in_training_a_frozen_parsers_trees_are_the_initial_graphs(
     assert set(losses) == {"rng_refiner"}
     assert witness.learned == witness.gold
     assert len(witness.learned) == 10
+
+
+def test_a_doc_can_be_given_a_graph_as_soon_as_there_is_a_refiner():
+    """In a process of its own: extensions are there for all of a process once they are set."""
+    code = (
+        "import spacy; nlp = spacy.blank('en'); nlp.add_pipe('rng_refiner'); doc = nlp.make_doc('a b'); "
+        "doc._.g2g_initial = {'heads': [1, 0], 'deps': ['x', 'y']}; print(doc._.g2g_initial['heads'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[1, 0]", done.stderr
