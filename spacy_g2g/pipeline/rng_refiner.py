@@ -18,7 +18,7 @@ from thinc.api import Config, Model
 
 from ..errors import Errors
 from ..parsing.corruption import corrupt
-from ..training.initial_graph import INITIAL_GRAPH, drop_initial_graph, get_initial_graph
+from ..training.initial_graph import INITIAL_GRAPH, get_initial_graph
 from . import sentences as layouts
 from .g2g_parser import DEFAULT_SETTINGS, G2GParser
 from .sentences import Layout
@@ -158,9 +158,10 @@ class RngRefiner(G2GParser):
         first_sentences = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1))
         for doc, start, end in zip(docs, first_sentences[:-1], first_sentences[1:], strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
-            if doc._.get(GRAPHS) is not None:
-                doc._.set(GRAPHS, None)
-            drop_initial_graph(doc)
+            # Graphs of an earlier run, and the initial one, which would count more than the tree next time.
+            for extension in (GRAPHS, INITIAL_GRAPH):
+                if doc._.get(extension) is not None:
+                    doc._.set(extension, None)
         if self.store_graphs:
             for doc, parses, graph in zip(docs, scores, initial, strict=True):
                 doc._.set(GRAPHS, [graph, *self._graphs_of_passes(doc, parses)])

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..training.docs import write_tree
 from ..training.initial_graph import get_initial_graph
 
 if TYPE_CHECKING:
@@ -125,10 +126,7 @@ def write_trees(
     parse: Any = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
     sent_starts: Any = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
     for doc, start, end in zip(docs, layout.doc_starts[:-1], layout.doc_starts[1:], strict=True):
-        if end > start:
-            # HEAD with DEP resets the boundaries, so they are written afterwards.
-            doc.from_array(["HEAD", "DEP"], parse[start:end])
-            doc.from_array("SENT_START", sent_starts[start:end])
+        write_tree(doc, parse[start:end], sent_starts[start:end])
 
 
 def _attach_spaces(

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..errors import Errors
+from .docs import write_tree
 from .initial_graph import get_initial_graph
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
@@ -80,7 +81,8 @@ class CachedParser:
                     yield doc
                 elif key in self._trees:
                     if new.get(key) is not doc:
-                        _write_tree(doc, self._trees[key])
+                        tree = self._trees[key]
+                        write_tree(doc, tree[:, :2], tree[:, 2])
                     yield doc
 
     def __call__(self, doc: Doc, **kwargs: Any) -> Any:
@@ -107,14 +109,6 @@ def _has_graph(doc: Doc) -> bool:
 
 def _content_key(doc: Doc) -> bytes:
     return hashlib.blake2b(doc.to_array(CONTENT).tobytes(), digest_size=16).digest()
-
-
-def _write_tree(doc: Doc, tree: Any) -> None:
-    """Write uint64 [tokens, 3], the columns of ``TREE``."""
-    if len(doc):
-        # HEAD with DEP resets the boundaries, so they are written afterwards.
-        doc.from_array(TREE[:2], tree[:, :2])
-        doc.from_array(TREE[2], tree[:, 2])
 
 
 def _check_component(nlp: Language, name: str) -> None:

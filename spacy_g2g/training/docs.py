@@ -98,10 +98,17 @@ def restore_sentences(doc: Doc) -> None:
 
 def remove_tree(doc: Doc) -> None:
     """Take a Doc's heads and labels away, and leave its sentence boundaries."""
+    write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
+
+
+def write_tree(doc: Doc, parse: Any, starts: Any) -> None:
+    """Write heads, labels and sentence boundaries to a Doc.
+
+    parse: uint64 [tokens, 2], HEAD (relative) and DEP. starts: uint64 [tokens], SENT_START.
+    """
     if len(doc):
-        starts: Any = doc.to_array("SENT_START")
-        nothing: Any = np.zeros((len(doc), 2), dtype=np.uint64)
-        doc.from_array(["HEAD", "DEP"], nothing)
+        # HEAD with DEP resets the boundaries, so they are written afterwards.
+        doc.from_array(["HEAD", "DEP"], parse)
         doc.from_array("SENT_START", starts)
 
 

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..formats.conllu import find_cycle
+from .docs import write_tree
 
 #: Extension attribute of Docs for a graph that is not a tree, which the Doc's heads can't hold: spaCy takes
 #: boundaries from them when it reads a Doc from bytes, and a word without a label for one without a head.
@@ -57,15 +58,10 @@ class InitialGraph:
         doc._.set(INITIAL_GRAPH, {"heads": [*self.heads], "deps": [*self.deps]})
 
     def _write_heads(self, doc: Doc) -> None:
-        if not self.heads:
-            return
         offsets = np.array(self.heads, dtype=np.int64) - np.arange(len(self.heads))
         labels = np.array([doc.vocab.strings.add(dep) for dep in self.deps], dtype=np.uint64)
-        parse: Any = np.stack([offsets.view(np.uint64), labels], axis=1)
-        starts: Any = doc.to_array("SENT_START")
-        # HEAD with DEP resets the boundaries, so they are written afterwards.
-        doc.from_array(["HEAD", "DEP"], parse)
-        doc.from_array("SENT_START", starts)
+        parse = np.stack([offsets.view(np.uint64), labels], axis=1)
+        write_tree(doc, parse, doc.to_array("SENT_START"))
 
 
 def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
@@ -87,9 +83,3 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 
 def _fits(values: Any, n: int, is_right: Callable[[Any], bool]) -> bool:
     return isinstance(values, list | tuple) and len(values) == n and all(map(is_right, values))
-
-
-def drop_initial_graph(doc: Doc) -> None:
-    """Remove the graph in ``doc._.g2g_initial``, so that the heads count which a refiner has written."""
-    if get_initial_graph(doc) is not None:
-        doc._.set(INITIAL_GRAPH, None)
