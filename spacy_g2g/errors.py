@@ -41,6 +41,15 @@ class Errors(metaclass=_TextsWithCodes):
         "Word {word} can have no head, since all its scores are -inf (sentence {sentence} of the batch): "
         "expected at least one arc that is not forbidden."
     )
+    E109 = (
+        "{action} is not valid for sentence {sentence} of the batch ({state}; 0 is ROOT, -1 is empty): "
+        "expected one of: {valid}."
+    )
+    E110 = "The heads of sentence {sentence} of the batch are no tree: expected a tree with one root."
+    E111 = (
+        "The tree of sentence {sentence} of the batch is not projective: expected a projective tree, or a "
+        "transition system with SWAP."
+    )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -176,17 +185,12 @@ class Errors(metaclass=_TextsWithCodes):
         "spacy_g2g.SynTr.v1."
     )
     E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
-    E409 = (
-        "No parser has dropout {dropout}, arc_width {arc_width}, label_width {label_width} and "
-        "encoder_rate_factor {encoder_rate_factor}. Expected a dropout from 0 to below 1, and "
-        "numbers above 0."
-    )
+    E409 = "{setting} is {value}. Expected a number {expected}."
     E410 = (
         "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
     )
     E411 = "The loss is {loss}: training has diverged. Expected a lower learning rate, or gradient clipping."
 
-    E412 = "iterations is {iterations}. Expected 1 or more."
     E413 = (
         "The initial graph gives word {word} of {n} words the head {head} and the label id {label}. Expected "
         "a head from -1 (none) to the number of words, and a label id below {n_labels}."
@@ -195,6 +199,8 @@ class Errors(metaclass=_TextsWithCodes):
     E414 = (
         "The pipeline {path} has no component {component!r} with a parser's encoder. Expected one of {names}."
     )
+
+    E412 = "{setting} is {value!r}. Expected one of {choices}."
 
     # 5xx: pipeline
     E501 = (
@@ -213,6 +219,10 @@ class Errors(metaclass=_TextsWithCodes):
     E508 = (
         "{origin}: {found} labels of initial graphs, but the saved model has {expected}. Expected files "
         "saved together."
+    )
+    E509 = (
+        "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "
+        "one root, and projective ones where the model has swap = false."
     )
 
 
@@ -239,4 +249,8 @@ class Warnings(metaclass=_TextsWithCodes):
         "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions "
         "(the longest has "
         "{longest} words): they were read in overlapping windows. Nothing is left out of the parse."
+    )
+    W504 = (
+        "{name!r} can't learn from {n} of {of} sentences, which training leaves out: their trees are "
+        "incomplete, have several roots, or are not projective and the model has swap = false."
     )
