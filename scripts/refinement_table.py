@@ -12,41 +12,49 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import jackknife
 import numpy as np
 import spacy
+from comparison import (
+    BEST,
+    METRICS,
+    Counts,
+    compare,
+    comparison_line,
+    count,
+    count_parameters,
+    difference,
+    has_setting,
+    is_trained,
+    kept_counts,
+    markdown_table,
+    mean_and_values,
+    percent,
+    train_into,
+    write_atomically,
+)
 from spacy.cli._util import parse_config_overrides, setup_gpu
-from spacy.cli.train import train
-from spacy.language import Language
 from spacy.util import load_config
 from thinc.api import Config
 from train import CONFIGS, overrides
 from wasabi import msg
 
-from spacy_g2g.cli.common import atomic_path
-from spacy_g2g.evaluation.bootstrap import paired_bootstrap
-from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
-from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.pipeline.rng_refiner import ITERATIONS
 from spacy_g2g.training.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.training.refiner_corpus import read_aligned
 
-BEST, CONFIG = "model-best", "train.cfg"
 REFINER = "components.rng_refiner"
 CORRUPTION = {f"{REFINER}.head_corruption": 0.12, f"{REFINER}.label_corruption": 0.06}
 ENCODERS = {
     "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
     "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
 }
-#: Names in table.json and headings of what is scored.
-METRICS = {"uas": "UAS", "las": "LAS", "las_subtypes": "LAS with subtypes"}
 
 
 @dataclass(frozen=True)
@@ -110,10 +118,6 @@ SYSTEMS = {
     "empty-checkpoint": System("empty-checkpoint", against=("syntr", "rngtr")),
 }
 
-#: Of one system, seed and file: "words" and the metrics with a number for each sentence, "passes" likewise
-#: (None without a refiner), and "parameters" by component.
-Counts = dict[str, Any]
-
 
 # Training
 
@@ -136,16 +140,8 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     general = {f"components.{name}.model.encoder_rate_factor": factor for name, factor in factors.items()}
     general |= args.set
     settings = overrides("", args.lang, getattr(args, row.steps)) | {"system.seed": seed}
-    settings |= {name: value for name, value in general.items() if has_section(config, name)}
+    settings |= {name: value for name, value in general.items() if has_setting(config, name)}
     return Config().from_str(config.to_str(), overrides={**settings, **row.settings}, interpolate=False)
-
-
-def has_section(config: Mapping[str, Any], setting: str) -> bool:
-    """Whether a config has the section of a setting, given by its dotted name."""
-    section: Any = config
-    for part in setting.split(".")[:-1]:
-        section = section.get(part) if isinstance(section, Mapping) else None
-    return isinstance(section, Mapping)
 
 
 def parsed_files(row: Row, args: argparse.Namespace) -> tuple[Path | None, Path | None]:
@@ -162,11 +158,7 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
         msg.warn(f"{folder}: needs --spacy-train-parsed and --spacy-dev-parsed")
         return
     config = make_config(row, seed, args)
-    if (folder / BEST).exists():
-        msg.info(f"{folder}: trained already")
-        used = load_config(folder / CONFIG) if (folder / CONFIG).exists() else config
-        if {**used, "paths": None} != {**config, "paths": None}:
-            msg.warn(f"{folder}: trained with other settings than the present ones, see {CONFIG}")
+    if is_trained(folder, config):
         return
     msg.divider(str(folder))
     if args.dry_run:
@@ -174,13 +166,7 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
         return
     if row.trees == "jackknife":
         make_jackknife(args)
-    # spaCy writes its first model-best long before the end.
-    unfinished = folder.with_name(f"{name}.unfinished")
-    unfinished.mkdir(parents=True, exist_ok=True)
-    config.to_disk(unfinished / CONFIG, interpolate=False)
-    train(unfinished / CONFIG, unfinished, use_gpu=args.gpu)
-    shutil.rmtree(folder, ignore_errors=True)
-    unfinished.rename(folder)
+    train_into(folder, config, args.gpu)
 
 
 def make_jackknife(args: argparse.Namespace) -> None:
@@ -209,10 +195,8 @@ def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.
         trees = read_conllu(parsed, trees="any") if parsed else ()
         return {**count(sentences, trees), "passes": None, "parameters": {}} if parsed else None
     path = folder / f"{name}.{gold.stem}.json"
-    if path.exists():
-        found: Counts = json.loads(path.read_text(encoding="utf8"))
-        if found["words"] == [len(sentence.words) for sentence in sentences]:
-            return found
+    if (found := kept_counts(path, sentences)) is not None:
+        return found
     needs_trees = ROWS[system.row].trees == "spacy"
     if not (folder / BEST).exists() or (needs_trees and parsed is None):
         return None
@@ -227,30 +211,8 @@ def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.
     passes = [max(doc._.get(ITERATIONS)) for doc in docs] if nlp.has_pipe("rng_refiner") else None
     counts = count(sentences, (sentence for doc in docs for sentence in doc_to_sentences(doc)))
     counts |= {"passes": passes, "parameters": count_parameters(nlp)}
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
+    write_atomically(path, json.dumps(counts) + "\n")
     return counts
-
-
-def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> Counts:
-    """Words of each sentence, and how many of them the system has right by each metric."""
-    counts: Counts = {name: [] for name in ("words", *METRICS)}
-    for a, b in zip(gold, system, strict=True):
-        if [word.form for word in a.words] != [word.form for word in b.words]:
-            raise SystemExit(f"{b.location()}: expected the words of {a.location()}")
-        heads = [(x.deprel, y.deprel) for x, y in zip(a.words, b.words, strict=True) if x.head == y.head]
-        counts["words"].append(len(a.words))
-        counts["uas"].append(len(heads))
-        counts["las"].append(sum(x.partition(":")[0] == y.partition(":")[0] for x, y in heads))
-        counts["las_subtypes"].append(sum(x == y for x, y in heads))
-    return counts
-
-
-def count_parameters(nlp: Language) -> dict[str, int]:
-    """Parameters of each parser and refiner."""
-    parsers = [(name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    networks = {name: get_shim(pipe.model).network for name, pipe in parsers}
-    return {name: sum(p.numel() for p in network.parameters()) for name, network in networks.items()}
 
 
 # The table
@@ -273,21 +235,10 @@ def summary(name: str, counts: Mapping[str, Mapping[int, Counts]]) -> dict[str, 
     values["passes"] = [float(np.average(c["passes"], weights=c["words"])) for c in passed]
     return {
         "seeds": list(seeds),
-        **{key: {"mean": sum(v) / len(v), "values": v} if v else None for key, v in values.items()},
+        **{key: mean_and_values(v) for key, v in values.items()},
         "parameters": next(iter(seeds.values()))["parameters"],
         "against": {other: compare(seeds, counts[other]) for other in SYSTEMS[name].against},
     }
-
-
-def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[str, Any] | None:
-    """LAS of a system against another's on the seeds that both have; None without any."""
-    seeds = [seed for seed in system if seed in other]
-    if not seeds:
-        return None
-    a, b = (np.sum([side[seed]["las"] for seed in seeds], axis=0) for side in (other, system))
-    words = np.array(system[seeds[0]]["words"])
-    values = [(sum(system[s]["las"]) - sum(other[s]["las"])) / int(words.sum()) for s in seeds]
-    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, words * len(seeds))), "values": values}
 
 
 def markdown(tables: Mapping[str, Mapping[str, Any]]) -> str:
@@ -295,13 +246,12 @@ def markdown(tables: Mapping[str, Mapping[str, Any]]) -> str:
     header = ["system", *METRICS.values(), "LAS to syntr", "95% interval", "p", "passes", "parameters"]
     lines = []
     for file, table in tables.items():
-        rows = [header, ["---"] * len(header), *([name, *cells(entry)] for name, entry in table.items())]
-        lines += [f"## {file}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
+        rows = [[name, *cells(entry)] for name, entry in table.items()]
+        lines += [f"## {file}", "", *markdown_table([header, *rows]), ""]
         for name, entry in table.items():
             for other, comparison in (entry["against"] if entry else {}).items():
                 if comparison and other != "syntr":
-                    gain, interval, p = difference(comparison)
-                    lines.append(f"- {name} to {other}: {gain} LAS, 95% interval {interval}, p {p}")
+                    lines.append(comparison_line(name, other, comparison))
         lines.append("")
     return "\n".join(lines)
 
@@ -310,22 +260,10 @@ def cells(entry: Mapping[str, Any] | None) -> list[str]:
     """A system's row, after its name."""
     if entry is None:
         return ["missing", *[""] * (len(METRICS) + 4)]
-    scores = []
-    for metric in METRICS:
-        values = [f"{100 * value:.2f}" for value in entry[metric]["values"]]
-        each = f" ({', '.join(values)})" if len(values) > 1 else ""
-        scores.append(f"{100 * entry[metric]['mean']:.2f}{each}")
+    scores = [percent(entry[metric]) for metric in METRICS]
     passes = f"{entry['passes']['mean']:.2f}" if entry["passes"] else "-"
     parameters = f"{sum(entry['parameters'].values()):,}" if entry["parameters"] else "-"
     return [*scores, *difference(entry["against"].get("syntr")), passes, parameters]
-
-
-def difference(c: Mapping[str, Any] | None) -> tuple[str, str, str]:
-    """Difference, interval and p-value of a comparison."""
-    if c is None:
-        return "-", "-", "-"
-    interval = f"{100 * c['low']:+.2f} to {100 * c['high']:+.2f}"
-    return f"{100 * c['difference']:+.2f}", interval, f"{c['p_value']:.4f}"
 
 
 # The command
@@ -349,7 +287,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--folds", type=int, default=5, help="number of parsers of row jackknife")
     add("--encoder-rate-factor", type=float, default=0.1, help="0.1 is for a small encoder, see configs")
     add("--copy-rate-factor", type=float, default=0.03, help="the same of what comes from a trained parser")
-    of_all = "settings of all rows whose config has the section"
+    of_all = "settings of all rows whose config has them"
     add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=of_all)
     add("--lang", default="en", help="language code of the pipelines")
     add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
@@ -358,8 +296,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     args.set = parse_config_overrides([f"--{item}" for item in args.set], env_var=None)
     configs = [load_config(CONFIGS / row.config) for row in ROWS.values()]
     for setting in args.set:
-        if not any(has_section(config, setting) for config in configs):
-            cli.error(f"--set: no config has the section of {setting}")
+        if not any(has_setting(config, setting) for config in configs):
+            cli.error(f"--set: no config has the setting {setting}")
     return args
 
 
@@ -381,8 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     setup_gpu(args.gpu)
     tables = {gold.name: make_table(gold, parsed, args) for gold, parsed in files.items()}
     for name, text in (("json", json.dumps(tables, indent=2) + "\n"), ("md", markdown(tables))):
-        with atomic_path(args.output / f"table.{name}") as temporary:
-            temporary.write_text(text, encoding="utf8")
+        write_atomically(args.output / f"table.{name}", text)
     print(markdown(tables))
 
 

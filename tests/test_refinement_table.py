@@ -45,7 +45,7 @@ def script() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "scripts"))
         yield importlib.import_module("refinement_table")
-    for name in ("refinement_table", "jackknife", "train"):
+    for name in ("refinement_table", "comparison", "jackknife", "train"):
         sys.modules.pop(name, None)
 
 
@@ -91,13 +91,14 @@ def copied(made: Path, tmp_path: Path) -> Path:
 def trained(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The rows that are trained from now on."""
     rows: list[str] = []
-    original = script.train
+    comparison = sys.modules["comparison"]
+    original = comparison.train
 
     def spy(config: Path, output: Path, **kwargs: Any) -> None:
         rows.append(f"{output.parent.name}/{output.name.removesuffix('.unfinished')}")
         original(config, output, **kwargs)
 
-    monkeypatch.setattr(script, "train", spy)
+    monkeypatch.setattr(comparison, "train", spy)
     return rows
 
 
@@ -251,7 +252,7 @@ def test_an_interrupted_training_starts_again(
             (output / "model-best").mkdir()
             raise KeyboardInterrupt
 
-        patch.setattr(script, "train", fail)
+        patch.setattr(sys.modules["comparison"], "train", fail)
         with pytest.raises(KeyboardInterrupt):
             script.main(arguments(copied, "--rows", "rngtr", "--seeds", "0"))
     script.main(arguments(copied, "--rows", "--seeds", "0"))

@@ -1,0 +1,93 @@
+"""The systems of the papers on transition-based Graph2Graph parsers, and what they published.
+
+Mohammadshahi & Henderson 2019 (DepTr, G2GTr) and 2020 (StateTr, SentTr), "Graph-to-Graph Transformer for
+Transition-based Dependency Parsing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is trained: a shipped config, and values for its model block."""
+
+    config: str
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+
+STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pieces")
+STATE_ROWS = {
+    "DepTr": (False, False, None, "tokens", False, False, "mean"),
+    "DepTr+H": (False, False, "actions", "tokens", False, False, "mean"),
+    "DepTr+CH": (False, True, "actions", "tokens", False, False, "mean"),
+    "G2CLSTr": (True, True, "actions", "cls", False, False, "mean"),
+    "G2GTr": (True, True, "actions", "tokens", False, False, "mean"),
+    "StateTr": (False, True, "labels", "tokens", True, True, "first"),
+    "StateCLSTr": (False, True, "labels", "cls", True, True, "first"),
+    "StateTr+G2GTr": (True, False, "labels", "tokens", True, True, "first"),
+    "StateTr+G2CLSTr": (True, False, "labels", "cls", True, True, "first"),
+    "StateTr+G2GTr+C": (True, True, "labels", "tokens", True, True, "first"),
+}
+ROWS = {
+    "SynTr": Row("syntr_pretrained.cfg"),
+    **{
+        name: Row("state_tr.cfg", dict(zip(STATE_COLUMNS, values, strict=True)))
+        for name, values in STATE_ROWS.items()
+    },
+    "SentTr": Row("sent_tr.cfg", {"graph_input": False}),
+    "SentTr+G2GTr": Row("sent_tr.cfg", {"graph_input": True}),
+}
+#: The rows that a row is compared with.
+AGAINST = {
+    "DepTr+H": ("DepTr",),
+    "DepTr+CH": ("DepTr+H",),
+    "G2CLSTr": ("DepTr+CH",),
+    "G2GTr": ("DepTr+CH", "G2CLSTr"),
+    "StateCLSTr": ("StateTr",),
+    "StateTr+G2GTr": ("StateTr", "StateTr+G2CLSTr", "StateTr+G2GTr+C"),
+    "StateTr+G2CLSTr": ("StateCLSTr",),
+    "SentTr": ("SynTr",),
+    "SentTr+G2GTr": ("SentTr",),
+}
+#: UAS and LAS on the test set of the Penn Treebank by row, start and layers: 2019, table 2; 2020, table 1;
+#: SynTr, with the 12 layers of BERT: 2021, table 3. The papers start from BERT or from scratch.
+PUBLISHED = {
+    ("SynTr", "checkpoint", 12): (96.60, 94.94),
+    ("DepTr", "scratch", 6): (88.40, 84.23),
+    ("DepTr+H", "scratch", 6): (90.44, 86.91),
+    ("DepTr+CH", "scratch", 6): (92.35, 89.51),
+    ("G2CLSTr", "scratch", 6): (92.73, 90.65),
+    ("G2GTr", "scratch", 6): (93.21, 91.06),
+    ("DepTr", "checkpoint", 6): (91.61, 87.81),
+    ("DepTr+H", "checkpoint", 6): (92.90, 89.42),
+    ("DepTr+CH", "checkpoint", 6): (94.86, 92.28),
+    ("G2CLSTr", "checkpoint", 6): (94.27, 92.29),
+    ("G2GTr", "checkpoint", 6): (95.30, 93.44),
+    ("G2GTr", "checkpoint", 7): (95.64, 93.81),
+    ("StateTr", "scratch", 6): (92.32, 89.69),
+    ("StateTr+G2GTr", "scratch", 6): (93.07, 91.08),
+    ("StateTr", "checkpoint", 6): (95.18, 92.73),
+    ("StateCLSTr", "checkpoint", 6): (94.31, 91.85),
+    ("StateTr+G2GTr", "checkpoint", 6): (95.58, 93.74),
+    ("StateTr+G2CLSTr", "checkpoint", 6): (94.83, 92.96),
+    ("StateTr+G2GTr+C", "checkpoint", 6): (94.89, 92.93),
+    ("SentTr", "checkpoint", 6): (95.65, 93.85),
+    ("SentTr+G2GTr", "checkpoint", 6): (96.06, 94.26),
+    ("SentTr+G2GTr", "checkpoint", 7): (96.11, 94.33),
+}
+
+
+def published(name: str, start: str, n_layers: int) -> dict[str, Any] | None:
+    """The papers' figures for a row with as many layers, or with the number that they have otherwise."""
+    figures = {
+        layers: pair for (row, begin, layers), pair in PUBLISHED.items() if (row, begin) == (name, start)
+    }
+    if not figures:
+        return None
+    layers = n_layers if n_layers in figures else min(figures)
+    uas, las = figures[layers]
+    return {"uas": uas, "las": las, "layers": layers}
