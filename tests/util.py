@@ -41,10 +41,33 @@ COMPONENT_SETTINGS = (
 )
 ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.RNGTr.v1"}
 TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
+TINY_TRANSITIONS = {"hidden_width": 32, "dropout": 0.0}
 
 
 #: Labels for models that are built without a component.
 LABELS = ["root", "nsubj", "obj", "det", "punct", "obl"]
+
+
+#: Settings that the rows of the first version of the G2GTr paper have in common.
+FIRST_VERSION = {"reads_buffer": False, "swap": False, "pieces": "mean"}
+#: The systems of both versions of the G2GTr paper: architectures and their settings.
+PAPER_ROWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "DepTr": ("StateTr", {**FIRST_VERSION, "graph_input": False, "history": None}),
+    "DepTr+H": ("StateTr", {**FIRST_VERSION, "graph_input": False, "history": "actions"}),
+    "DepTr+CH": (
+        "StateTr",
+        {**FIRST_VERSION, "graph_input": False, "composition": True, "history": "actions"},
+    ),
+    "G2CLSTr": ("StateTr", {**FIRST_VERSION, "composition": True, "history": "actions", "output": "cls"}),
+    "G2GTr": ("StateTr", {**FIRST_VERSION, "composition": True, "history": "actions"}),
+    "StateTr": ("StateTr", {"graph_input": False, "composition": True}),
+    "StateCLSTr": ("StateTr", {"graph_input": False, "composition": True, "output": "cls"}),
+    "StateTr+G2GTr": ("StateTr", {}),
+    "StateTr+G2CLSTr": ("StateTr", {"output": "cls"}),
+    "StateTr+G2GTr+C": ("StateTr", {"composition": True}),
+    "SentTr": ("SentTr", {"graph_input": False}),
+    "SentTr+G2GTr": ("SentTr", {}),
+}
 
 
 def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]:
@@ -90,10 +113,18 @@ def treebank_examples(nlp: Language) -> list[Example]:
 
 
 def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
-    """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block."""
+    """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block.
+
+    settings: ``row``, of ``PAPER_ROWS``, for a transition-based parser; and those of the model.
+    """
     sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
     encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
-    return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
+    row = settings.pop("row", None)
+    if row is None:
+        return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
+    name, of_row = PAPER_ROWS[row]
+    architecture = {"@architectures": f"spacy_g2g.{name}.v1", "encoder": encoder}
+    return {**architecture, **TINY_TRANSITIONS, **of_row, **settings}
 
 
 def graph_docs(vocab: Vocab, graphs: str) -> list[Doc]:

@@ -160,21 +160,25 @@ def _bare_encoder(
     encoder = shim.network.eval().encoder
     forward, inputs = encoder.forward, []
 
-    def record(piece_ids: Any, mask: Any, **others: Any) -> Any:
-        inputs.append((piece_ids, mask))
-        return forward(piece_ids, mask, **others)
+    def record(pieces: Any, mask: Any, **others: Any) -> Any:
+        # Of vectors of pieces the shape is enough, which takes no memory.
+        is_ids = not pieces.is_floating_point()
+        inputs.append((pieces if is_ids else pieces.new_zeros(()).expand(pieces.shape), mask))
+        return forward(pieces, mask, **others)
 
     with patch.object(encoder, "forward", record):
         run([doc.copy() for doc in docs])
 
     def encode(_: Sequence[Doc]) -> None:
         with torch.inference_mode(), shim.precision():
-            for piece_ids, mask in inputs:
-                encoder(piece_ids, mask)
+            for pieces, mask in inputs:
+                encoder(pieces, mask)
         if shim.network.device.type == "cuda":
             torch.cuda.synchronize()
 
     batches = shim.wordpieces.batches(parser.inputs(docs, lay_out(docs)), shim.max_padded)
     n_pieces = sum(int(batch.lengths.sum()) for _, batch in batches)
-    n_encoded = sum(ids.numel() if mask is None else int(mask.sum()) for ids, mask in inputs)
+    n_encoded = sum(
+        pieces.shape[0] * pieces.shape[1] if mask is None else int(mask.sum()) for pieces, mask in inputs
+    )
     return encode, n_encoded / max(1, n_pieces)

@@ -9,6 +9,10 @@ from torch import LongTensor, Tensor, nn
 from ..errors import Errors
 from .dropout import Dropout
 
+#: Attention scores computed together on a CPU (a mebibyte of float32), as many heads as they are: what stays
+#: in a core's cache needs no memory traffic.
+CACHED_SCORES = 2**18
+
 
 class Edges(NamedTuple):
     """Labelled edges of the graphs of a batch; any graph, in any order. Each field is [n_edges].
@@ -118,33 +122,60 @@ class GraphSelfAttention(nn.Module):
 
         qkv: [batch, n, 3, heads, d].
         visible: boolean, [batch, 1, 1, n], or None.
-        Returns z: [batch, n, heads, d]. Memory beyond the scores, [batch, heads, n, n], is linear in edges.
+        Returns z: [batch, n, heads, d]. Memory beyond the scores, [heads, batch, n, n], is linear in edges.
         """
-        q, k, v = qkv.unbind(2)
-        q = q * self.head_width**-0.5
-        scores = q.transpose(1, 2) @ k.permute(0, 2, 3, 1)
-        if edges is not None:
-            self._add_key_terms(scores, q, edges)
-        if visible is not None:
-            scores = scores.masked_fill_(~visible, float("-inf"))
-        a = self.dropout(scores.softmax(-1))
-        z: Tensor = (a @ v.transpose(1, 2)).transpose(1, 2)
-        return z if edges is None else self._add_value_terms(z, a, edges)
+        batch, n = qkv.shape[:2]
+        size = self.n_heads
+        if qkv.device.type == "cpu":
+            size = min(size, max(1, CACHED_SCORES // (batch * n * n)))
+        terms = None if edges is None else self._terms(edges, batch, n, size)
+        parts = [part.permute(2, 0, 1, 3).split(size) for part in qkv.unbind(2)]
+        outputs = []
+        for q, k, v in zip(*parts, strict=True):
+            q = (q * self.head_width**-0.5).contiguous()
+            scores = q @ k.transpose(2, 3)
+            if terms is not None:
+                terms.add_to_scores(scores, q)
+            if visible is not None:
+                scores = scores.masked_fill_(~visible[:, 0], float("-inf"))
+            a = self.dropout(scores.softmax(-1))
+            z = a @ v
+            if terms is not None:
+                terms.add_to_outputs(z, a)
+            outputs.append(z.permute(1, 2, 0, 3))
+        return torch.cat(outputs, 2)
 
-    def _add_key_terms(self, scores: Tensor, q: Tensor, edges: Edges) -> None:
-        """Add q_i . N(K[r_ij]) to the scores, [batch, heads, n, n], of the edges' cells."""
+    def _terms(self, edges: Edges, batch: int, n: int, n_heads: int) -> "_EdgeTerms":
+        heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
+        rows = (heads * batch + edges.batch) * n + edges.query
         keys = self.relation_norm(self.relation_keys)[edges.relation]
-        terms = q[edges.batch, edges.query] @ keys[:, :, None].to(q.dtype)
-        scores.index_put_(self._cells(edges), terms.squeeze(-1).to(scores.dtype), accumulate=True)
+        values = self.relation_values[edges.relation]
+        return _EdgeTerms(rows.flatten(), (rows * n + edges.key).flatten(), keys, values)
 
-    def _add_value_terms(self, z: Tensor, a: Tensor, edges: Edges) -> Tensor:
-        """Add a_ij V[r_ij] to the outputs, [batch, n, heads, d], of the edges' queries."""
-        batch, n, n_heads, head_width = z.shape
-        values = a[self._cells(edges)][:, :, None] * self.relation_values[edges.relation][:, None, :]
-        rows = z.reshape(batch * n, n_heads, head_width)
-        return rows.index_add(0, edges.batch * n + edges.query, values.to(z.dtype)).view(z.shape)
 
-    def _cells(self, edges: Edges) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The indices of the edges' cells in [batch, heads, n, n], as [edges, heads]."""
-        heads = torch.arange(self.n_heads, device=edges.batch.device)
-        return edges.batch[:, None], heads, edges.query[:, None], edges.key[:, None]
+class _EdgeTerms(NamedTuple):
+    """What edges add, for as many heads as are computed together; fewer take the first part.
+
+    rows: places of the edges' queries in [heads, batch, n], [heads * edges].
+    cells: places of the edges in [heads, batch, n, n], [heads * edges].
+    keys, values: N(K[r]) and V[r], [edges, d].
+    """
+
+    rows: Tensor
+    cells: Tensor
+    keys: Tensor
+    values: Tensor
+
+    def add_to_scores(self, scores: Tensor, q: Tensor) -> None:
+        """Add q_i . N(K[r_ij]) to the scores, [heads, batch, n, n]; q: [heads, batch, n, d]."""
+        n_heads, n_edges, width = len(q), len(self.keys), q.shape[-1]
+        rows = q.view(-1, width).index_select(0, self.rows[: n_heads * n_edges])
+        terms = (rows.view(n_heads, n_edges, width) * self.keys).sum(-1).flatten()
+        scores.view(-1).scatter_add_(0, self.cells[: len(terms)], terms.to(scores.dtype))
+
+    def add_to_outputs(self, z: Tensor, a: Tensor) -> None:
+        """Add a_ij V[r_ij] to the outputs, [heads, batch, n, d]; a: [heads, batch, n, n]."""
+        n_heads, n_edges, width = len(z), len(self.values), z.shape[-1]
+        weights = a.view(-1).index_select(0, self.cells[: n_heads * n_edges])
+        terms = (weights.view(n_heads, n_edges, 1) * self.values).view(-1, width)
+        z.view(-1, width).index_add_(0, self.rows[: len(terms)], terms.to(z.dtype))

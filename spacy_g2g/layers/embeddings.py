@@ -1,5 +1,6 @@
 """The input vectors of the encoder: piece, position and segment embeddings."""
 
+import torch
 from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
@@ -41,19 +42,20 @@ class InputEmbeddings(nn.Module):
 
     def forward(
         self,
-        piece_ids: LongTensor,
+        pieces: Tensor,
         positions: LongTensor | None = None,
-        segments: LongTensor | None = None,
+        segments: Tensor | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
-        """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
-        x: Tensor = self.pieces(piece_ids) + self._places(piece_ids.shape[1], positions, segments)
+        """Embed pieces, or vectors in their place; see ``GraphEncoder.embed`` for shapes and errors."""
+        x: Tensor = pieces if pieces.is_floating_point() else self.pieces(pieces)
+        x = x + self._places(pieces.shape[1], positions, segments)
         if extra is not None:
             x = x + extra
         x = self.dropout(self.norm(x))
         return x if self.projection is None else self.projection(x)
 
-    def _places(self, n: int, positions: LongTensor | None, segments: LongTensor | None) -> Tensor:
+    def _places(self, n: int, positions: LongTensor | None, segments: Tensor | None) -> Tensor:
         """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] where all rows agree."""
         if positions is not None:
             places: Tensor = self.positions(positions + self.position_offset)
@@ -66,3 +68,12 @@ class InputEmbeddings(nn.Module):
                 raise ValueError(Errors.E203)
             return places
         return places + (self.segments.weight[0] if segments is None else self.segments(segments))
+
+
+def grown(table: nn.Embedding, n_rows: int) -> nn.Embedding:
+    """The table with rows added behind those there are, which begin as the mean row."""
+    weight = table.weight.data
+    added = weight.mean(0).expand(n_rows - len(weight), -1)
+    return nn.Embedding(
+        n_rows, weight.shape[1], padding_idx=table.padding_idx, _weight=torch.cat([weight, added])
+    )

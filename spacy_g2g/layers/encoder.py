@@ -97,36 +97,36 @@ class GraphEncoder(nn.Module):
 
     def forward(
         self,
-        piece_ids: LongTensor,
+        pieces: Tensor,
         mask: Tensor | None,
         *,
         positions: LongTensor | None = None,
-        segments: LongTensor | None = None,
+        segments: Tensor | None = None,
         extra: Tensor | None = None,
         edges: Edges | None = None,
     ) -> Tensor:
         """Encode a batch: [batch, n] pieces to [batch, n, width] vectors; see ``embed`` and ``encode``."""
-        x = self.embed(piece_ids, positions=positions, segments=segments, extra=extra)
+        x = self.embed(pieces, positions=positions, segments=segments, extra=extra)
         return self.encode(x, mask, edges)
 
     def embed(
         self,
-        piece_ids: LongTensor,
+        pieces: Tensor,
         *,
         positions: LongTensor | None = None,
-        segments: LongTensor | None = None,
+        segments: Tensor | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
         """Give the input vectors of the first layer.
 
-        piece_ids: [batch, n].
+        pieces: ids, int [batch, n], or vectors in their place, float [batch, n, embedding_width].
         positions: [batch, n] or [n], from 0 to n_positions - 1; None for 0, 1, 2, ...
         segments: [batch, n]; None for segment 0 everywhere.
         extra: [batch, n, embedding_width], added to the sum before it is normalised (tags).
         Returns [batch, n, width]. Raises ValueError for more pieces than positions, and for segments
         where there is no such table.
         """
-        return self.embeddings(piece_ids, positions, segments, extra)  # type: ignore[no-any-return]
+        return self.embeddings(pieces, positions, segments, extra)  # type: ignore[no-any-return]
 
     def encode(self, x: Tensor, mask: Tensor | None, edges: Edges | None = None) -> Tensor:
         """Run the layers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .types import Parse, Tree
+from .types import BoolArray, Parse, Tree
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.
@@ -32,6 +32,7 @@ class NetworkSpec:
     pretrained: the encoder's weights came from a checkpoint.
     n_initial_labels: labels that only the initial graphs of a refiner have.
     pretrained_scorers: the scorers' weights came from a parser.
+    rare_words: words that are read as unknown in training.
     """
 
     encoder: EncoderConfig
@@ -41,6 +42,7 @@ class NetworkSpec:
     pretrained: bool
     n_initial_labels: int = 0
     pretrained_scorers: bool = False
+    rare_words: tuple[str, ...] = ()
 
 
 class Network(nn.Module, ABC):
@@ -51,6 +53,9 @@ class Network(nn.Module, ABC):
     n_relations, normalise_keys: graph input, see ``GraphSelfAttention``; 0 for a network that takes none.
     """
 
+    #: Whether the network learns from whole trees alone.
+    needs_trees: ClassVar[bool] = False
+
     def __init__(self, spec: NetworkSpec, *, n_relations: int = 0, normalise_keys: bool = False) -> None:
         super().__init__()
         self.encoder = GraphEncoder(
@@ -60,15 +65,18 @@ class Network(nn.Module, ABC):
         if spec.tags is not None:
             self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
 
-    def encode(self, batch: PieceBatch, edges: Edges | None = None) -> Tensor:
-        """The vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width]."""
+    def encode(self, batch: PieceBatch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
+        """The vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width].
+
+        extra: added to the input vectors, float [rows, width of the rows, embedding_width].
+        """
         piece_ids = self.tensor(batch.piece_ids)
         mask = None
         if int(batch.lengths.min()) < batch.piece_ids.shape[1]:
             mask = self.tensor(np.arange(batch.piece_ids.shape[1]) < batch.lengths[:, None])
-        extra = None
         if self.tags is not None and batch.tag_ids is not None:
-            extra = self.tags(self.tensor(batch.tag_ids))
+            tags = self.tags(self.tensor(batch.tag_ids))
+            extra = tags if extra is None else extra + tags
         pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
 
@@ -79,6 +87,10 @@ class Network(nn.Module, ABC):
     @abstractmethod
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """The parse of each sentence of a batch."""
+
+    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
+        """Which gold trees give a loss, bool [trees]: here those with a head at least."""
+        return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
 
     @abstractmethod
     def resize_labels(self, n_labels: int) -> None:

@@ -21,6 +21,7 @@ from ..parsing.mst import decode
 from .encoder import EncoderSizes
 from .graph_input import added_labels, count_relations, graph_edges, to_edges
 from .network import NetworkSpec
+from .settings import check_counts
 from .shim import G2GShim, make_model
 from .syntr import Graphs, Scores, SynTr, check_settings, head_log_probs
 from .types import BoolArray, FloatArray, Parse, ParserModel, Tree, pad_trees
@@ -49,8 +50,7 @@ def build_rngtr(
     Raises ValueError for values out of range.
     """
     check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
-    if iterations < 1:
-        raise ValueError(Errors.E412.format(iterations=iterations))
+    check_counts(iterations=iterations)
     network = partial(
         RNGTr,
         iterations=iterations,

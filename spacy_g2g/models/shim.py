@@ -31,7 +31,7 @@ from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
-from .types import Parse, ParserModel, Sentence, Tree
+from .types import BoolArray, Parse, ParserModel, Sentence, Tree
 from .wordpieces import WordPieces
 
 # Pieces of a batch with its padding, by device; they bound memory.
@@ -50,6 +50,8 @@ class G2GShim(Shim):
     encoder_rate_factor: the learning rate of the parameters that come from a checkpoint or a parser, as a
         multiple of the optimizer's rate.
     mixed_precision: compute in bfloat16 on CUDA.
+    unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
+        unknown in training.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class G2GShim(Shim):
         reads_tags: bool,
         encoder_rate_factor: float,
         mixed_precision: bool,
+        unknown_share: float = 0.0,
     ) -> None:
         super().__init__(None)
         self.build = build
@@ -67,6 +70,7 @@ class G2GShim(Shim):
         self.reads_tags = reads_tags
         self.encoder_rate_factor = encoder_rate_factor
         self.mixed_precision = mixed_precision
+        self.unknown_share = unknown_share
         self.spec: NetworkSpec | None = None
         self.n_targets = 0
 
@@ -97,6 +101,7 @@ class G2GShim(Shim):
             tags=tags,
             pretrained=bool(checkpoint.weights),
             n_initial_labels=n_initial_labels,
+            rare_words=() if checkpoint.weights else _rarest_words(sentences, self.unknown_share),
         )
         self._set_network(spec)
         if checkpoint.weights:
@@ -138,6 +143,7 @@ class G2GShim(Shim):
         config = spec.encoder
         self.wordpieces = WordPieces(spec.tokenizer, config.n_positions, config.vocab_size, spec.tags)
         self._model = self.build(spec).to(get_torch_default_device())
+        self._unknown = frozenset(spec.rare_words)
         self._optimizer = None
         self.n_targets = 0
 
@@ -185,7 +191,7 @@ class G2GShim(Shim):
         network = self.network.train()
         losses = []
         with self.precision():
-            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded, self._unknown):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
 
@@ -198,6 +204,10 @@ class G2GShim(Shim):
         if not math.isfinite(total):
             raise ValueError(Errors.E411.format(loss=total))
         return total, backprop
+
+    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
+        """Which gold trees give a loss, bool [trees]."""
+        return self.network.can_learn(gold)
 
     @property
     def max_padded(self) -> int:
@@ -283,6 +293,7 @@ class G2GShim(Shim):
             weights = load_tensors(msg["weights"])
             spec["encoder"] = EncoderConfig(**spec["encoder"])
             spec["tags"] = None if spec["tags"] is None else tuple(spec["tags"])
+            spec["rare_words"] = tuple(spec.get("rare_words", ()))
             self._set_network(NetworkSpec(**spec))
             self.network.load_state_dict(weights)
         except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
@@ -299,6 +310,12 @@ class G2GShim(Shim):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["attributes"], _model=None, _optimizer=None, spec=None)
         self.from_bytes(state["data"])
+
+
+def _rarest_words(sentences: Iterable[Sentence], share: float) -> tuple[str, ...]:
+    counts = Counter(word for sentence in sentences for word in sentence.words)
+    ranked = sorted(counts, key=lambda word: (counts[word], word))
+    return tuple(ranked[: int(share * len(ranked))])
 
 
 def get_shim(model: ParserModel) -> G2GShim:

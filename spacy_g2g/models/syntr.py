@@ -20,6 +20,7 @@ from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
 from .encoder import EncoderSizes
 from .network import ROOT_LABEL, Network, NetworkSpec
+from .settings import check_counts, check_shared_settings
 from .shim import G2GShim, make_model
 from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
@@ -59,17 +60,8 @@ def check_settings(
     tag_attr: str | None, arc_width: int, label_width: int, dropout: float, encoder_rate_factor: float
 ) -> None:
     """Raise ValueError for values out of range."""
-    if tag_attr not in (None, "POS", "TAG"):
-        raise ValueError(Errors.E408.format(tag_attr=tag_attr))
-    if not 0.0 <= dropout < 1.0 or arc_width < 1 or label_width < 1 or encoder_rate_factor <= 0.0:
-        raise ValueError(
-            Errors.E409.format(
-                dropout=dropout,
-                arc_width=arc_width,
-                label_width=label_width,
-                encoder_rate_factor=encoder_rate_factor,
-            )
-        )
+    check_shared_settings(tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor)
+    check_counts(arc_width=arc_width, label_width=label_width)
 
 
 class SynTr(Network):

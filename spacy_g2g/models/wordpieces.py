@@ -9,7 +9,7 @@ words, and each word's vector is taken from the row in which it has most context
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,23 +59,25 @@ class PieceBatch:
     labels: IntArray | None = None
 
     def take(self, members: IntArray) -> PieceBatch:
-        """The batch of some of the sentences, at least one, given by their ascending numbers."""
-        rows = np.flatnonzero(np.isin(self.sentences, members))
+        """The batch of some of the sentences, at least one, given by their numbers, which may repeat."""
+        starts = np.searchsorted(self.sentences, members)
+        counts = np.searchsorted(self.sentences, members, side="right") - starts
+        ends = np.cumsum(counts)
+        new_starts = ends - counts
+        rows = np.arange(ends[-1]) + np.repeat(starts - new_starts, counts)
         lengths, n_words = self.lengths[rows], self.n_words[members]
         old_width, width = self.piece_ids.shape[1], int(lengths.max())
-        new_rows = np.zeros(len(self.lengths), dtype=np.int64)
-        new_rows[rows] = np.arange(len(rows))
         index = self.word_index[members, : n_words.max() + 1]
         is_word = np.arange(index.shape[1]) <= n_words[:, None]
-        index = np.where(is_word, new_rows[index // old_width] * width + index % old_width, 0)
+        new_rows = index // old_width + (new_starts - starts)[:, None]
         return PieceBatch(
             self.piece_ids[rows, :width],
             lengths,
-            index,
+            np.where(is_word, new_rows * width + index % old_width, 0),
             n_words,
             None if self.tag_ids is None else self.tag_ids[rows, :width],
             [self.fits[i] for i in members],
-            np.searchsorted(members, self.sentences[rows]),
+            np.repeat(np.arange(len(members)), counts),
             self.words[rows, :width],
             None if self.heads is None else self.heads[members, : n_words.max()],
             None if self.labels is None else self.labels[members, : n_words.max()],
@@ -129,14 +131,24 @@ class WordPieces:
         return [[known[word] for word in s.words] for s in sentences]
 
     def batches(
-        self, sentences: Sequence[Sentence], max_padded: int
+        self, sentences: Sequence[Sentence], max_padded: int, unknown: Collection[str] = ()
     ) -> Iterator[tuple[list[int], PieceBatch]]:
         """Sentences of about the same number of pieces together, the longest first.
+
+        unknown: words to be read as one unknown piece.
 
         Yields the places of the batch's sentences in the input, and the batch, of at most
         ``max_padded`` pieces with padding (more only where a single sentence has more).
         """
         split = self.split(sentences)
+        if unknown:
+            split = [
+                [
+                    (self.unk_id,) if word in unknown else word_pieces
+                    for word, word_pieces in zip(s.words, pieces, strict=True)
+                ]
+                for s, pieces in zip(sentences, split, strict=True)
+            ]
         widths = [min(sum(map(len, pieces)), self.max_pieces) + N_FRAME_PIECES for pieces in split]
         order = sorted(range(len(sentences)), key=lambda i: (-widths[i], i))
         members: list[int] = []

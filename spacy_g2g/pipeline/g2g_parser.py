@@ -17,6 +17,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
@@ -53,6 +54,7 @@ DEFAULT_MODEL = f"""
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 SAVED_FILES = ("cfg", "vocab", "model")
+EXAMPLES_AT_ONCE = 500
 
 
 @Language.factory(
@@ -189,12 +191,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         Where the predicted Doc has no boundaries, the reference's are used. Raises ValueError for a label
         that was not seen in initialisation.
         """
+        from ..models.shim import get_shim
+
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "G2GParser.update")
         sentences, gold = self._sentences_and_gold(examples)
-        learnable = [i for i, tree in enumerate(gold) if (tree.heads >= 0).any()]
+        learnable = np.flatnonzero(get_shim(self.model).can_learn(gold)).tolist() if gold else []
         if learnable:
             set_dropout_rate(self.model, drop)
             inputs = [sentences[i] for i in learnable], [gold[i] for i in learnable]
@@ -256,7 +260,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             roots of the examples have, else the first.
         encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, with the sizes of the model block.
-        Raises ValueError when there are no labels.
+        Raises ValueError when there are no labels, and when the model can learn from none of the trees.
         """
         from ..models.encoder import encoder_from_scratch
         from ..models.shim import get_shim
@@ -285,6 +289,25 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         get_shim(self.model).initialize(
             encoder or encoder_from_scratch(), sentences, self.labels, self._count_initial_labels()
         )
+        if get_shim(self.model).network.needs_trees:
+            self._warn_unlearnable(get_examples())
+
+    def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
+        """Count the sentences that training leaves out."""
+        from ..models.shim import get_shim
+
+        n_known = n_learnable = 0
+        for batch in minibatch(examples, size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+            _, gold = self._sentences_and_gold(batch)
+            if gold:
+                n_known += sum(bool((tree.heads >= 0).any()) for tree in gold)
+                n_learnable += int(get_shim(self.model).can_learn(gold).sum())
+        if n_known and not n_learnable:
+            raise ValueError(Errors.E509.format(name=self.name, n=n_known))
+        if n_learnable < n_known:
+            warnings.warn(
+                Warnings.W504.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
+            )
 
     def _count_initial_labels(self) -> int:
         """Labels that only initial graphs have, of components that read such."""

@@ -87,7 +87,7 @@ def passes(parses: Sequence[Parse]) -> list[int]:
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"iterations": 0}, "E412.*is 0"),
+        ({"iterations": 0}, "E409.*iterations is 0"),
         ({"tag_attr": "DEP"}, "E408"),
         ({"dropout": 1.0}, "E409"),
         ({"arc_width": 0}, "E409"),

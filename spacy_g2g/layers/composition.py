@@ -1,0 +1,54 @@
+"""Composition of words with their dependents (Mohammadshahi & Henderson 2019, eq. 3, after Dyer et al.)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import LongTensor, Tensor, nn
+
+from .embeddings import grown
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+N_DIRECTIONS = 2
+# The relation of words that have no new dependent.
+NO_RELATION = 0
+
+
+def relation_ids(labels: IntArray, is_right: BoolArray) -> IntArray:
+    """The relations of arcs with these labels, to the right or to the left; labels of -1 have NO_RELATION."""
+    return np.where(labels < 0, NO_RELATION, 1 + N_DIRECTIONS * labels + is_right)
+
+
+class Composition(nn.Module):
+    """``C <- tanh(W [head, dependent, relation] + b) + C``, which at first leaves all words as they are.
+
+    width: of the vectors.
+    n_labels: of arcs; a relation is a label with the direction of its arc.
+    """
+
+    def __init__(self, width: int, n_labels: int) -> None:
+        super().__init__()
+        self.relations = nn.Embedding(1 + N_DIRECTIONS * n_labels, width)
+        self.no_dependent = nn.Parameter(torch.empty(width))
+        self.linear = nn.Linear(3 * width, width)
+        nn.init.normal_(self.relations.weight, std=0.02)
+        nn.init.normal_(self.no_dependent, std=0.02)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, heads: Tensor, dependents: Tensor, relations: LongTensor) -> Tensor:
+        """Compose words with their new dependents.
+
+        heads, dependents: [..., width], ``no_dependent`` where there is none.
+        relations: int [...], by ``relation_ids``.
+        Returns [..., width], the new vectors of the heads.
+        """
+        inputs = torch.cat([heads, dependents, self.relations(relations)], dim=-1)
+        return heads + torch.tanh(self.linear(inputs))
+
+    def resize(self, n_labels: int) -> None:
+        """Add labels behind those there are."""
+        self.relations = grown(self.relations, 1 + N_DIRECTIONS * n_labels)

@@ -1,0 +1,210 @@
+"""SentTr: a transition-based parser that encodes the sentence, and with graph input the partial tree.
+
+Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing",
+section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..parsing.arc_standard import NO_ACTION
+from ..parsing.state import States
+from .encoder import EncoderSizes
+from .graph_input import N_UNLABELLED, LabelEmbeddings, label_rows, to_edges, unlabelled_edges
+from .network import NetworkSpec
+from .settings import check_counts, check_shared_settings
+from .shim import G2GShim, make_model
+from .transitions import (
+    B1,
+    S1,
+    S2,
+    Reader,
+    Samples,
+    Step,
+    TransitionNetwork,
+    TransitionSettings,
+    is_arc,
+    sample_groups,
+)
+from .types import FloatArray, IntArray, ParserModel
+from .wordpieces import PieceBatch
+
+
+def build_sent_tr(
+    encoder: EncoderSizes,
+    graph_input: bool = True,
+    swap: bool = True,
+    refresh_every: int = 1,
+    states_per_sentence: int | None = 4,
+    beam_width: int = 1,
+    tag_attr: Literal["POS", "TAG"] | None = None,
+    hidden_width: int = 200,
+    dropout: float = 0.05,
+    unknown_share: float = 0.05,
+    encoder_rate_factor: float = 0.1,
+    mixed_precision: bool = True,
+) -> ParserModel:
+    """Registered as ``spacy_g2g.SentTr.v1``: SentTr, and with graph input SentTr+G2GTr.
+
+    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own).
+    graph_input: encode the sentence again, with the partial tree, when that has got an arc.
+    swap: whether there is the action SWAP; without it trees are projective.
+    refresh_every: encode again after that many arcs.
+    states_per_sentence: with graph input, partial trees of a sentence that are sampled for an update, each
+        an encoder pass; None for all, which takes memory for all of them at once.
+    beam_width: hypotheses in decoding; 1 is greedy.
+    tag_attr: the token attribute whose embedding is added to the words' pieces; None for none.
+    hidden_width, dropout: of the classifiers (the encoder's dropout is ``[training] dropout``).
+    unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
+        unknown in training.
+    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of the optimizer's rate.
+    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
+    Raises ValueError for values out of range.
+    """
+    check_shared_settings(
+        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, unknown_share=unknown_share
+    )
+    check_counts(refresh_every=refresh_every)
+    settings = TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout)
+    shim = G2GShim(
+        partial(SentTr, settings=settings, graph_input=graph_input, refresh_every=refresh_every),
+        encoder,
+        reads_tags=tag_attr is not None,
+        encoder_rate_factor=encoder_rate_factor,
+        mixed_precision=mixed_precision,
+        unknown_share=unknown_share,
+    )
+    return make_model("sent_tr", shim, tag_attr)
+
+
+class SentTr(TransitionNetwork):
+    """The vectors of s2, s1 and b1 are those of their words in the encoded sentence."""
+
+    def __init__(
+        self, spec: NetworkSpec, settings: TransitionSettings, *, graph_input: bool, refresh_every: int
+    ) -> None:
+        super().__init__(
+            spec,
+            settings,
+            exist_slots=(S2, S1, B1),
+            relation_slots=(S2, S1),
+            n_relations=N_UNLABELLED if graph_input else 0,
+        )
+        self.graph_input = graph_input
+        self.refresh_every = refresh_every
+        self.empty = nn.Parameter(torch.empty(spec.encoder.width))
+        nn.init.normal_(self.empty, std=spec.encoder.initializer_range)
+        if graph_input:
+            self.label_embeddings = LabelEmbeddings(spec.n_labels, spec.encoder.embedding_width)
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels."""
+        super().resize_labels(n_labels)
+        if self.graph_input:
+            self.label_embeddings.resize(n_labels)
+
+    def project(self, batch: PieceBatch) -> Tensor:
+        """The classifiers' parts of an empty slot, of ROOT and of each word, for the batch's graphs.
+
+        Returns float [sentences, 1 + 1 + words, parts, hidden_width].
+        """
+        edges, extra = None, None
+        if self.graph_input:
+            edges = to_edges(unlabelled_edges(batch), self.device)
+            extra = self.label_embeddings(self.tensor(label_rows(batch)))
+        words = self.encode(batch, edges, extra)
+        empty = self.empty.to(words.dtype).expand(len(words), 1, -1)
+        return self.classifiers.project(torch.cat([empty, words], 1))
+
+    def score_slots(self, table: Tensor, owners: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+        """Scores of states; owners: int [states], rows of ``project``'s table; slots: int [states, 3]."""
+        n_parts = len(self.classifiers.slots)
+        places = owners[:, None] * table.shape[1] + slots[:, self.classifiers.slots] + 1
+        parts = table.flatten(0, 1)[self.tensor(places), torch.arange(n_parts, device=table.device)]
+        exist, relation = self.classifiers(parts)
+        return exist, relation
+
+    def sample(self, actions: IntArray) -> FloatArray:
+        """All states of sampled partial trees; without graph input all states."""
+        if not self.graph_input:
+            return np.asarray(actions != NO_ACTION, dtype=np.float32)
+        return sample_groups(self._versions(actions), self.settings.states_per_sentence)
+
+    def _versions(self, actions: IntArray) -> IntArray:
+        """Which encoder pass each state needs, int [sentences, steps], -1 after the end."""
+        arcs = is_arc(actions)
+        n_arcs: IntArray = np.cumsum(arcs, axis=1) - arcs
+        return np.where(actions == NO_ACTION, -1, n_arcs // self.refresh_every)
+
+    def score_samples(
+        self,
+        batch: PieceBatch,
+        samples: Samples,
+        steps: Sequence[Step],  # noqa: ARG002
+    ) -> tuple[Tensor, Tensor]:
+        """Scores of sampled states, with one encoder pass for all states of one partial tree."""
+        if not self.graph_input:
+            return self.score_slots(self.project(batch), samples.sentences, samples.slots)
+        versions = samples.states.n_arcs // self.refresh_every
+        keys, first, owners = np.unique(
+            np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
+        )
+        # Of the states of one pass the first has the tree as it was encoded.
+        table = self.project(with_graphs(batch.take(keys[0]), samples.states.take(first)))
+        return self.score_slots(table, owners.reshape(-1), samples.slots)
+
+    def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:
+        """Begin to decode."""
+        return _SentReader(self, batch, n_hypotheses)
+
+
+class _SentReader(Reader):
+    """Encodes sentences once, or with graph input as often as their trees have got ``refresh_every`` arcs."""
+
+    def __init__(self, network: SentTr, batch: PieceBatch, n_hypotheses: int) -> None:
+        self.network = network
+        n = len(batch.n_words)
+        if not network.graph_input:
+            self.table = network.project(batch)
+            self.owners = np.repeat(np.arange(n), n_hypotheses)
+            return
+        self.batch = batch.take(np.repeat(np.arange(n), n_hypotheses))
+        self.owners = np.arange(n * n_hypotheses)
+        self.n_encoded = np.full(n * n_hypotheses, -network.refresh_every)
+        self.table = torch.empty(0)
+
+    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+        if self.network.graph_input:
+            self._refresh(states, rows)
+        return self.network.score_slots(self.table, self.owners[rows], slots)
+
+    def _refresh(self, states: States, rows: IntArray) -> None:
+        n_arcs = states.n_arcs
+        rows = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
+        if not len(rows):
+            return
+        parts = self.network.project(with_graphs(self.batch.take(rows), states.take(rows)))
+        if not len(self.table):
+            width = states.heads.shape[1] + 2
+            self.table = parts.new_zeros(len(self.owners), width, *parts.shape[2:])
+        self.table[self.network.tensor(rows), : parts.shape[1]] = parts
+        self.n_encoded[rows] = n_arcs[rows]
+
+    def take(self, order: IntArray) -> None:
+        if self.network.graph_input:
+            self.table = self.table[self.network.tensor(order)]
+            self.n_encoded = self.n_encoded[order]
+
+
+def with_graphs(batch: PieceBatch, states: States) -> PieceBatch:
+    """The batch with the partial trees of states as its graphs."""
+    width = int(batch.n_words.max())
+    return replace(batch, heads=states.heads[:, :width], labels=states.labels[:, :width])

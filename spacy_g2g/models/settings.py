@@ -1,0 +1,33 @@
+"""Checks of the settings that architectures share."""
+
+from __future__ import annotations
+
+from ..errors import Errors
+
+
+def check_shared_settings(
+    tag_attr: str | None, *, dropout: float, encoder_rate_factor: float, unknown_share: float = 0.0
+) -> None:
+    """Raise ValueError for a tag attribute that there is not, and for numbers out of range."""
+    if tag_attr not in (None, "POS", "TAG"):
+        raise ValueError(Errors.E408.format(tag_attr=tag_attr))
+    for setting, share in {"dropout": dropout, "unknown_share": unknown_share}.items():
+        if not 0.0 <= share < 1.0:
+            raise ValueError(Errors.E409.format(setting=setting, value=share, expected="from 0 to below 1"))
+    if encoder_rate_factor <= 0.0:
+        raise ValueError(
+            Errors.E409.format(setting="encoder_rate_factor", value=encoder_rate_factor, expected="above 0")
+        )
+
+
+def check_counts(**counts: int | None) -> None:
+    """Raise ValueError for a setting below 1; None is allowed."""
+    for setting, count in counts.items():
+        if count is not None and count < 1:
+            raise ValueError(Errors.E409.format(setting=setting, value=count, expected="of 1 or more"))
+
+
+def check_choice(setting: str, value: object, choices: tuple[object, ...]) -> None:
+    """Raise ValueError for a value that is not one of the choices."""
+    if value not in choices:
+        raise ValueError(Errors.E412.format(setting=setting, value=value, choices=choices))

@@ -1,0 +1,358 @@
+"""StateTr and its family: transition-based parsers whose encoder reads the parser state.
+
+Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing",
+section 4.1, and the first version of that paper (2019). Their systems are values of the arguments here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..layers.composition import NO_RELATION, Composition, relation_ids
+from ..layers.history import History
+from ..layers.history import State as HistoryState
+from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action
+from ..parsing.state import NO_WORD, States
+from .encoder import EncoderSizes
+from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_label_rows, unlabelled
+from .network import NetworkSpec
+from .settings import check_choice, check_counts, check_shared_settings
+from .shim import G2GShim, make_model
+from .state_input import BUFFER, DELETED, N_FRAME, N_SEGMENTS, StateInput, lay_out_states
+from .transitions import (
+    B1,
+    S1,
+    S2,
+    Reader,
+    Samples,
+    Step,
+    TransitionNetwork,
+    TransitionSettings,
+    dependents,
+    is_arc,
+)
+from .types import Fit, IntArray, ParserModel
+from .wordpieces import PieceBatch
+
+Output = Literal["tokens", "cls"]
+HistoryInput = Literal["actions", "labels"]
+N_HISTORY_LAYERS = 2
+
+
+def build_state_tr(
+    encoder: EncoderSizes,
+    graph_input: bool = True,
+    composition: bool = False,
+    history: HistoryInput | None = "labels",
+    output: Output = "tokens",
+    reads_buffer: bool = True,
+    pieces: Literal["first", "mean"] = "first",
+    swap: bool = True,
+    states_per_sentence: int | None = 4,
+    beam_width: int = 1,
+    tag_attr: Literal["POS", "TAG"] | None = None,
+    hidden_width: int = 200,
+    history_width: int = 100,
+    dropout: float = 0.05,
+    unknown_share: float = 0.05,
+    encoder_rate_factor: float = 0.1,
+    mixed_precision: bool = True,
+) -> ParserModel:
+    """Registered as ``spacy_g2g.StateTr.v1``: the encoder reads stack and buffer, with graph input all words.
+
+    The defaults are those of StateTr+G2GTr; docs/transition-parsers.md has the values of all systems.
+
+    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own).
+    graph_input: read the deleted words, too, and the partial tree, as relations and label embeddings.
+    composition: words of the stack take in their dependents before they are encoded.
+    history: an LSTM over past "actions", or over actions with their "labels"; None for none.
+    output: what the classifiers read, the "tokens" of the top of the stack, or "cls".
+    reads_buffer: with "tokens", Exist reads the front of the buffer, too.
+    pieces: a word is the embedding of its "first" piece, or the "mean" over its pieces.
+    states_per_sentence: states of a sentence that are sampled for an update, each an encoder pass; None for
+        all, which takes memory for all of them at once.
+    history_width: of the LSTM.
+    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share, encoder_rate_factor, mixed_precision:
+        as of ``spacy_g2g.SentTr.v1``.
+    Raises ValueError for values out of range.
+    """
+    check_shared_settings(
+        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, unknown_share=unknown_share
+    )
+    check_counts(history_width=history_width)
+    check_choice("history", history, ("actions", "labels", None))
+    check_choice("output", output, ("tokens", "cls"))
+    check_choice("pieces", pieces, ("first", "mean"))
+    network = partial(
+        StateTr,
+        settings=TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout),
+        graph_input=graph_input,
+        composition=composition,
+        history=history,
+        history_width=history_width,
+        output=output,
+        reads_buffer=reads_buffer,
+        pieces=pieces,
+    )
+    shim = G2GShim(
+        network,
+        encoder,
+        reads_tags=tag_attr is not None,
+        encoder_rate_factor=encoder_rate_factor,
+        mixed_precision=mixed_precision,
+        unknown_share=unknown_share,
+    )
+    return make_model("state_tr", shim, tag_attr)
+
+
+class StateTr(TransitionNetwork):
+    """The vectors of slots are those of their words, or of CLS, in the encoded state."""
+
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        settings: TransitionSettings,
+        *,
+        graph_input: bool,
+        composition: bool,
+        history: HistoryInput | None,
+        history_width: int,
+        output: Output,
+        reads_buffer: bool,
+        pieces: str,
+    ) -> None:
+        # CLS stands in the first slot.
+        tokens = (S2, S1, B1) if reads_buffer else (S2, S1)
+        super().__init__(
+            spec,
+            settings,
+            exist_slots=tokens if output == "tokens" else (S2,),
+            relation_slots=(S2, S1) if output == "tokens" else (S2,),
+            n_relations=N_UNLABELLED if graph_input else 0,
+            history_width=history_width if history else 0,
+        )
+        self.graph_input = graph_input
+        self.output = output
+        self.pieces = pieces
+        width, std = spec.encoder.embedding_width, spec.encoder.initializer_range
+        self.empty = nn.Parameter(torch.empty(spec.encoder.width))
+        nn.init.normal_(self.empty, std=std)
+        # A checkpoint's two segments stand for the stack and the rest, and only the difference is new.
+        self.has_segments = spec.encoder.n_segments > 1
+        self.segments = nn.Embedding(N_SEGMENTS, width)
+        nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
+        self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if graph_input else None
+        self.composition = Composition(width, spec.n_labels) if composition else None
+        self.history = None
+        if history:
+            n_labels = spec.n_labels if history == "labels" else 0
+            self.history = History(N_ACTIONS, n_labels, width=history_width, n_layers=N_HISTORY_LAYERS)
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels."""
+        super().resize_labels(n_labels)
+        for brick in (self.label_embeddings, self.composition, self.history):
+            if brick is not None:
+                brick.resize(n_labels)
+
+    def fits(self, batch: PieceBatch) -> list[Fit]:
+        """Sentences with more words than the encoder has positions are read in part, around the top.
+
+        Words of which the batch has no more than their first pieces are shortened where they are means.
+        """
+        is_long = batch.n_words + 1 + N_FRAME > self.encoder.config.n_positions
+        short: Fit = "shortened" if self.pieces == "mean" else "whole"
+        return [
+            "windows" if long else short if fit == "shortened" else "whole"
+            for long, fit in zip(is_long.tolist(), batch.fits, strict=True)
+        ]
+
+    # Words
+
+    def embed_words(self, batch: PieceBatch) -> Tensor:
+        """The vectors of ROOT, of the words, of SEP and of CLS before they are encoded.
+
+        Returns [sentences, words + 3, embedding_width].
+        """
+        index = self.tensor(batch.word_index)
+        piece_ids = self.tensor(batch.piece_ids)
+        table = self.encoder.embeddings.pieces
+        if self.pieces == "mean":
+            vectors = self._mean_pieces(batch, table(piece_ids))
+        else:
+            vectors = table(piece_ids.flatten()[index])
+        if self.tags is not None and batch.tag_ids is not None:
+            vectors = vectors + self.tags(self.tensor(batch.tag_ids).flatten()[index])
+        frame = batch.piece_ids[0, [batch.lengths[0] - 1, 0]]
+        return torch.cat([vectors, table(self.tensor(frame)).expand(len(vectors), -1, -1)], 1)
+
+    def _mean_pieces(self, batch: PieceBatch, vectors: Tensor) -> Tensor:
+        """The mean over the pieces of each word; vectors: [rows, width of the rows, embedding_width]."""
+        n, width = batch.word_index.shape
+        rows, places = np.nonzero(batch.words >= 0)
+        words = batch.sentences[rows] * width + batch.words[rows, places]
+        counts = np.maximum(np.bincount(words, minlength=n * width), 1).astype(np.float32)
+        sums = vectors.new_zeros(n * width, vectors.shape[-1])
+        picked = vectors[self.tensor(rows), self.tensor(places)]
+        sums = sums.index_add(0, self.tensor(words), picked)
+        return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
+
+    def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
+        """Let the words on the stacks take in what a step gave them.
+
+        words: of ``embed_words``; states: those that the step led to.
+        Returns the new vectors of words, shaped alike; words off the stack keep theirs.
+        """
+        if self.composition is None:
+            return words
+        columns = np.arange(states.stack.shape[1])
+        on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
+        rows, places = np.nonzero(on_stack)
+        arcs = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
+        relations = np.full(len(rows), NO_RELATION)
+        relations[arcs] = relation_ids(
+            step.labels[rows[arcs]], (step.actions == Action.RIGHT_ARC)[rows[arcs]]
+        )
+        flat = words.flatten(0, 1)
+        heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
+        taken = self.composition.no_dependent.to(flat.dtype).expand(len(rows), -1)
+        if arcs.any():
+            of_arcs = rows[arcs] * words.shape[1] + dependents(step)[rows[arcs]]
+            taken = taken.index_copy(0, self.tensor(np.flatnonzero(arcs)), flat[self.tensor(of_arcs)])
+        composed = self.composition(flat[heads], taken, self.tensor(relations))
+        return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
+
+    # States
+
+    def score_states(
+        self, words: Tensor, states: States, slots: IntArray, history: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Encode states and score their actions and labels.
+
+        words: of ``embed_words``, [states, words + 3, embedding_width].
+        slots: int [states, 3]. history: [states, history_width], where there is one.
+        """
+        state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
+        vectors = self._encode(words, states, state_input)
+        rows = np.arange(len(slots))[:, None]
+        if self.output == "cls":
+            read = vectors[:, :1]
+        else:
+            places = state_input.places[rows, np.maximum(slots, 0)]
+            is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
+            read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
+            read = torch.where(is_empty, self.empty.to(read.dtype), read)
+        parts = self.classifiers.project(read)
+        picked = parts[:, self.classifiers.slots, range(len(self.classifiers.slots))]
+        exist, relation = self.classifiers(picked, history)
+        return exist, relation
+
+    def _encode(self, words: Tensor, states: States, state_input: StateInput) -> Tensor:
+        """The vectors of all positions of the states' inputs, [states, positions, width]."""
+        rows = torch.arange(len(words), device=words.device)[:, None]
+        vectors = words[rows, self.tensor(state_input.words % words.shape[1])]
+        extra = self.segments(self.tensor(state_input.segments))
+        if self.label_embeddings is not None:
+            extra = extra + self.label_embeddings(self.tensor(self._label_rows(states, state_input)))
+        segments = np.minimum(state_input.segments, BUFFER) if self.has_segments else None
+        positions = np.arange(state_input.words.shape[1])
+        mask = positions < state_input.lengths[:, None]
+        encoded: Tensor = self.encoder(
+            vectors,
+            None if mask.all() else self.tensor(mask),
+            segments=None if segments is None else self.tensor(segments),
+            extra=extra,
+            edges=to_edges(_edges(states, state_input), self.device) if self.graph_input else None,
+        )
+        return encoded
+
+    def _label_rows(self, states: States, state_input: StateInput) -> IntArray:
+        """Rows of the label embeddings, int [states, positions]: deleted words have those of their arcs."""
+        rows = np.zeros_like(state_input.words)
+        states_, places = np.nonzero(state_input.segments == DELETED)
+        words = state_input.words[states_, places]
+        is_word = words > 0
+        labels = states.labels[states_[is_word], words[is_word] - 1]
+        rows[states_[is_word], places[is_word]] = to_label_rows(labels)
+        return rows
+
+    # Training and decoding
+
+    def score_samples(
+        self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
+    ) -> tuple[Tensor, Tensor]:
+        """Scores of sampled states."""
+        history = None
+        if self.history is not None:
+            history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.steps)]
+        words = self._compose_all(self.embed_words(batch), samples, steps)
+        return self.score_states(words, samples.states, samples.slots, history)
+
+    def _history_of(self, steps: Sequence[Step]) -> Tensor:
+        """The history before each step of the oracle, [sentences, steps, history_width]."""
+        assert self.history is not None
+        actions = np.stack([step.actions for step in steps], axis=1)
+        labels = np.stack([step.labels for step in steps], axis=1)
+        begin = self.history.begin(len(actions))
+        read, _ = self.history(self.tensor(np.maximum(actions, 0)), self.tensor(labels), begin)
+        return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
+
+    def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> Tensor:
+        """The vectors of the words of each sample, at its step."""
+        if self.composition is None:
+            return words[self.tensor(samples.sentences)]
+        at_steps = []
+        for i, step in enumerate(steps):
+            if i:
+                words = self.compose(words, step.states, steps[i - 1])
+            at_steps.append(words[self.tensor(samples.sentences[samples.steps == i])])
+        return torch.cat(at_steps)
+
+    def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:
+        """Begin to decode."""
+        return _StateReader(self, batch, n_hypotheses)
+
+
+class _StateReader(Reader):
+    """Keeps the composed vectors of words, and the history, of each hypothesis."""
+
+    def __init__(self, network: StateTr, batch: PieceBatch, n_hypotheses: int) -> None:
+        self.network = network
+        self.words = network.embed_words(batch).repeat_interleave(n_hypotheses, 0)
+        self.history: HistoryState | None = None
+        if network.history is not None:
+            self.history = network.history.begin(len(self.words))
+
+    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+        picked = self.network.tensor(rows)
+        history = None if self.history is None else self.history[0][-1][picked]
+        return self.network.score_states(self.words[picked], states.take(rows), slots, history)
+
+    def take(self, order: IntArray) -> None:
+        picked = self.network.tensor(order)
+        self.words = self.words[picked]
+        if self.history is not None:
+            self.history = self.history[0][:, picked], self.history[1][:, picked]
+
+    def advance(self, states: States, step: Step) -> None:
+        self.words = self.network.compose(self.words, states, step)
+        if self.history is not None and self.network.history is not None:
+            actions = self.network.tensor(np.maximum(step.actions, 0)[:, None])
+            labels = self.network.tensor(step.labels[:, None])
+            _, self.history = self.network.history(actions, labels, self.history)
+
+
+def _edges(states: States, state_input: StateInput) -> IntArray:
+    """The unlabelled edges of partial trees between the places of their words, int [4, edges]."""
+    rows, words = np.nonzero(states.deleted())
+    heads = state_input.places[rows, states.heads[rows, words]]
+    places = state_input.places[rows, words + 1]
+    is_there = (heads >= 0) & (places >= 0)
+    rows, heads, places = rows[is_there], heads[is_there], places[is_there]
+    return both_ways(rows, heads, places, *unlabelled(rows))
