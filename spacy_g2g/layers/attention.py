@@ -129,7 +129,7 @@ class GraphSelfAttention(nn.Module):
         if qkv.device.type == "cpu":
             size = min(size, max(1, CACHED_SCORES // (batch * n * n)))
         terms = None if edges is None else self._terms(edges, batch, n, size)
-        parts = [part.permute(2, 0, 1, 3).split(size) for part in qkv.unbind(2)]
+        parts = [torch.split(part.permute(2, 0, 1, 3), size) for part in qkv.unbind(2)]
         outputs = []
         for q, k, v in zip(*parts, strict=True):
             q = (q * self.head_width**-0.5).contiguous()
@@ -146,6 +146,7 @@ class GraphSelfAttention(nn.Module):
         return torch.cat(outputs, 2)
 
     def _terms(self, edges: Edges, batch: int, n: int, n_heads: int) -> "_EdgeTerms":
+        """The terms of edges in a batch with sentences of n positions, for n_heads heads together."""
         heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
         rows = (heads * batch + edges.batch) * n + edges.query
         keys = self.relation_norm(self.relation_keys)[edges.relation]

@@ -3,6 +3,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from spacy_g2g.layers import attention
 from spacy_g2g.layers.attention import Edges, GraphSelfAttention
 
 N_RELATIONS = 6
@@ -130,6 +131,28 @@ def test_sparse_form_equals_the_textbook_in_values_and_gradients(
         torch.testing.assert_close(
             *gradients, atol=tolerance, rtol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
         )
+
+
+@pytest.mark.parametrize("n_cells", [0, 3 * 6 * 6, 2 * 3 * 6 * 6])
+@pytest.mark.parametrize(
+    "edges", [None, as_edges([*GRAPHS["cycles"], (0, 0, 1, 4)])], ids=["no graph", "graph"]
+)
+def test_heads_computed_in_parts_give_the_same(
+    edges: Edges | None, n_cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = random_module(
+        normalise_keys=True, dropout=1e-9
+    ).train()  # computed by the formula, nothing dropped
+    x = torch.randn(3, 6, WIDTH)
+    mask = torch.arange(6) < LENGTHS[:, None]
+    found = []
+    for cached in (2**18, n_cells):
+        monkeypatch.setattr(attention, "CACHED_SCORES", cached)
+        y = module(x, mask, edges)[mask]
+        gradients = torch.autograd.grad(y.square().sum(), list(module.parameters()), allow_unused=True)
+        found.append([y, *(gradient for gradient in gradients if gradient is not None)])
+    for whole, in_parts in zip(*found, strict=True):
+        torch.testing.assert_close(in_parts, whole, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("normalise", [True, False])
