@@ -96,11 +96,19 @@ def parse_fold(
     shutil.rmtree(output)
 
 
+def digest(path: Path) -> str:
+    """SHA-256 of a file, or of the names and contents of all files in a folder."""
+    if not path.is_dir():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    files = {file.relative_to(path).as_posix(): digest(file) for file in path.rglob("*") if file.is_file()}
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
+
+
 def check_settings(work: Path, args: argparse.Namespace) -> None:
     """Record what the trees depend on, or stop where the folder has folds made with other settings."""
     config = choose_config(args.config, args.encoder)
     files = {"train": args.train, "dev": args.dev, "config": config}
-    settings = {name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for name, path in files.items()}
+    settings = {name: digest(Path(path)) for name, path in files.items()}
     settings |= {name: getattr(args, name) for name in ("encoder", "lang", "steps", "folds", "block", "seed")}
     path = work / "settings.json"
     found = json.loads(path.read_text(encoding="utf8")) if path.exists() else settings

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from wasabi import msg
 
 from ..errors import Errors
+from ..formats.conllu import decode_lines
 from ..training.refiner_corpus import align_graphs
 
 T = TypeVar("T")
@@ -23,6 +24,9 @@ Initial = Annotated[
     typer.Option(
         "--initial", help="CoNLL-U or .spacy file with the same words, whose trees a refiner begins with"
     ),
+]
+GoldTags = Annotated[
+    bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
 ]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "-b", help="Docs a batch  [default: the pipeline's]")
@@ -55,6 +59,17 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_texts(path: Path) -> Iterator[str]:
+    """The lines of a text file that are not empty.
+
+    RAISES (ValueError): for a line that is not UTF-8, with its number.
+    """
+    with path.open("rb") as file_:
+        for line in decode_lines(file_, str(path)):
+            if line.strip():
+                yield line.rstrip("\r\n")
 
 
 def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:

@@ -15,6 +15,7 @@ from ..formats.conllu import read_conllu, read_paragraphs
 from ..training.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_docs
 from .common import (
     BatchSize,
+    GoldTags,
     GpuId,
     Initial,
     Pipeline,
@@ -33,9 +34,7 @@ def evaluate_cli(
     raw: Annotated[
         bool, typer.Option("--raw", help="Start from the text, not from gold words and sentences")
     ] = False,
-    gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
-    ] = False,
+    gold_tags: GoldTags = False,
     initial: Initial = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the metrics")] = None,
     batch_size: BatchSize = None,

@@ -30,6 +30,7 @@ from .common import (
     atomic_path,
     check_suffix,
     progress,
+    read_texts,
     user_errors,
     with_graphs,
 )
@@ -116,10 +117,8 @@ def parse(
 
 
 def _read_txt(path: Path, _nlp: Language) -> Iterator[Task]:
-    with path.open("rb") as file_:
-        for line in decode_lines(file_, str(path)):
-            if line.strip():
-                yield line.rstrip("\r\n"), {}
+    for text in read_texts(path):
+        yield text, {}
 
 
 def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:

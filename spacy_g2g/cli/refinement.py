@@ -28,7 +28,19 @@ from ..evaluation.refinement import (
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
 from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_docs
-from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+from .common import (
+    BatchSize,
+    GoldTags,
+    GpuId,
+    Initial,
+    Pipeline,
+    Silent,
+    atomic_path,
+    check_suffix,
+    progress,
+    user_errors,
+    with_graphs,
+)
 
 PLOT_SUFFIXES = (".png", ".svg")
 
@@ -38,9 +50,8 @@ def refinement_cli(
     gold: Annotated[Path, typer.Argument(help="CoNLL-U file with gold annotation")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the figures")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Figure to draw, .png or .svg")] = None,
-    gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
-    ] = False,
+    gold_tags: GoldTags = False,
+    initial: Initial = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
@@ -54,7 +65,9 @@ def refinement_cli(
             check_suffix(plot, PLOT_SUFFIXES)
             _check_can_plot()
         setup_gpu(gpu_id, silent=silent)
-        analysis = refinement(pipeline, gold, gold_tags=gold_tags, batch_size=batch_size, silent=silent)
+        analysis = refinement(
+            pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
+        )
         if output is not None:
             with atomic_path(output) as path:
                 path.write_text(json.dumps(analysis.to_dict(), indent=2) + "\n", encoding="utf8")
@@ -70,6 +83,7 @@ def refinement(
     gold: Path,
     *,
     gold_tags: bool = False,
+    initial: Path | None = None,
     batch_size: int | None = None,
     silent: bool = True,
 ) -> Refinement:
@@ -77,15 +91,17 @@ def refinement(
 
     pipeline: Folder or name of a pipeline with an ``rng_refiner``.
     gold_tags: Give it gold UPOS, XPOS, features and lemmas too; for parsers that read tags.
-    RAISES (ValueError): for a pipeline without a refiner, one that changes the words, and a gold file that
-        is not CoNLL-U with complete trees.
+    initial: A file with the same sentences, whose trees the refiner begins with.
+    RAISES (ValueError): for a pipeline without a refiner, one that changes the words, a gold file that is
+        not CoNLL-U with complete trees, and an initial one with other sentences.
     """
     check_suffix(gold, [".conllu"])
     nlp = spacy.load(pipeline)
     store_graphs(nlp)
     sentences = list(read_conllu(gold, trees="full"))
     annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-    docs = nlp.pipe(sentences_to_docs(sentences, nlp.vocab, annotations=annotations), batch_size=batch_size)
+    gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
+    docs = nlp.pipe(with_graphs(gold_docs, initial, gold), batch_size=batch_size)
     pairs = zip(progress(docs, unit="sentences", silent=silent), sentences, strict=True)
     return analyse_refinement([refined_sentence(doc, sentence) for doc, sentence in pairs])
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +15,24 @@ from wasabi import msg
 
 from ..errors import Errors
 from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page
-from ..formats.conllu import ConlluSentence, decode_lines, read_conllu
+from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_doc
-from .common import BatchSize, GpuId, Pipeline, Silent, atomic_path, check_suffix, progress, user_errors
+from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from .common import (
+    BatchSize,
+    GoldTags,
+    GpuId,
+    Initial,
+    Pipeline,
+    Silent,
+    atomic_path,
+    check_suffix,
+    progress,
+    read_texts,
+    user_errors,
+    with_graphs,
+)
 
 #: A text, or a Doc of words, and its sentence with the gold tree.
 Task = tuple[str | Doc, ConlluSentence | None]
@@ -40,9 +53,8 @@ def render_cli(
         bool,
         typer.Option("--only-changed", help="Draw only sentences whose last tree is not the initial one"),
     ] = False,
-    gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
-    ] = False,
+    gold_tags: GoldTags = False,
+    initial: Initial = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
@@ -60,6 +72,7 @@ def render_cli(
             limit=limit,
             only_changed=only_changed,
             gold_tags=gold_tags,
+            initial=initial,
             batch_size=batch_size,
             silent=silent,
         )
@@ -75,6 +88,7 @@ def render(
     limit: int = 0,
     only_changed: bool = False,
     gold_tags: bool = False,
+    initial: Path | None = None,
     batch_size: int | None = None,
     silent: bool = True,
 ) -> int:
@@ -87,15 +101,18 @@ def render(
     limit: Most sentences to draw, 0 for all.
     only_changed: Leave out sentences whose last tree is the initial graph.
     gold_tags: Give the pipeline the tags, features and lemmas of the .conllu file too.
+    initial: A file with the sentences of a .conllu source, whose trees a refiner begins with.
     RETURNS (int): Number of sentences drawn.
     RAISES (ValueError): for an unknown suffix, bad input, or a pipeline without a parser; FileNotFoundError
         where there is no such file. The output is left as it was then.
     """
     check_suffix(output, [".html"])
     path = _as_file(source)
+    if initial is not None:
+        check_suffix(path or Path(source), [".conllu"])
     nlp = spacy.load(pipeline)
     _keep_graphs(nlp)
-    tasks = _read(source if path is None else path, nlp, gold_tags)
+    tasks = _read(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # Without a size of its own, a batch is no more than what a page needs.
@@ -134,19 +151,17 @@ def _keep_graphs(nlp: Language) -> None:
                     Token.set_extension(extension, default=None)
 
 
-def _read(source: str | Path, nlp: Language, gold_tags: bool) -> Iterator[Task]:
+def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
     if isinstance(source, str):
         yield source, None
     elif source.suffix == ".txt":
-        with source.open("rb") as file_:
-            for line in decode_lines(file_, str(source)):
-                if line.strip():
-                    yield line.rstrip("\r\n"), None
+        for text in read_texts(source):
+            yield text, None
     else:
         annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-        for sentence in read_conllu(source, trees="any"):
-            doc = sentences_to_doc([sentence], nlp.vocab, annotations=annotations, keep_source=False)
-            yield doc, sentence
+        sentences, gold = tee(read_conllu(source, trees="any"))
+        docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations, keep_source=False)
+        yield from zip(with_graphs(docs, initial, source), gold, strict=True)
 
 
 def _draw(doc: Doc, gold: ConlluSentence | None, nlp: Language) -> Iterator[Drawing]:

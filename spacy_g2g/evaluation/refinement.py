@@ -120,8 +120,11 @@ class Changes:
 class Stopped:
     """Sentences that made the same number of passes, and their words.
 
-    n_unchanged: Those whose last pass changed nothing, not even a subtype. After the greatest number of
-        passes the others had reached the limit, and another pass might have changed them.
+    n_unchanged: Those whose last pass gave the graph that it had read, subtypes included. With fewer passes
+        than others have, that is why a sentence stopped, also where its graph was no tree and its last graph
+        is the tree decoded instead. After the greatest number of passes, which may be the limit, the graph
+        before decoding is not known: those are counted whose last two graphs are the same, which leaves out
+        what repeated a graph that was no tree.
     """
 
     n_sentences: int
@@ -362,9 +365,10 @@ def _changes(words: _Words) -> tuple[Changes, ...]:
 
 def _stopped(sentences: Sequence[RefinedSentence], n_iterations: int) -> tuple[Stopped, ...]:
     table = np.zeros((n_iterations + 1, 3), dtype=np.int64)
+    most = max((sentence.passes for sentence in sentences), default=0)
     for sentence in sentences:
         t = sentence.passes
-        unchanged = t > 0 and _same(sentence.graphs[t - 1], sentence.graphs[t])
+        unchanged = t > 0 and (t < most or _same(sentence.graphs[t - 1], sentence.graphs[t]))
         table[t] += (1, len(sentence.gold.heads), unchanged)
     return tuple(Stopped(*row) for row in table.tolist())
 

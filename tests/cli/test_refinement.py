@@ -99,6 +99,22 @@ def test_scores_of_the_initial_graph_are_those_of_the_parser(folder: str, gold: 
     assert analysis.uas.scores[0] != analysis.uas.scores[-1]
 
 
+def test_trees_of_a_file_are_the_initial_graphs(folder: str, gold: Path, tmp_path: Path):
+    nlp = spacy.load(folder)
+    nlp.remove_pipe("g2g_parser")
+    nlp.to_disk(tmp_path / "refiner")
+    alone = str(tmp_path / "refiner")
+    assert refinement(alone, gold).las.scores[0] == 0
+    analysis = refinement(alone, gold, initial=gold)
+    assert analysis.las.scores[0] == analysis.uas.scores[0] == 1
+    assert analysis.las.scores[-1] == evaluate(alone, gold, initial=gold)["LAS"].f1 < 1
+    output = tmp_path / "figures.json"
+    arguments = ["refinement", alone, str(gold), "--initial", str(gold), "--output", str(output)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(output.read_text(encoding="utf8"))["las"]["scores"][0] == 1
+
+
 def test_passes_are_those_that_the_refiner_made(folder: str, gold: Path):
     nlp: Language = spacy.load(folder)
     passes = [

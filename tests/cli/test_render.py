@@ -76,6 +76,13 @@ def gold(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def no_parser(tmp_path: Path) -> str:
+    """Folder of a pipeline that leaves trees as they are."""
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    return str(tmp_path / "blank")
+
+
+@pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "out.html"
 
@@ -204,6 +211,44 @@ def test_our_refiner_tells_its_iterations(tmp_path, out):
     arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
     assert len(arcs) == 12
     assert all("%, label " in title for title in arcs)
+
+
+@pytest.fixture
+def initial(tmp_path: Path) -> Path:
+    """The trees of TEXT but for one label."""
+    path = tmp_path / "initial.conllu"
+    path.write_text(TEXT.replace("nsubj", "obj"), encoding="utf8")
+    return path
+
+
+def test_trees_of_a_file_are_the_initial_graphs(no_parser, gold, initial, out):
+    assert render(no_parser, gold, out, initial=initial) == 2
+    captions = [caption.strip() for caption in read(out).text_of("figcaption")]
+    assert captions == ["2 of 3 right", "", "3 of 3 right", ""]
+    assert render(no_parser, gold, out, initial=initial, limit=1) == 1
+    with pytest.raises(ValueError, match=r"E344"):
+        render(no_parser, gold, out)
+
+
+def test_command_takes_trees_of_a_file(no_parser, gold, initial, out):
+    arguments = ["render", no_parser, gold, "--output", str(out), "--initial", str(initial)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "It ← works: obj\ngold: It ← works: nsubj" in read(out).text_of("title")
+
+
+def test_trees_of_other_sentences_are_an_error(no_parser, gold, initial, out):
+    initial.write_text(TEXT.replace("We", "They"), encoding="utf8")
+    with pytest.raises(ValueError, match=r"E337.*They"):
+        render(no_parser, gold, out, initial=initial)
+    assert not out.exists()
+
+
+def test_text_has_no_trees_to_begin_with(no_parser, initial, tmp_path, out):
+    (tmp_path / "in.txt").write_text("Go on!\n")
+    for source in (str(tmp_path / "in.txt"), "Go on!"):
+        with pytest.raises(ValueError, match=r"E340.*Expected one of \.conllu"):
+            render(no_parser, source, out, initial=initial)
 
 
 def test_text_of_a_treebank_does_not_become_markup(pipeline, tmp_path, out):

@@ -189,9 +189,11 @@ def test_label_scores_equal_the_definitions_and_are_ranked(sentences):
 def test_stopped_sentences_are_counted_by_passes(sentences):
     found = analyse_refinement(sentences)
     assert len(found.stopped) == found.n_iterations + 1
+    most = max((s.passes for s in sentences), default=0)
     for t, row in enumerate(found.stopped):
         chosen = [s for s in sentences if s.passes == t]
-        n_unchanged = sum(t > 0 and s.graphs[t] == s.graphs[t - 1] for s in chosen)
+        n_unchanged = sum(s.graphs[t] == s.graphs[t - 1] for s in chosen) if t == most else len(chosen)
+        n_unchanged = n_unchanged if t else 0
         assert row == Stopped(len(chosen), sum(len(s.gold.heads) for s in chosen), n_unchanged)
 
 
@@ -241,6 +243,14 @@ def test_a_sentence_that_stopped_early_keeps_its_last_graph():
     found = analyse_refinement([early, late])
     assert found.las.scores == pytest.approx((4 / 6, 4 / 6, 4 / 6, 5 / 6))
     assert found.stopped == (Stopped(0, 0, 0), Stopped(1, 3, 1), Stopped(0, 0, 0), Stopped(1, 3, 0))
+
+
+def test_a_sentence_that_stopped_early_is_unchanged_also_where_a_tree_was_decoded_in_the_end():
+    cycle = Graph([2, 1, 2], ["nsubj", "root", "obj"])
+    early = RefinedSentence(TREE, [TREE, cycle, TREE], 2)
+    late = RefinedSentence(TREE, [TREE, cycle, cycle, TREE], 3)
+    found = analyse_refinement([early, late, late])
+    assert found.stopped[2:] == (Stopped(1, 3, 1), Stopped(2, 6, 0))
 
 
 def test_subtypes_do_not_count_but_for_being_unchanged():

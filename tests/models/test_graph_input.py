@@ -10,7 +10,16 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_g2g.models.graph_input import added_labels, count_relations, graph_edges, to_edges
+from spacy_g2g.models.graph_input import (
+    LabelEmbeddings,
+    added_labels,
+    count_relations,
+    graph_edges,
+    label_rows,
+    to_edges,
+    to_label_rows,
+    unlabelled_edges,
+)
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.wordpieces import PieceBatch, WordPieces
 
@@ -157,3 +166,67 @@ def test_added_labels_begin_as_any_other_label(place: int, n_added: int, expecte
     assert found == [f"{label} {way}" for way in ("down", "up") for label in expected]
     assert len(found) == count_relations(3 + n_added)
     assert rows.dtype == torch.int64
+
+
+# Unlabelled relations, and labels as vectors
+
+
+@settings(max_examples=40)
+@given(st.lists(graphs(), min_size=1, max_size=3))
+@example([([3, 3, 4], [2, 0, 2], [1, 0, 2]), ([1], [0], [0])])
+@example([([1] * 14, [0, *range(1, 14)], [1] * 14)])
+def test_unlabelled_edges_are_the_labelled_ones_by_their_direction(sentences: list[Graph]):
+    batch = batch_of(sentences)
+    labelled, found = graph_edges(batch, N_LABELS), unlabelled_edges(batch)
+    assert np.array_equal(found[:3], labelled[:3])
+    assert np.array_equal(found[3], labelled[3] >= UP)
+
+
+def test_the_unlabelled_edges_of_a_sentence_spelled_out():
+    # CLS ROOT a ##a b SEP; a hangs on b, b on ROOT.
+    edges = unlabelled_edges(batch_of([([2, 1], [2, 0], [2, 0])]))
+    assert {tuple(edge) for edge in edges[1:].T.tolist()} == {
+        (4, 2, 0),
+        (2, 4, 1),
+        (1, 4, 0),
+        (4, 1, 1),
+        (2, 3, 0),
+        (3, 2, 1),
+    }
+
+
+@settings(max_examples=40)
+@given(st.lists(graphs(), min_size=1, max_size=3), st.booleans())
+@example([([3, 3, 4], [2, 0, 2], [1, 0, 2]), ([1], [0], [0])], True)
+@example([([1] * 14, [0, *range(1, 14)], [1] * 14)], True)
+def test_each_piece_has_the_label_of_its_arc(sentences: list[Graph], with_graph: bool):
+    batch = batch_of(sentences, with_graph)
+    rows = label_rows(batch)
+    assert rows.shape == batch.piece_ids.shape
+    for row, i in product(*map(range, rows.shape)):
+        words = batch.words[row].tolist()
+        _, heads, labels = sentences[batch.sentences[row]]
+        expected = 0
+        if words[i] >= 0 and words.index(words[i]) < i:
+            expected = 1
+        elif words[i] > 0 and with_graph and heads[words[i] - 1] in words and heads[words[i] - 1] >= 0:
+            expected = labels[words[i] - 1] + 2 if labels[words[i] - 1] >= 0 else 0
+        assert rows[row, i] == expected
+
+
+def test_missing_labels_have_the_row_of_none():
+    assert to_label_rows(np.array([-1, 0, 3, -2])).tolist() == [0, 2, 5, 1]
+
+
+def test_label_embeddings_begin_at_zero_learn_and_grow_by_zeros():
+    table = LabelEmbeddings(N_LABELS, 3)
+    rows = torch.tensor([0, 1, N_LABELS + 1])
+    assert not table(rows).any()
+    table(rows).sum().backward()
+    assert table.weight.grad is not None
+    assert table.weight.grad.abs().sum(1).tolist() == [0, 3, 0, 0, 0, 3]
+    with torch.no_grad():
+        table.weight.add_(1.0)
+    table.resize(N_LABELS + 2)
+    assert table.weight.sum(1).tolist() == [3.0] * (N_LABELS + 2) + [0.0] * 2
+    assert table(torch.tensor([N_LABELS + 3])).shape == (1, 3)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import srsly
 import torch
 from thinc.api import Adam, Linear, warmup_linear
 
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
+from spacy_g2g.models.sent_tr import build_sent_tr
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
@@ -324,3 +326,78 @@ def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():
     with pytest.raises(ValueError, match=r"E411.*nan"):
         learn(model)
     assert shim.n_targets == 0
+
+
+# Rare words
+
+
+def make_sent_tr(unknown_share: float, source: Any = None) -> tuple[ParserModel, G2GShim]:
+    model = build_sent_tr(tiny_sizes(), hidden_width=16, dropout=0.0, unknown_share=unknown_share)
+    shim = get_shim(model)
+    sentences = [*SENTENCES, Sentence(["often"] * 9), Sentence(["rare"])]
+    shim.initialize(source or encoder_from_scratch(min_frequency=1), sentences, LABELS)
+    randomise(model)
+    return model, shim
+
+
+def loss_of(model: ParserModel, words: list[str]) -> float:
+    """The loss of a tree in which each word hangs on the one before it."""
+    tree = Tree(np.arange(len(words)), np.minimum(np.arange(len(words)), 1))
+    return float(model.begin_update(([Sentence(words)], [tree]))[0])
+
+
+def test_from_scratch_the_rarest_share_of_words_is_read_as_unknown():
+    _, shim = make_sent_tr(0.25)
+    assert shim.spec is not None
+    words = [word for sentence in SENTENCES for word in sentence.words] + ["often"] * 9 + ["rare"]
+    rare = shim.spec.rare_words
+    assert len(rare) == int(0.25 * len(set(words)))
+    assert len(set(rare)) == len(rare)
+    assert {words.count(word) for word in rare} == {1}
+    assert "often" not in rare
+
+
+def test_rare_words_are_unknown_in_training_alone():
+    model, shim = make_sent_tr(0.999)
+    assert shim.spec is not None
+    assert {"rare", "she", "saw"} <= set(shim.spec.rare_words)
+    assert "often" not in shim.spec.rare_words
+    assert loss_of(model, ["rare", "she"]) == loss_of(model, ["saw", "rare"])
+    assert loss_of(model, ["often", "she"]) != loss_of(model, ["saw", "rare"])
+    probs = [model.predict([Sentence(words)])[0].head_probs for words in (["rare", "she"], ["saw", "rare"])]
+    assert not np.allclose(*probs)
+
+
+def test_without_a_share_no_word_is_unknown_in_training():
+    model, shim = make_sent_tr(0.0)
+    assert shim.spec is not None
+    assert shim.spec.rare_words == ()
+    assert loss_of(model, ["rare", "she"]) != loss_of(model, ["saw", "rare"])
+
+
+def test_with_a_checkpoint_all_words_are_read():
+    _, shim = make_sent_tr(0.5, pretrained_source)
+    assert shim.spec is not None
+    assert shim.spec.rare_words == ()
+
+
+def test_rare_words_are_kept():
+    model, shim = make_sent_tr(0.5)
+    other = build_sent_tr(tiny_sizes(), hidden_width=16, dropout=0.0)
+    for kept in (other.from_bytes(model.to_bytes()), through_pickle(model), model.copy()):
+        assert get_shim(kept).spec == shim.spec
+        assert loss_of(kept, ["rare", "often"]) == pytest.approx(loss_of(model, ["rare", "often"]))
+
+
+def test_weights_of_before_there_were_rare_words_can_be_read():
+    _, shim = make()
+    message = srsly.msgpack_loads(shim.to_bytes())
+    del message["spec"]["rare_words"]
+    _, other = make()
+    assert other.from_bytes(srsly.msgpack_dumps(message)).spec == shim.spec
+
+
+def test_trees_without_a_head_can_not_be_learned():
+    _, shim = make()
+    assert shim.can_learn([GOLD[0], MISSING[0], GOLD[1]]).tolist() == [True, False, True]
+    assert shim.can_learn([]).tolist() == []

@@ -397,3 +397,36 @@ def test_taken_sentences_without_a_graph_have_an_empty_one():
     assert taken.heads is not None
     assert taken.labels is not None
     assert (taken.heads.tolist(), taken.labels.tolist()) == ([[-1]], [[-1]])
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=26), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=6),
+)
+def test_taken_sentences_may_repeat_in_any_order(lengths: list[list[int]], wanted: list[int]):
+    pieces = make(char_tokenizer(), n_positions=13, tags=["A"])
+    sentences = [Sentence(sentence_of(*of).words, graph=graph_of(len(of), i)) for i, of in enumerate(lengths)]
+    members = [i % len(sentences) for i in wanted]
+    found = pieces.batch(sentences).take(np.array(members))
+    assert_same_batch(found, pieces.batch([sentences[i] for i in members]))
+
+
+# Words that are read as unknown
+
+
+def test_words_can_be_read_as_one_unknown_piece():
+    pieces = make(char_tokenizer(), tags=["A"])
+    sentences = [Sentence(["aa", "bbb", "c"], ["A", "A", "A"]), Sentence(["bbb"], ["A"])]
+    found = dict(_by_sentence(pieces, sentences, {"bbb"}))
+    c = pieces.tokenizer.token_to_id("c")
+    a, a_inside = (pieces.tokenizer.token_to_id(piece) for piece in ("a", "##a"))
+    assert found == {0: [CLS, ROOT, a, a_inside, UNK, c, SEP], 1: [CLS, ROOT, UNK, SEP]}
+    # Nothing is remembered.
+    assert UNK not in dict(_by_sentence(pieces, sentences, set()))[1]
+    assert pieces.split(sentences)[1] != [(UNK,)]
+
+
+def _by_sentence(pieces: WordPieces, sentences: list[Sentence], unknown: set[str]):
+    for members, batch in pieces.batches(sentences, 100, unknown):
+        for i, row, length in zip(members, batch.piece_ids.tolist(), batch.lengths, strict=True):
+            yield i, row[:length]
