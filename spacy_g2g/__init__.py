@@ -4,8 +4,8 @@ The floors, from the ground up; imports go strictly down, and modules of one flo
 different folders do not import each other:
 
 0. ``errors``: every error and warning text.
-1. ``parsing``: trees, transition system and decoding, Python and NumPy only. ``layers``: neural bricks, PyTorch only.
-   ``formats``: CoNLL-U text.
+1. ``parsing``: trees, transitions and decoding, Python and NumPy only. ``layers``: neural bricks, PyTorch
+   only. ``formats``: CoNLL-U text.
 2. ``models``: Thinc architectures, where trees and tensors meet. ``training``: readers and callbacks.
    ``evaluation``: official UD metrics.
 3. ``pipeline``: the spaCy components and scorers.

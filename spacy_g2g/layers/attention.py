@@ -129,7 +129,7 @@ class GraphSelfAttention(nn.Module):
         if qkv.device.type == "cpu":
             size = min(size, max(1, CACHED_SCORES // (batch * n * n)))
         terms = None if edges is None else self._terms(edges, batch, n, size)
-        parts = [torch.split(part.permute(2, 0, 1, 3), size) for part in qkv.unbind(2)]
+        parts = [part.permute(2, 0, 1, 3).split(size) for part in qkv.unbind(2)]  # type: ignore[no-untyped-call]
         outputs = []
         for q, k, v in zip(*parts, strict=True):
             q = (q * self.head_width**-0.5).contiguous()

@@ -46,10 +46,8 @@ class TransitionClassifiers(nn.Module):
         self.dropout = Dropout(dropout)
         self.exist = nn.Linear(hidden_width, n_actions)
         self.relation = nn.Linear(hidden_width, N_DIRECTIONS * n_labels)
-        for module in (self.project_slots, self.relation):
+        for module in (self.project_slots, self.exist, self.relation):
             nn.init.xavier_uniform_(module.weight)
-        # All actions begin as equal: with random scores an untrained parser swaps words until no pair is left.
-        nn.init.zeros_(self.exist.weight)
         for module in (self.exist, self.relation):
             nn.init.zeros_(module.bias)
 

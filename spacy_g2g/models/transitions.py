@@ -30,6 +30,8 @@ from .wordpieces import PieceBatch
 
 # Slots of a parser state: the second word of the stack, its top, the front of the buffer.
 S2, S1, B1 = 0, 1, 2
+# SWAP begins as the rare action that it is: an untrained parser that likes it takes O(n^2) actions.
+SWAP_BIAS = -4.0
 # What a finished hypothesis does in a beam, besides the actions.
 STAY = N_ACTIONS
 
@@ -135,6 +137,9 @@ class TransitionNetwork(Network):
             dropout=settings.dropout,
             history_width=history_width,
         )
+        with torch.no_grad():
+            self.classifiers.exist.weight[Action.SWAP] = 0.0
+            self.classifiers.exist.bias[Action.SWAP] = SWAP_BIAS
 
     @abstractmethod
     def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:

@@ -1,0 +1,87 @@
+"""Tiny transition-based parsers with random weights, and trees that they can be scored on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spacy_g2g.models.sent_tr import build_sent_tr
+from spacy_g2g.models.shim import G2GShim
+from spacy_g2g.models.state_tr import build_state_tr
+from spacy_g2g.models.transitions import Step, TransitionNetwork, replay
+from spacy_g2g.models.types import ParserModel, Sentence, Tree, pad_trees
+from spacy_g2g.models.wordpieces import PieceBatch
+from spacy_g2g.parsing.oracle import can_learn, oracle_actions
+from spacy_g2g.parsing.tree import is_tree
+
+from ..util import (
+    LABELS,
+    PAPER_ROWS,
+    TINY_TRANSITIONS,
+    initialised_model,
+    randomise,
+    read_treebank,
+    tiny_sizes,
+)
+
+BUILD: dict[str, Any] = {"SentTr": build_sent_tr, "StateTr": build_state_tr}
+#: Rows that have everything that an architecture can do, between them.
+KINDS = ("SentTr", "SentTr+G2GTr", "DepTr", "G2CLSTr", "StateTr", "StateTr+G2GTr+C")
+SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
+GOLD = [
+    Tree(np.array([w[2] for w in s]), np.array([(i % 5 + 1) if w[2] else 0 for i, w in enumerate(s)]))
+    for s in read_treebank()
+]
+
+
+def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[ParserModel, G2GShim]:
+    """An initialised model of a row of the papers' table, with weights so random that all inputs matter."""
+    architecture, of_row = PAPER_ROWS[row]
+    sizes = tiny_sizes(
+        **{name: settings.pop(name) for name in ("n_positions", "n_layers") if name in settings}
+    )
+    model = BUILD[architecture](sizes, **{**TINY_TRANSITIONS, **of_row, **settings})
+    shim = initialised_model(model, seed, len(LABELS))
+    randomise(model, seed + 1, scale)
+    return model, shim
+
+
+def network_of(shim: G2GShim) -> TransitionNetwork:
+    """The network, without dropout."""
+    network = shim.network
+    assert isinstance(network, TransitionNetwork)
+    return network.eval()
+
+
+def has_swap(network: TransitionNetwork) -> bool:
+    return network.settings.swap
+
+
+def learnable(swap: bool) -> list[int]:
+    """The numbers of the sentences that can be learned."""
+    return [
+        i
+        for i, tree in enumerate(GOLD)
+        if can_learn(tree.heads[None], np.array([len(tree.heads)]), swap).all()
+    ]
+
+
+def oracle_of(network: TransitionNetwork, trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, list[Step]]:
+    """Actions, labels and steps of the oracle."""
+    n_words = np.array([len(tree.heads) for tree in trees])
+    heads, labels = pad_trees(trees, int(n_words.max()))
+    actions = oracle_actions(heads, n_words, has_swap(network))
+    return actions, labels, list(replay(actions, labels, n_words))
+
+
+def batch_of(shim: G2GShim, numbers: Sequence[int]) -> PieceBatch:
+    """The batch of some of the ten sentences."""
+    return shim.wordpieces.batch([SENTENCES[i] for i in numbers])
+
+
+def random_tree(n: int, rng: np.random.Generator) -> Tree:
+    """A tree with one root, of words with random heads."""
+    while True:
+        heads = rng.integers(0, n + 1, n)
+        if is_tree(heads):
+            return Tree(heads, np.where(heads == 0, 0, rng.integers(1, len(LABELS), n)))
