@@ -81,7 +81,8 @@ def make_config(name: str, start: str, seed: int, args: argparse.Namespace) -> C
     else:
         encoder = CHECKPOINT | {"n_layers": args.layers or None}
         config["initialize"]["components"]["g2g_parser"]["encoder"] = encoder
-        settings[f"{PARSER}.model.encoder_rate_factor"] = args.encoder_rate_factor
+        if args.encoder_rate_factor is not None:
+            settings[f"{PARSER}.model.encoder_rate_factor"] = args.encoder_rate_factor
         paths["encoder"] = args.encoder
     config["paths"] |= {name: path and str(path) for name, path in paths.items()}
     chosen = args.set | (args.set_scratch if start == "scratch" else {})
@@ -237,7 +238,9 @@ COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "UAS": lambda e: percent(e["uas"]),
     "LAS": lambda e: percent(e["las"]),
     "paper's UAS": lambda e: f"{e['published']['uas']:.2f}" if e["published"] else "-",
-    "paper's LAS": lambda e: f"{e['published']['las']:.2f}" if e["published"] else "-",
+    "paper's LAS (layers)": lambda e: (
+        f"{e['published']['las']:.2f} ({e['published']['layers']})" if e["published"] else "-"
+    ),
     "non-projective heads": lambda e: percent(e["non_projective_uas"]),
     "and labels": lambda e: percent(e["non_projective_las"]),
     "training, min": lambda e: f"{e['minutes']['mean']:.1f}" if e["minutes"] else "-",
@@ -298,9 +301,9 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     )
     add("--steps", type=int, default=0, help="of the optimizer; 0 for the config's")
     add("--eval-frequency", type=int, default=0, help="in steps; 0 for a tenth of them, or the config's")
-    add("--encoder-rate-factor", type=float, default=0.1, help="0.1 is for a small checkpoint, see configs")
+    add("--encoder-rate-factor", type=float, help="in place of the configs'; 0.1 is for a small checkpoint")
     for option, rows in (("--set", "all rows"), ("--set-scratch", "all rows from scratch")):
-        help_ = f"settings of {rows} whose config has them, before the rows' own"
+        help_ = f"settings of {rows} whose config has them; they win over the rows' own"
         add(option, nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=help_)
     add("--lang", default="xx", help="language code of the pipelines")
     add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")

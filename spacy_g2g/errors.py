@@ -186,11 +186,10 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
     E409 = "{setting} is {value}. Expected a number {expected}."
-    E410 = (
-        "The scores of the arcs are not numbers (NaN): training has diverged. Expected a lower learning rate."
-    )
+    E410 = "The scores are not numbers (NaN): training has diverged. Expected a lower learning rate."
     E411 = "The loss is {loss}: training has diverged. Expected a lower learning rate, or gradient clipping."
 
+    E412 = "{setting} is {value!r}. Expected one of {choices}."
     E413 = (
         "The initial graph gives word {word} of {n} words the head {head} and the label id {label}. Expected "
         "a head from -1 (none) to the number of words, and a label id below {n_labels}."
@@ -199,8 +198,6 @@ class Errors(metaclass=_TextsWithCodes):
     E414 = (
         "The pipeline {path} has no component {component!r} with a parser's encoder. Expected one of {names}."
     )
-
-    E412 = "{setting} is {value!r}. Expected one of {choices}."
 
     # 5xx: pipeline
     E501 = (
@@ -253,4 +250,9 @@ class Warnings(metaclass=_TextsWithCodes):
     W504 = (
         "{name!r} can't learn from {n} of {of} sentences, which training leaves out: their trees are "
         "incomplete, have several roots, or are not projective and the model has swap = false."
+    )
+    W505 = (
+        "{n} sentence(s) of the Doc {text!r}... have states with more words than the encoder has positions "
+        "(the longest has {longest} words): of each state the words nearest to the action were read. "
+        "Nothing is left out of the parse."
     )

@@ -7,12 +7,12 @@ import numpy.typing as npt
 import torch
 from torch import LongTensor, Tensor, nn
 
+from .classifiers import N_DIRECTIONS
 from .embeddings import grown
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-N_DIRECTIONS = 2
 # The relation of words that have no new dependent.
 NO_RELATION = 0
 

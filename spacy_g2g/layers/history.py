@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import LongTensor, Tensor, nn
 
 from .embeddings import grown
@@ -40,7 +41,9 @@ class History(nn.Module):
         x = self.actions(actions)
         if self.labels is not None:
             x = x + self.labels(labels + 1)
-        return self.lstm(x, state)  # type: ignore[no-any-return]
+        # Autocast computes an LSTM in float16, whatever was asked for.
+        with torch.autocast(x.device.type, enabled=False):
+            return self.lstm(x.float(), state)  # type: ignore[no-any-return]
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind those there are."""

@@ -82,11 +82,16 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
-        """The loss of a batch, summed over words; words whose gold is missing have none."""
+        """The loss of a batch, a sum that grows with its words; words whose gold is missing have none."""
 
     @abstractmethod
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """The parse of each sentence of a batch."""
+
+    @property
+    def n_hypotheses(self) -> int:
+        """Rows that the encoder may be given for each of a sentence's."""
+        return 1
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
         """Which gold trees give a loss, bool [trees]: here those with a head at least."""

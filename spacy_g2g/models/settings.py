@@ -20,10 +20,10 @@ def check_shared_settings(
         )
 
 
-def check_counts(**counts: int | None) -> None:
-    """Raise ValueError for a setting below 1; None is allowed."""
+def check_counts(**counts: int) -> None:
+    """Raise ValueError for a setting below 1."""
     for setting, count in counts.items():
-        if count is not None and count < 1:
+        if count < 1:
             raise ValueError(Errors.E409.format(setting=setting, value=count, expected="of 1 or more"))
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import srsly
 import torch
@@ -175,7 +176,7 @@ class G2GShim(Shim):
         network = self.network.eval()
         parses: list[Parse | None] = [None] * len(sentences)
         with torch.inference_mode(), self.precision():
-            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded // network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
         return [parse for parse in parses if parse is not None]
@@ -183,7 +184,7 @@ class G2GShim(Shim):
     def begin_update(
         self, inputs: tuple[Sequence[Sentence], Sequence[Tree]]
     ) -> tuple[float, Callable[[Any], list[Any]]]:
-        """The loss summed over the words that have a gold head, and a callback that adds its gradient.
+        """The summed loss of a network, and a callback that adds its gradient.
 
         Raises ValueError when the loss is not finite, before it reaches the weights.
         """
@@ -314,7 +315,8 @@ class G2GShim(Shim):
 
 def _rarest_words(sentences: Iterable[Sentence], share: float) -> tuple[str, ...]:
     counts = Counter(word for sentence in sentences for word in sentence.words)
-    ranked = sorted(counts, key=lambda word: (counts[word], word))
+    # Among words of one frequency in no order that means anything, but the same in every run.
+    ranked = sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))
     return tuple(ranked[: int(share * len(ranked))])
 
 

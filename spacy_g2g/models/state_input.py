@@ -13,8 +13,7 @@ from .types import BoolArray, IntArray
 CLS, SEP = -1, -2
 STACK, BUFFER, DELETED = 0, 1, 2
 N_SEGMENTS = 3
-# CLS and the two SEP.
-N_FRAME = 3
+N_PARTS = 3
 
 
 class StateInput(NamedTuple):
@@ -35,8 +34,8 @@ class StateInput(NamedTuple):
 def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> StateInput:
     """The sequences of states: stack from bottom to top, buffer from front to back, deleted in their order.
 
-    Where that is more than ``n_positions``, each of the parts keeps a third: the top of the stack, the front
-    of the buffer, the last of the deleted words.
+    Where that is more than ``n_positions``, the longest parts are cut to one length that fits: the top of the
+    stack, the front of the buffer, the last of the deleted words are kept.
     """
     n = len(states.n_words)
     limits = _limits(states, n_positions, with_deleted)
@@ -67,11 +66,23 @@ def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> S
     return StateInput(words, segments, lengths, places)
 
 
+def n_frame(*, with_deleted: bool) -> int:
+    """Positions of CLS and SEP."""
+    return 3 if with_deleted else 2
+
+
 def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
-    """Words that each part of a state's sequence may have, int [states]."""
-    n_words = states.stack_sizes + states.buffer_sizes + (states.n_arcs if with_deleted else 0)
-    third = (n_positions - N_FRAME) // 3
-    return np.where(n_words + N_FRAME > n_positions, third, n_words)
+    """Words that each part of a state's sequence may have at most, int [states]."""
+    n_deleted = states.n_arcs if with_deleted else np.zeros_like(states.stack_sizes)
+    sizes = np.sort(np.stack([states.stack_sizes, states.buffer_sizes, n_deleted], axis=1), axis=1)
+    left = n_positions - n_frame(with_deleted=with_deleted)
+    limits = np.full(len(sizes), left // N_PARTS)
+    # What a short part leaves goes to the longer ones.
+    used = np.zeros_like(limits)
+    for part in range(1, N_PARTS):
+        used += sizes[:, part - 1]
+        limits = np.where(sizes[:, part - 1] <= limits, (left - used) // (N_PARTS - part), limits)
+    return limits
 
 
 def _place(

@@ -24,7 +24,7 @@ from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
 from .shim import G2GShim, make_model
-from .state_input import BUFFER, DELETED, N_FRAME, N_SEGMENTS, StateInput, lay_out_states
+from .state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
 from .transitions import (
     B1,
     S1,
@@ -42,6 +42,7 @@ from .wordpieces import PieceBatch
 
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
+Pieces = Literal["first", "mean"]
 N_HISTORY_LAYERS = 2
 
 
@@ -52,7 +53,7 @@ def build_state_tr(
     history: HistoryInput | None = "labels",
     output: Output = "tokens",
     reads_buffer: bool = True,
-    pieces: Literal["first", "mean"] = "first",
+    pieces: Pieces = "first",
     swap: bool = True,
     states_per_sentence: int | None = 4,
     beam_width: int = 1,
@@ -73,7 +74,7 @@ def build_state_tr(
     composition: words of the stack take in their dependents before they are encoded.
     history: an LSTM over past "actions", or over actions with their "labels"; None for none.
     output: what the classifiers read, the "tokens" of the top of the stack, or "cls".
-    reads_buffer: with "tokens", Exist reads the front of the buffer, too.
+    reads_buffer: Exist reads the front of the buffer, too; with "cls" it says nothing.
     pieces: a word is the embedding of its "first" piece, or the "mean" over its pieces.
     states_per_sentence: states of a sentence that are sampled for an update, each an encoder pass; None for
         all, which takes memory for all of them at once.
@@ -125,7 +126,7 @@ class StateTr(TransitionNetwork):
         history_width: int,
         output: Output,
         reads_buffer: bool,
-        pieces: str,
+        pieces: Pieces,
     ) -> None:
         # CLS stands in the first slot.
         tokens = (S2, S1, B1) if reads_buffer else (S2, S1)
@@ -162,14 +163,15 @@ class StateTr(TransitionNetwork):
                 brick.resize(n_labels)
 
     def fits(self, batch: PieceBatch) -> list[Fit]:
-        """Sentences with more words than the encoder has positions are read in part, around the top.
+        """Sentences whose states have more words than the encoder has positions are read in parts.
 
         Words of which the batch has no more than their first pieces are shortened where they are means.
         """
-        is_long = batch.n_words + 1 + N_FRAME > self.encoder.config.n_positions
+        n_longest = batch.n_words + 1 + n_frame(with_deleted=self.graph_input)
+        is_long = n_longest > self.encoder.config.n_positions
         short: Fit = "shortened" if self.pieces == "mean" else "whole"
         return [
-            "windows" if long else short if fit == "shortened" else "whole"
+            "parts" if long else short if fit == "shortened" else "whole"
             for long, fit in zip(is_long.tolist(), batch.fits, strict=True)
         ]
 
@@ -231,15 +233,16 @@ class StateTr(TransitionNetwork):
     # States
 
     def score_states(
-        self, words: Tensor, states: States, slots: IntArray, history: Tensor | None
+        self, words: Tensor, owners: IntArray, states: States, slots: IntArray, history: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Encode states and score their actions and labels.
 
-        words: of ``embed_words``, [states, words + 3, embedding_width].
+        words: of ``embed_words``, composed or not, [rows, words + 3, embedding_width].
+        owners: int [states], which row has the words of each state.
         slots: int [states, 3]. history: [states, history_width], where there is one.
         """
         state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
-        vectors = self._encode(words, states, state_input)
+        vectors = self._encode(words, owners, states, state_input)
         rows = np.arange(len(slots))[:, None]
         if self.output == "cls":
             read = vectors[:, :1]
@@ -253,10 +256,9 @@ class StateTr(TransitionNetwork):
         exist, relation = self.classifiers(picked, history)
         return exist, relation
 
-    def _encode(self, words: Tensor, states: States, state_input: StateInput) -> Tensor:
+    def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
         """The vectors of all positions of the states' inputs, [states, positions, width]."""
-        rows = torch.arange(len(words), device=words.device)[:, None]
-        vectors = words[rows, self.tensor(state_input.words % words.shape[1])]
+        vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
         extra = self.segments(self.tensor(state_input.segments))
         if self.label_embeddings is not None:
             extra = extra + self.label_embeddings(self.tensor(self._label_rows(states, state_input)))
@@ -291,8 +293,8 @@ class StateTr(TransitionNetwork):
         history = None
         if self.history is not None:
             history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.steps)]
-        words = self._compose_all(self.embed_words(batch), samples, steps)
-        return self.score_states(words, samples.states, samples.slots, history)
+        words, owners = self._compose_all(self.embed_words(batch), samples, steps)
+        return self.score_states(words, owners, samples.states, samples.slots, history)
 
     def _history_of(self, steps: Sequence[Step]) -> Tensor:
         """The history before each step of the oracle, [sentences, steps, history_width]."""
@@ -303,16 +305,16 @@ class StateTr(TransitionNetwork):
         read, _ = self.history(self.tensor(np.maximum(actions, 0)), self.tensor(labels), begin)
         return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
 
-    def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> Tensor:
-        """The vectors of the words of each sample, at its step."""
+    def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
+        """The vectors of words at the samples' steps, and which row has those of each sample."""
         if self.composition is None:
-            return words[self.tensor(samples.sentences)]
+            return words, samples.sentences
         at_steps = []
         for i, step in enumerate(steps):
             if i:
                 words = self.compose(words, step.states, steps[i - 1])
             at_steps.append(words[self.tensor(samples.sentences[samples.steps == i])])
-        return torch.cat(at_steps)
+        return torch.cat(at_steps), np.arange(len(samples.steps))
 
     def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:
         """Begin to decode."""
@@ -330,9 +332,8 @@ class _StateReader(Reader):
             self.history = network.history.begin(len(self.words))
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
-        picked = self.network.tensor(rows)
-        history = None if self.history is None else self.history[0][-1][picked]
-        return self.network.score_states(self.words[picked], states.take(rows), slots, history)
+        history = None if self.history is None else self.history[0][-1][self.network.tensor(rows)]
+        return self.network.score_states(self.words, rows, states.take(rows), slots, history)
 
     def take(self, order: IntArray) -> None:
         picked = self.network.tensor(order)

@@ -53,11 +53,9 @@ class TransitionSettings:
     dropout: float
 
     def __post_init__(self) -> None:
-        check_counts(
-            states_per_sentence=self.states_per_sentence,
-            beam_width=self.beam_width,
-            hidden_width=self.hidden_width,
-        )
+        check_counts(beam_width=self.beam_width, hidden_width=self.hidden_width)
+        if self.states_per_sentence is not None:
+            check_counts(states_per_sentence=self.states_per_sentence)
 
 
 class Step(NamedTuple):
@@ -161,6 +159,11 @@ class TransitionNetwork(Network):
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
         return (lengths > 0) & oracle.can_learn(heads, lengths, self.settings.swap)
 
+    @property
+    def n_hypotheses(self) -> int:
+        """The width of the beam."""
+        return self.settings.beam_width
+
     # Training
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
@@ -219,7 +222,7 @@ class TransitionNetwork(Network):
         probs = np.ones((2, *states.heads.shape), dtype=np.float32)
         totals = np.full((n, width), -np.inf)
         totals[:, 0] = 0.0
-        while (rows := np.flatnonzero(~states.is_final & (totals > -np.inf).ravel())).size:
+        while (rows := _open_rows(states, totals)).size:
             slots = states.slots()
             choices = self._choices(reader, states, rows, slots)
             scores = np.full((n * width, N_ACTIONS + 1), -np.inf)
@@ -261,6 +264,12 @@ class TransitionNetwork(Network):
             raise ValueError(Errors.E410)
         actions_, labels, probs = np.split(table, [N_ACTIONS, N_ACTIONS + 2], axis=1)
         return _Choices(actions_, labels.T.astype(np.int64) + 1, probs.T)
+
+
+def _open_rows(states: States, totals: FloatArray) -> IntArray:
+    """The hypotheses to go on with: of sentences whose best one has an end none, as totals never rise."""
+    is_final = states.is_final.reshape(totals.shape)
+    return np.flatnonzero(~is_final & ~is_final[:, :1] & (totals > -np.inf))
 
 
 class _Choices(NamedTuple):

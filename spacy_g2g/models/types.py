@@ -18,9 +18,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
-#: How a sentence went through the encoder: as it is, with words shortened to their first pieces,
-#: or in overlapping windows of words.
-Fit = Literal["whole", "shortened", "windows"]
+#: How a sentence went through the encoder: as it is, with words shortened to their first pieces, in
+#: overlapping windows of words, or state by state with the words nearest to the action alone.
+Fit = Literal["whole", "shortened", "windows", "parts"]
 
 
 @dataclass(frozen=True)

@@ -171,8 +171,10 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         unfit = [parse for parse in parses if parse.fit != "whole"]
         if unfit:
             longest = max(len(parse.tree.heads) for parse in unfit)
-            how = "windows" if any(parse.fit == "windows" for parse in unfit) else "shortened"
-            text = Warnings.W502 if how == "shortened" else Warnings.W503
+            fits = {parse.fit for parse in unfit}
+            text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
+            if "parts" in fits:
+                text = Warnings.W505
             warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=2)
 
     # Training

@@ -6,7 +6,7 @@ from spacy_g2g.models.settings import check_choice, check_counts, check_shared_s
 
 
 def test_counts_of_one_or_more_and_none_are_right():
-    check_counts(a=1, b=100, c=None)
+    check_counts(a=1, b=100)
     with pytest.raises(ValueError, match=r"E409.*b is 0.*1 or more"):
         check_counts(a=1, b=0)
 

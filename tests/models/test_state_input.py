@@ -77,20 +77,22 @@ LONG = [
     # Eight words, all in the buffer.
     ([], 13, [CLS, 0, SEP, 1, 2, 3, 4, 5, 6, 7, 8, SEP]),
     ([], 12, [CLS, 0, SEP, 1, 2, 3, 4, 5, 6, 7, 8, SEP]),
-    ([], 11, [CLS, 0, SEP, 1, 2, SEP]),
+    ([], 11, [CLS, 0, SEP, 1, 2, 3, 4, 5, 6, 7, SEP]),
     # The stack 0 1 2 5, the buffer 6 7 8, deleted 3 4.
     ([S, S, S, S, S, L, L], 12, [CLS, 0, 1, 2, 5, SEP, 6, 7, 8, SEP, 3, 4]),
-    ([S, S, S, S, S, L, L], 11, [CLS, 2, 5, SEP, 6, 7, SEP, 3, 4]),
-    # Deleted 1 to 4: two of them go.
-    ([S, S, S, S, S, L, L, L, L], 11, [CLS, 0, 5, SEP, 6, 7, SEP, 3, 4]),
-    # All parts have a third, though the deleted words do not need theirs.
-    ([S, S, S, S, S], 11, [CLS, 4, 5, SEP, 6, 7, SEP]),
-    ([S, S, S, S, S], 8, [CLS, 5, SEP, 6, SEP]),
+    ([S, S, S, S, S, L, L], 11, [CLS, 1, 2, 5, SEP, 6, 7, 8, SEP, 3, 4]),
+    # Deleted 1 to 4: one of them goes.
+    ([S, S, S, S, S, L, L, L, L], 11, [CLS, 0, 5, SEP, 6, 7, 8, SEP, 2, 3, 4]),
+    # No deleted words: the others have their places.
+    ([S, S, S, S, S], 11, [CLS, 1, 2, 3, 4, 5, SEP, 6, 7, 8, SEP]),
+    ([S, S, S, S, S], 8, [CLS, 4, 5, SEP, 6, 7, SEP]),
 ]
 
 
 @pytest.mark.parametrize(("actions", "n_positions", "expected"), LONG)
-def test_of_long_states_each_part_keeps_a_third(actions: list[Action], n_positions: int, expected: list[int]):
+def test_of_long_states_the_longest_parts_are_cut(
+    actions: list[Action], n_positions: int, expected: list[int]
+):
     states = States.begin(np.array([8]))
     for action in actions:
         apply(states, np.array([action]))
@@ -106,9 +108,9 @@ def test_of_long_states_each_part_keeps_a_third(actions: list[Action], n_positio
 def literal(state: PlainState, n_positions: int, with_deleted: bool) -> tuple[list[int], list[int]]:
     """Words and segments of one state, with lists."""
     parts = [state.stack, state.buffer, sorted(state.heads) if with_deleted else []]
-    if sum(map(len, parts)) + 3 > n_positions:
-        third = (n_positions - 3) // 3
-        parts = [parts[0][-third:], parts[1][:third], parts[2][-third:]]
+    n_left = n_positions - (3 if with_deleted else 2)
+    n = max(n for n in range(1, n_left + 1) if sum(min(len(part), n) for part in parts) <= n_left)
+    parts = [parts[0][-n:], parts[1][:n], parts[2][-n:]]
     words, segments = [CLS, *parts[0], SEP, *parts[1]], [STACK] * (1 + len(parts[0]))
     segments += [BUFFER] * (1 + len(parts[1]))
     if with_deleted:

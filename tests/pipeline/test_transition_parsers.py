@@ -205,7 +205,7 @@ def test_any_word_is_parsed(nlp: Language, word: str):
 
 def test_a_sentence_of_more_words_than_positions_is_parsed_whole_with_one_warning(nlp: Language):
     doc = plain_doc(nlp.vocab, ["cat"] * 40, ["she", "saw"])
-    with pytest.warns(UserWarning, match=r"W503.*1 sentence.*40 words") as caught:
+    with pytest.warns(UserWarning, match=r"W505.*1 sentence.*40 words") as caught:
         nlp(doc)
     assert len(caught) == 1
     assert_tree(doc)
