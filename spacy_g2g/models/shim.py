@@ -38,7 +38,8 @@ from .wordpieces import WordPieces
 # Pieces of a batch with its padding, by device; they bound memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 # Names of parameters: prefixes, and what those of graph input have in them.
-ENCODER, SCORERS, RELATIONS = "encoder.", ("scorer.", "tags."), ".relation_"
+ENCODER, RELATIONS = "encoder.", ".relation_"
+SCORERS = ("scorer.", "classifiers.", "empty", "segments.", "history.", "composition.", "tags.")
 _FIRST_PROCESS = os.getpid()
 
 
