@@ -54,23 +54,20 @@ def graph_edges(batch: PieceBatch, n_labels: int) -> IntArray:
     return both_ways(row, head, dependent, label, label + n_labels + N_EXTRA_LABELS)
 
 
-def unlabelled_edges(batch: PieceBatch) -> IntArray:
-    """The same edges with two relations alone: to a dependent (0) and to a head (1). int [4, edges]."""
-    row, head, dependent, _ = _arcs(batch)
-    return both_ways(row, head, dependent, *unlabelled(row))
+def unlabelled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
+    """The same edges with two relations alone, to a dependent (0) and to a head (1), and the labels apart.
+
+    Returns int [4, edges], and for each piece the row of ``LabelEmbeddings`` for its arc, int [rows, width].
+    """
+    row, head, dependent, label = _arcs(batch)
+    label_rows = np.zeros_like(batch.piece_ids)
+    label_rows[row, dependent] = to_label_rows(label)
+    return both_ways(row, head, dependent, *unlabelled(row)), label_rows
 
 
 def unlabelled(row: IntArray) -> tuple[IntArray, IntArray]:
     """The relations of both ways of unlabelled arcs, int [arcs] each."""
     return np.full_like(row, TO_DEPENDENT), np.full_like(row, TO_HEAD)
-
-
-def label_rows(batch: PieceBatch) -> IntArray:
-    """For each piece the row of a ``LabelEmbeddings`` table for its arc, int [rows, width]."""
-    row, _, dependent, label = _arcs(batch)
-    rows = np.zeros_like(batch.piece_ids)
-    rows[row, dependent] = to_label_rows(label)
-    return rows
 
 
 def to_label_rows(labels: IntArray) -> IntArray:

@@ -22,7 +22,7 @@ from .encoder import EncoderSizes
 from .graph_input import added_labels, count_relations, graph_edges, to_edges
 from .network import NetworkSpec
 from .settings import check_counts
-from .shim import G2GShim, make_model
+from .shim import make_model
 from .syntr import Graphs, Scores, SynTr, check_settings, head_log_probs
 from .types import BoolArray, FloatArray, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
@@ -60,14 +60,14 @@ def build_rngtr(
         label_width=label_width,
         dropout=dropout,
     )
-    shim = G2GShim(
+    return make_model(
+        "rngtr",
         network,
         encoder,
-        reads_tags=tag_attr is not None,
+        tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         mixed_precision=mixed_precision,
     )
-    return make_model("rngtr", shim, tag_attr)
 
 
 class RNGTr(SynTr):

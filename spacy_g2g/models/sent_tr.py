@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.state import States
 from .encoder import EncoderSizes
-from .graph_input import N_UNLABELLED, LabelEmbeddings, label_rows, to_edges, unlabelled_edges
+from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .network import NetworkSpec
 from .settings import check_counts, check_shared_settings
-from .shim import G2GShim, make_model
+from .shim import make_model
 from .transitions import (
     B1,
     S1,
@@ -74,15 +74,15 @@ def build_sent_tr(
     )
     check_counts(refresh_every=refresh_every)
     settings = TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout)
-    shim = G2GShim(
+    return make_model(
+        "sent_tr",
         partial(SentTr, settings=settings, graph_input=graph_input, refresh_every=refresh_every),
         encoder,
-        reads_tags=tag_attr is not None,
+        tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
     )
-    return make_model("sent_tr", shim, tag_attr)
 
 
 class SentTr(TransitionNetwork):
@@ -118,8 +118,9 @@ class SentTr(TransitionNetwork):
         """
         edges, extra = None, None
         if self.graph_input:
-            edges = to_edges(unlabelled_edges(batch), self.device)
-            extra = self.label_embeddings(self.tensor(label_rows(batch)))
+            graph, label_rows = unlabelled_graph(batch)
+            edges = to_edges(graph, self.device)
+            extra = self.label_embeddings(self.tensor(label_rows))
         words = self.encode(batch, edges, extra)
         empty = self.empty.to(words.dtype).expand(len(words), 1, -1)
         return self.classifiers.project(torch.cat([empty, words], 1))

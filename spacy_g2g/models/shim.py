@@ -335,11 +335,28 @@ def has_shim(model: ParserModel) -> bool:
     return any(isinstance(shim, G2GShim) for node in model.walk() for shim in node.shims)
 
 
-def make_model(name: str, shim: G2GShim, tag_attr: str | None) -> ParserModel:
-    """The Thinc model around a shim.
+def make_model(
+    name: str,
+    network: Callable[[NetworkSpec], Network],
+    encoder: EncoderSizes,
+    *,
+    tag_attr: str | None,
+    encoder_rate_factor: float,
+    mixed_precision: bool,
+    unknown_share: float = 0.0,
+) -> ParserModel:
+    """The Thinc model around a network that is built later; the settings are those of ``G2GShim``.
 
     ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags sentences have.
     """
+    shim = G2GShim(
+        network,
+        encoder,
+        reads_tags=tag_attr is not None,
+        encoder_rate_factor=encoder_rate_factor,
+        mixed_precision=mixed_precision,
+        unknown_share=unknown_share,
+    )
     return ParserModel(name, _forward, shims=[shim], attrs={"dropout_rate": 0.0, "tag_attr": tag_attr})
 
 

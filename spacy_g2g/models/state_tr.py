@@ -23,7 +23,7 @@ from .encoder import EncoderSizes
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_label_rows, unlabelled
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
-from .shim import G2GShim, make_model
+from .shim import make_model
 from .state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
 from .transitions import (
     B1,
@@ -101,15 +101,15 @@ def build_state_tr(
         reads_buffer=reads_buffer,
         pieces=pieces,
     )
-    shim = G2GShim(
+    return make_model(
+        "state_tr",
         network,
         encoder,
-        reads_tags=tag_attr is not None,
+        tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
     )
-    return make_model("state_tr", shim, tag_attr)
 
 
 class StateTr(TransitionNetwork):

@@ -21,7 +21,7 @@ from ..parsing.mst import decode
 from .encoder import EncoderSizes
 from .network import ROOT_LABEL, Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
-from .shim import G2GShim, make_model
+from .shim import make_model
 from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
@@ -46,14 +46,14 @@ def build_syntr(
     Raises ValueError for values out of range.
     """
     check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
-    shim = G2GShim(
+    return make_model(
+        "syntr",
         partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
         encoder,
-        reads_tags=tag_attr is not None,
+        tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         mixed_precision=mixed_precision,
     )
-    return make_model("syntr", shim, tag_attr)
 
 
 def check_settings(

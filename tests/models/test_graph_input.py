@@ -15,10 +15,9 @@ from spacy_g2g.models.graph_input import (
     added_labels,
     count_relations,
     graph_edges,
-    label_rows,
     to_edges,
     to_label_rows,
-    unlabelled_edges,
+    unlabelled_graph,
 )
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.wordpieces import PieceBatch, WordPieces
@@ -177,14 +176,14 @@ def test_added_labels_begin_as_any_other_label(place: int, n_added: int, expecte
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)])
 def test_unlabelled_edges_are_the_labelled_ones_by_their_direction(sentences: list[Graph]):
     batch = batch_of(sentences)
-    labelled, found = graph_edges(batch, N_LABELS), unlabelled_edges(batch)
+    labelled, found = graph_edges(batch, N_LABELS), unlabelled_graph(batch)[0]
     assert np.array_equal(found[:3], labelled[:3])
     assert np.array_equal(found[3], labelled[3] >= UP)
 
 
 def test_the_unlabelled_edges_of_a_sentence_spelled_out():
     # CLS ROOT a ##a b SEP; a hangs on b, b on ROOT.
-    edges = unlabelled_edges(batch_of([([2, 1], [2, 0], [2, 0])]))
+    edges = unlabelled_graph(batch_of([([2, 1], [2, 0], [2, 0])]))[0]
     assert {tuple(edge) for edge in edges[1:].T.tolist()} == {
         (4, 2, 0),
         (2, 4, 1),
@@ -201,7 +200,7 @@ def test_the_unlabelled_edges_of_a_sentence_spelled_out():
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)], True)
 def test_each_piece_has_the_label_of_its_arc(sentences: list[Graph], with_graph: bool):
     batch = batch_of(sentences, with_graph)
-    rows = label_rows(batch)
+    _, rows = unlabelled_graph(batch)
     assert rows.shape == batch.piece_ids.shape
     for row, i in product(*map(range, rows.shape)):
         words = batch.words[row].tolist()
