@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import Errors
 from .arc_standard import NO_ACTION, Action, PlainState, apply
 from .state import NO_WORD, States
-from .tree import BoolArray, IntArray, are_trees, checked_lengths, is_projective, projective_order
+from .tree import BoolArray, IntArray, are_trees, checked_lengths, ends, is_projective, projective_order
 
 # What ROOT and padding have as their head: no word, and not NO_WORD either.
 NO_HEAD = -2
@@ -172,10 +172,7 @@ def _components(built: States) -> IntArray:
     numbers = np.arange(1, built.heads.shape[1] + 1)
     above = np.zeros((len(built.heads), len(numbers) + 1), dtype=np.int64)
     above[:, 1:] = np.where(built.deleted(), built.heads, numbers)
-    # Each time twice as many steps upwards.
-    for _ in range(len(numbers).bit_length()):
-        above = np.take_along_axis(above, above, axis=1)
-    return above
+    return ends(above)
 
 
 def _plain_arc(state: PlainState, heads: list[int]) -> Action | None:

@@ -49,7 +49,7 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     _check_range(words, is_word, n_words)
     words = np.where(is_word, words, 0)
     n_roots = ((words == 0) & is_word).sum(axis=1)
-    reach_root = (_ends(_with_root(words)) == 0).all(axis=1)
+    reach_root = (ends(_with_root(words)) == 0).all(axis=1)
     trees: BoolArray = reach_root & ((n_roots == 1) | (n_words == 0))
     return trees
 
@@ -65,7 +65,7 @@ def find_cycle(heads: ArrayLike) -> list[int]:
     """
     pointers = _with_root(_checked_heads(heads))
     # More steps than words lead to ROOT or onto a cycle.
-    first = int(_ends(pointers).max())
+    first = int(ends(pointers).max())
     if first == 0:
         return []
     cycle = [first]
@@ -148,7 +148,7 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
     leftmost, rightmost = numbers.copy(), numbers.copy()
     np.minimum.at(leftmost, words, numbers[1:])
     np.maximum.at(rightmost, words, numbers[1:])
-    first, last = order[_ends(leftmost)][words], order[_ends(rightmost)][words]
+    first, last = order[ends(leftmost)][words], order[ends(rightmost)][words]
     descends = (order >= first[:, None]) & (order <= last[:, None])
     lower, upper = np.minimum(words, numbers[1:]), np.maximum(words, numbers[1:])
     between = (numbers > lower[:, None]) & (numbers < upper[:, None])
@@ -169,7 +169,7 @@ def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
     return array.astype(np.int64)
 
 
-def _ends(pointers: IntArray) -> IntArray:
+def ends(pointers: IntArray) -> IntArray:
     """Where each place of [..., size] ends after `size` or more steps along the pointers.
 
     Pointer doubling: each gather doubles the number of steps.
