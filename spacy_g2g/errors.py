@@ -73,6 +73,12 @@ class Errors(metaclass=_TextsWithCodes):
     E215 = "Weights do not fit the encoder: {name!r} has the shape {found}. Expected {expected}."
     E216 = "Weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the same names."
 
+    E217 = (
+        "{name} does not have the sentences and words of the gold file. Expected {expected}, found {found}."
+    )
+    E218 = "None of the {n} gold words count ({compared}). Expected one or more that do."
+    E219 = "Can't rank sentences by {by!r}. Expected one of: {known}."
+
     # 3xx: formats, training, evaluation, cli
     E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
@@ -161,6 +167,24 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E386 = "Sentence {sentence}: {a} and {b} are right of {total} words. Expected 0 to {total}, of 1 or more."
     E387 = "resamples is {resamples} and confidence {confidence}. Expected 1 or more, and between 0 and 1."
+    E388 = (
+        "The systems are named {names}. Expected a name for each of the {n} files, no two the same and none "
+        "empty."
+    )
+
+    E390 = "Punctuation to leave out is {name!r}. Expected one of: {expected}."
+    E391 = (
+        "{where}: expected the 10 columns of CoNLL-X separated by tabs, or the first 8, found {found}: "
+        "{row!r}"
+    )
+    E395 = (
+        "The pipeline has the components {names}, and of ours it trains none (training.frozen_components is "
+        "{frozen}). Expected a g2g_parser or rng_refiner that is trained."
+    )
+    E396 = (
+        "{name!r} can't be read: {error} Expected the path of a corpus in the config, or by an option such as "
+        "--paths.train FILE."
+    )
 
     # 4xx: models
     E401 = (
@@ -199,6 +223,15 @@ class Errors(metaclass=_TextsWithCodes):
         "The pipeline {path} has no component {component!r} with a parser's encoder. Expected one of {names}."
     )
 
+    E415 = (
+        "tag_attr is {tag_attr!r}, but words come as vectors of a shared encoder, to which tags can't be added. "
+        "Expected tag_attr = null, or an encoder of the parser's own: spacy_g2g.GraphEncoder.v1."
+    )
+    E416 = (
+        "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't be "
+        "given, and which can't be copied. Expected a model with spacy_g2g.GraphEncoder.v1 as its encoder."
+    )
+
     # 5xx: pipeline
     E501 = (
         "No labels for {name!r}: the examples have no dependency labels, and none were given. Expected "
@@ -216,6 +249,10 @@ class Errors(metaclass=_TextsWithCodes):
     E508 = (
         "{origin}: {found} labels of initial graphs, but the saved model has {expected}. Expected files "
         "saved together."
+    )
+    E510 = (
+        "[initialize.components.{name}.encoder] gives weights, but the encoder of {name!r} is {encoder!r}, which "
+        "has its own. Expected one of the two: leave the block out, or give the model spacy_g2g.GraphEncoder.v1."
     )
     E509 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "
@@ -255,4 +292,8 @@ class Warnings(metaclass=_TextsWithCodes):
         "{n} sentence(s) of the Doc {text!r}... have states with more words than the encoder has positions "
         "(the longest has {longest} words): of each state the words nearest to the action were read. "
         "Nothing is left out of the parse."
+    )
+    W506 = (
+        "None of the {n} words of {path} is punctuation by {name!r}, which is {rule}. Expected that column "
+        "and tag set in the gold file, or another choice; scores without punctuation are those with it."
     )

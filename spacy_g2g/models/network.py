@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
 from .types import BoolArray, Parse, Tree
@@ -19,23 +20,26 @@ from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.
 ROOT_LABEL = 0
+# Standard deviation of a random vector for ROOT.
+ROOT_RANGE = 0.02
 
 
 @dataclass(frozen=True)
 class NetworkSpec:
     """All that must be known to build a network, and to save one with its weights.
 
-    encoder: sizes of the encoder, with one added piece, ROOT.
-    tokenizer: content of a ``tokenizer.json``.
+    encoder: sizes of the encoder, with one added piece, ROOT; None where words come as vectors.
+    tokenizer: content of a ``tokenizer.json``; "" where words come as vectors.
     n_labels: labels, the root label (id 0) included; at least 2.
     tags: tags that have a vector of their own; None where no tags are read.
     pretrained: the encoder's weights came from a checkpoint.
     n_initial_labels: labels that only the initial graphs of a refiner have.
     pretrained_scorers: the scorers' weights came from a parser.
     rare_words: words that are read as unknown in training.
+    vector_width: of words that come as vectors, from an encoder that the pipeline shares.
     """
 
-    encoder: EncoderConfig
+    encoder: EncoderConfig | None
     tokenizer: str
     n_labels: int
     tags: tuple[str, ...] | None
@@ -43,25 +47,44 @@ class NetworkSpec:
     n_initial_labels: int = 0
     pretrained_scorers: bool = False
     rare_words: tuple[str, ...] = ()
+    vector_width: int = 0
+
+    @property
+    def own_encoder(self) -> EncoderConfig:
+        """The encoder, of a network that must have one of its own."""
+        if self.encoder is None:
+            raise ValueError(Errors.E416)
+        return self.encoder
+
+    @property
+    def width(self) -> int:
+        """Of the words' vectors."""
+        return self.vector_width if self.encoder is None else self.encoder.width
 
 
 class Network(nn.Module, ABC):
     """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
 
-    Parameters of the encoder are named ``encoder.*``.
+    Parameters of the encoder are named ``encoder.*``. Where words come as vectors there is none, but a vector
+    for ROOT.
 
     n_relations, normalise_keys: graph input, see ``GraphSelfAttention``; 0 for a network that takes none.
     """
 
     #: Whether the network learns from whole trees alone.
     needs_trees: ClassVar[bool] = False
+    encoder: GraphEncoder
 
     def __init__(self, spec: NetworkSpec, *, n_relations: int = 0, normalise_keys: bool = False) -> None:
         super().__init__()
+        self.tags = None
+        if spec.encoder is None:
+            self.root = nn.Parameter(torch.empty(spec.vector_width))
+            nn.init.normal_(self.root, std=ROOT_RANGE)
+            return
         self.encoder = GraphEncoder(
             replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)
         )
-        self.tags = None
         if spec.tags is not None:
             self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
 
@@ -71,6 +94,8 @@ class Network(nn.Module, ABC):
         extra: added to the input vectors, float [rows, width of the rows, embedding_width].
         """
         piece_ids = self.tensor(batch.piece_ids)
+        if batch.vectors is not None:
+            return torch.cat([self.root[None], batch.vectors])[piece_ids]
         mask = None
         if int(batch.lengths.min()) < batch.piece_ids.shape[1]:
             mask = self.tensor(np.arange(batch.piece_ids.shape[1]) < batch.lengths[:, None])

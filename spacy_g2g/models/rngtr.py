@@ -38,18 +38,19 @@ def build_rngtr(
     label_width: int = 100,
     dropout: float = 0.33,
     encoder_rate_factor: float = 0.1,
+    rate_factor: float = 1.0,
     mixed_precision: bool = True,
 ) -> ParserModel:
     """Registered as ``spacy_g2g.RNGTr.v1``: refines a graph, or parses from none, in a few encoder passes.
 
-    encoder, tag_attr, arc_width, label_width, dropout, encoder_rate_factor, mixed_precision: as of
-        ``spacy_g2g.SynTr.v1``.
+    encoder, tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor, mixed_precision: as
+        of ``spacy_g2g.SynTr.v1``; graph input needs an encoder of the model's own.
     iterations: passes at most, T; the paper has 3 after a parser and 4 from empty graphs.
     stop: a sentence whose graph a pass leaves as it was is finished.
     graph_input: False cuts the graph off, to measure what it is worth.
     Raises ValueError for values out of range.
     """
-    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
+    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor)
     check_counts(iterations=iterations)
     network = partial(
         RNGTr,
@@ -66,6 +67,7 @@ def build_rngtr(
         encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
         mixed_precision=mixed_precision,
     )
 

@@ -50,6 +50,7 @@ def build_sent_tr(
     dropout: float = 0.05,
     unknown_share: float = 0.05,
     encoder_rate_factor: float = 0.1,
+    rate_factor: float = 1.0,
     mixed_precision: bool = True,
 ) -> ParserModel:
     """Registered as ``spacy_g2g.SentTr.v1``: SentTr, and with graph input SentTr+G2GTr.
@@ -65,12 +66,17 @@ def build_sent_tr(
     hidden_width, dropout: of the classifiers (the encoder's dropout is ``[training] dropout``).
     unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
         unknown in training.
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of the optimizer's rate.
+    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
+    rate_factor: the learning rate of the others as a multiple of the optimizer's rate.
     mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
     Raises ValueError for values out of range.
     """
     check_shared_settings(
-        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, unknown_share=unknown_share
+        tag_attr,
+        dropout=dropout,
+        encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
+        unknown_share=unknown_share,
     )
     check_counts(refresh_every=refresh_every)
     settings = TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout)
@@ -80,6 +86,7 @@ def build_sent_tr(
         encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
     )
@@ -100,10 +107,10 @@ class SentTr(TransitionNetwork):
         )
         self.graph_input = graph_input
         self.refresh_every = refresh_every
-        self.empty = nn.Parameter(torch.empty(spec.encoder.width))
-        nn.init.normal_(self.empty, std=spec.encoder.initializer_range)
+        self.empty = nn.Parameter(torch.empty(spec.width))
+        nn.init.normal_(self.empty, std=spec.own_encoder.initializer_range)
         if graph_input:
-            self.label_embeddings = LabelEmbeddings(spec.n_labels, spec.encoder.embedding_width)
+            self.label_embeddings = LabelEmbeddings(spec.n_labels, spec.own_encoder.embedding_width)
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""

@@ -6,7 +6,12 @@ from ..errors import Errors
 
 
 def check_shared_settings(
-    tag_attr: str | None, *, dropout: float, encoder_rate_factor: float, unknown_share: float = 0.0
+    tag_attr: str | None,
+    *,
+    dropout: float,
+    encoder_rate_factor: float,
+    rate_factor: float = 1.0,
+    unknown_share: float = 0.0,
 ) -> None:
     """Raise ValueError for a tag attribute that there is not, and for numbers out of range."""
     if tag_attr not in (None, "POS", "TAG"):
@@ -14,10 +19,9 @@ def check_shared_settings(
     for setting, share in {"dropout": dropout, "unknown_share": unknown_share}.items():
         if not 0.0 <= share < 1.0:
             raise ValueError(Errors.E409.format(setting=setting, value=share, expected="from 0 to below 1"))
-    if encoder_rate_factor <= 0.0:
-        raise ValueError(
-            Errors.E409.format(setting="encoder_rate_factor", value=encoder_rate_factor, expected="above 0")
-        )
+    for setting, factor in {"encoder_rate_factor": encoder_rate_factor, "rate_factor": rate_factor}.items():
+        if factor <= 0.0:
+            raise ValueError(Errors.E409.format(setting=setting, value=factor, expected="above 0"))
 
 
 def check_counts(**counts: int) -> None:

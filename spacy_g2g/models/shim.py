@@ -32,14 +32,15 @@ from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
-from .types import BoolArray, Parse, ParserModel, Sentence, Tree
+from .types import BoolArray, Parse, ParserModel, Sentence, Tree, WordVectorModel
+from .word_vectors import WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
 
 # Pieces of a batch with its padding, by device; they bound memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 # Names of parameters: prefixes, and what those of graph input have in them.
 ENCODER, RELATIONS = "encoder.", ".relation_"
-SCORERS = ("scorer.", "classifiers.", "empty", "segments.", "history.", "composition.", "tags.")
+SCORERS = ("scorer.", "classifiers.", "empty", "segments.", "history.", "composition.", "tags.", "root")
 _FIRST_PROCESS = os.getpid()
 
 
@@ -47,10 +48,11 @@ class G2GShim(Shim):
     """A network, its words-to-pieces table and its optimizer.
 
     build: makes the network from a specification, with random weights.
-    sizes: of an encoder that is trained from scratch.
+    sizes: of an encoder that is trained from scratch; None where words come as vectors.
     reads_tags: sentences have tags.
     encoder_rate_factor: the learning rate of the parameters that come from a checkpoint or a parser, as a
-        multiple of the optimizer's rate.
+        multiple of that of the rest.
+    rate_factor: the learning rate of the rest, as a multiple of the optimizer's rate.
     mixed_precision: compute in bfloat16 on CUDA.
     unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
         unknown in training.
@@ -59,10 +61,11 @@ class G2GShim(Shim):
     def __init__(
         self,
         build: Callable[[NetworkSpec], Network],
-        sizes: EncoderSizes,
+        sizes: EncoderSizes | None,
         *,
         reads_tags: bool,
         encoder_rate_factor: float,
+        rate_factor: float,
         mixed_precision: bool,
         unknown_share: float = 0.0,
     ) -> None:
@@ -71,6 +74,7 @@ class G2GShim(Shim):
         self.sizes = sizes
         self.reads_tags = reads_tags
         self.encoder_rate_factor = encoder_rate_factor
+        self.rate_factor = rate_factor
         self.mixed_precision = mixed_precision
         self.unknown_share = unknown_share
         self.spec: NetworkSpec | None = None
@@ -90,6 +94,8 @@ class G2GShim(Shim):
         n_initial_labels: labels that only initial graphs have.
         """
         sentences = list(sentences)
+        if self.sizes is None:
+            raise ValueError(Errors.E416)
         checkpoint = source((word for s in sentences for word in s.words), self.sizes)
         tags = None
         if self.reads_tags:
@@ -111,6 +117,10 @@ class G2GShim(Shim):
         if checkpoint.scorers:
             self._take_scorers(checkpoint, tuple(labels))
 
+    def initialize_from_vectors(self, width: int, labels: Sequence[str]) -> None:
+        """Build the network for training, of words that come as vectors of a width."""
+        self._set_network(NetworkSpec(None, "", len(labels), None, pretrained=False, vector_width=width))
+
     def _take_scorers(self, checkpoint: Checkpoint, labels: tuple[str, ...]) -> None:
         """Take a parser's scorers, or warn where they do not fit."""
         own = {name: weight for name, weight in self.network.state_dict().items() if name.startswith(SCORERS)}
@@ -129,7 +139,10 @@ class G2GShim(Shim):
         self.spec = replace(self._known_spec, pretrained_scorers=True)
 
     def checkpoint(self) -> Checkpoint:
-        """What another model can start from: tokenizer, encoder without graph input, and scorers."""
+        """What another model can start from: tokenizer, encoder without graph input, and scorers.
+
+        Raises ValueError for a parser without an encoder of its own.
+        """
         weights = {name: weight.detach().cpu() for name, weight in self.network.state_dict().items()}
         encoder = {
             name.removeprefix(ENCODER): weight
@@ -138,12 +151,13 @@ class G2GShim(Shim):
         }
         scorers = {name: weight for name, weight in weights.items() if name.startswith(SCORERS)}
         spec = self._known_spec
-        return Checkpoint(spec.encoder, encoder, spec.tokenizer, scorers, tags=spec.tags)
+        return Checkpoint(spec.own_encoder, encoder, spec.tokenizer, scorers, tags=spec.tags)
 
     def _set_network(self, spec: NetworkSpec) -> None:
         self.spec = spec
         config = spec.encoder
-        self.wordpieces = WordPieces(spec.tokenizer, config.n_positions, config.vocab_size, spec.tags)
+        if config is not None:
+            self.wordpieces = WordPieces(spec.tokenizer, config.n_positions, config.vocab_size, spec.tags)
         self._model = self.build(spec).to(get_torch_default_device())
         self._unknown = frozenset(spec.rare_words)
         self._optimizer = None
@@ -177,7 +191,8 @@ class G2GShim(Shim):
         network = self.network.eval()
         parses: list[Parse | None] = [None] * len(sentences)
         with torch.inference_mode(), self.precision():
-            for members, batch in self.wordpieces.batches(sentences, self.max_padded // network.n_hypotheses):
+            words = self._reader(sentences)
+            for members, batch in words.batches(sentences, self.max_padded // network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
         return [parse for parse in parses if parse is not None]
@@ -187,25 +202,33 @@ class G2GShim(Shim):
     ) -> tuple[float, Callable[[Any], list[Any]]]:
         """The summed loss of a network, and a callback that adds its gradient.
 
+        The callback gives the gradient of the words' vectors for each sentence, where words come as vectors.
         Raises ValueError when the loss is not finite, before it reaches the weights.
         """
         sentences, gold = inputs
         network = self.network.train()
         losses = []
+        words = self._reader(sentences)
         with self.precision():
-            for members, batch in self.wordpieces.batches(sentences, self.max_padded, self._unknown):
+            for members, batch in words.batches(sentences, self.max_padded, self._unknown):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
 
         def backprop(_: Any) -> list[Any]:
             torch.autograd.backward(losses)
             self.n_targets += n_targets
-            return []
+            return split_gradients(words.vectors, sentences) if isinstance(words, WordVectors) else []
 
         total = float(sum(loss.detach() for loss in losses))
         if not math.isfinite(total):
             raise ValueError(Errors.E411.format(loss=total))
         return total, backprop
+
+    def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
+        """What makes batches of the sentences."""
+        if self._known_spec.vector_width:
+            return WordVectors(stack_vectors(sentences, self.network.device))
+        return self.wordpieces
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
         """Which gold trees give a loss, bool [trees]."""
@@ -263,7 +286,7 @@ class G2GShim(Shim):
         return [
             {
                 "params": parameters,
-                "rate_factor": self.encoder_rate_factor if pretrained else 1.0,
+                "rate_factor": self.rate_factor * (self.encoder_rate_factor if pretrained else 1.0),
                 "decays": decays,
             }
             for (pretrained, decays), parameters in groups.items()
@@ -293,7 +316,7 @@ class G2GShim(Shim):
             msg = srsly.msgpack_loads(data)
             spec = msg["spec"]
             weights = load_tensors(msg["weights"])
-            spec["encoder"] = EncoderConfig(**spec["encoder"])
+            spec["encoder"] = None if spec["encoder"] is None else EncoderConfig(**spec["encoder"])
             spec["tags"] = None if spec["tags"] is None else tuple(spec["tags"])
             spec["rare_words"] = tuple(spec.get("rare_words", ()))
             self._set_network(NetworkSpec(**spec))
@@ -339,32 +362,45 @@ def make_model(
     name: str,
     network: Callable[[NetworkSpec], Network],
     encoder: EncoderSizes,
+    tok2vec: WordVectorModel | None = None,
     *,
     tag_attr: str | None,
     encoder_rate_factor: float,
+    rate_factor: float,
     mixed_precision: bool,
     unknown_share: float = 0.0,
 ) -> ParserModel:
     """The Thinc model around a network that is built later; the settings are those of ``G2GShim``.
 
     ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags sentences have.
+    The model does not call ``tok2vec``, its reference of that name, but reads the words' vectors from its
+    sentences: whoever has the Docs calls it.
     """
     shim = G2GShim(
         network,
-        encoder,
+        encoder if tok2vec is None else None,
         reads_tags=tag_attr is not None,
         encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
     )
-    return ParserModel(name, _forward, shims=[shim], attrs={"dropout_rate": 0.0, "tag_attr": tag_attr})
+    return ParserModel(
+        name,
+        _forward,
+        layers=[] if tok2vec is None else [tok2vec],
+        shims=[shim],
+        refs={} if tok2vec is None else {"tok2vec": tok2vec},
+        attrs={"dropout_rate": 0.0, "tag_attr": tag_attr},
+    )
 
 
 def _forward(model: ParserModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     _adapt_to_fork(os.getpid())
     shim = get_shim(model)
     if is_train:
-        shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
+        if shim.sizes is not None:
+            shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)
     return shim.predict(inputs), lambda d_parses: d_parses
 

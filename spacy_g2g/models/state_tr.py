@@ -63,6 +63,7 @@ def build_state_tr(
     dropout: float = 0.05,
     unknown_share: float = 0.05,
     encoder_rate_factor: float = 0.1,
+    rate_factor: float = 1.0,
     mixed_precision: bool = True,
 ) -> ParserModel:
     """Registered as ``spacy_g2g.StateTr.v1``: the encoder reads stack and buffer, with graph input all words.
@@ -79,12 +80,16 @@ def build_state_tr(
     states_per_sentence: states of a sentence that are sampled for an update, each an encoder pass; None for
         all, which takes memory for all of them at once.
     history_width: of the LSTM.
-    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share, encoder_rate_factor, mixed_precision:
-        as of ``spacy_g2g.SentTr.v1``.
+    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share, encoder_rate_factor, rate_factor,
+        mixed_precision: as of ``spacy_g2g.SentTr.v1``.
     Raises ValueError for values out of range.
     """
     check_shared_settings(
-        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, unknown_share=unknown_share
+        tag_attr,
+        dropout=dropout,
+        encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
+        unknown_share=unknown_share,
     )
     check_counts(history_width=history_width)
     check_choice("history", history, ("actions", "labels", None))
@@ -107,6 +112,7 @@ def build_state_tr(
         encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
     )
@@ -141,11 +147,11 @@ class StateTr(TransitionNetwork):
         self.graph_input = graph_input
         self.output = output
         self.pieces = pieces
-        width, std = spec.encoder.embedding_width, spec.encoder.initializer_range
-        self.empty = nn.Parameter(torch.empty(spec.encoder.width))
+        width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
+        self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=std)
         # A checkpoint's two segments stand for the stack and the rest, and only the difference is new.
-        self.has_segments = spec.encoder.n_segments > 1
+        self.has_segments = spec.own_encoder.n_segments > 1
         self.segments = nn.Embedding(N_SEGMENTS, width)
         nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
         self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if graph_input else None

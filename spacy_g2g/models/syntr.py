@@ -22,7 +22,7 @@ from .encoder import EncoderSizes
 from .network import ROOT_LABEL, Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
 from .shim import make_model
-from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, pad_trees
+from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
 
@@ -33,7 +33,9 @@ def build_syntr(
     label_width: int = 100,
     dropout: float = 0.33,
     encoder_rate_factor: float = 0.1,
+    rate_factor: float = 1.0,
     mixed_precision: bool = True,
+    tok2vec: WordVectorModel | None = None,
 ) -> ParserModel:
     """Registered as ``spacy_g2g.SynTr.v1``: the graph-based parser of one encoder pass.
 
@@ -41,26 +43,41 @@ def build_syntr(
     tag_attr: the token attribute whose embedding is added to the words' pieces; None for none.
     arc_width, label_width: of the dependent and head vectors of the biaffine scorers.
     dropout: rate on those vectors (the encoder's is ``[training] dropout``).
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of the optimizer's rate.
+    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
+    rate_factor: the learning rate of the others as a multiple of the optimizer's rate. Weights of a shared
+        encoder follow the optimizer.
     mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
+    tok2vec: a layer that gives the words' vectors, in place of an encoder of the parser's own, such as a
+        listener to the ``transformer`` or ``tok2vec`` of the pipeline; None for none.
     Raises ValueError for values out of range.
     """
-    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor)
+    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor)
+    if tag_attr is not None and tok2vec is not None:
+        raise ValueError(Errors.E415.format(tag_attr=tag_attr))
     return make_model(
         "syntr",
         partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
         encoder,
+        tok2vec,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
         mixed_precision=mixed_precision,
     )
 
 
 def check_settings(
-    tag_attr: str | None, arc_width: int, label_width: int, dropout: float, encoder_rate_factor: float
+    tag_attr: str | None,
+    arc_width: int,
+    label_width: int,
+    dropout: float,
+    encoder_rate_factor: float,
+    rate_factor: float,
 ) -> None:
     """Raise ValueError for values out of range."""
-    check_shared_settings(tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor)
+    check_shared_settings(
+        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, rate_factor=rate_factor
+    )
     check_counts(arc_width=arc_width, label_width=label_width)
 
 
@@ -78,7 +95,7 @@ class SynTr(Network):
     ) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0)
         self.scorer = BiaffineScorer(
-            spec.encoder.width,
+            spec.width,
             spec.n_labels - 1,
             arc_width=arc_width,
             label_width=label_width,

@@ -126,7 +126,7 @@ class TransitionNetwork(Network):
         super().__init__(spec, n_relations=n_relations)
         self.settings = settings
         self.classifiers = TransitionClassifiers(
-            spec.encoder.width,
+            spec.width,
             N_ACTIONS,
             spec.n_labels - 1,
             exist_slots=exist_slots,

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from spacy.tokens import Doc
 from thinc.api import Model
+from thinc.types import Floats2d
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
@@ -42,11 +44,13 @@ class Sentence:
     tags: n tags ("" is a missing tag), of a parser that reads tags.
     graph: of a refiner, the graph to begin with; None for an empty one. Its label ids are the parser's, then
         those of the other labels of initial graphs, and -1 for any other label; -1 is no head.
+    vectors: float [n, width], the words' vectors, of a parser that shares an encoder; NumPy or CuPy.
     """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
     graph: Tree | None = None
+    vectors: Floats2d | None = None
 
 
 @dataclass(frozen=True)
@@ -79,3 +83,5 @@ def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntAr
 
 #: In training the input is a pair (sentences, trees) and the output is the summed loss.
 ParserModel = Model[Any, Any]
+#: The words' vectors of each Doc, float [tokens, width]: a listener, or any ``tok2vec`` of spaCy.
+WordVectorModel = Model[list[Doc], list[Floats2d]]

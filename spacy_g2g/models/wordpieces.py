@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from ..errors import Errors
 from .types import Fit, IntArray, Sentence, pad_trees
@@ -45,6 +46,8 @@ class PieceBatch:
     words: int [rows, width], the word of each piece: 0 is ROOT, words count from 1, -1 is none.
     heads, labels: int [sentences, words] each, the graphs that the sentences came with, -1 where missing;
         None where no sentence had one.
+    vectors: float [all words, width], where words come as vectors. Then the pieces of a row are ROOT, 0, and
+        words, whose ids count from 1 over all words of all batches.
     """
 
     piece_ids: IntArray
@@ -57,6 +60,7 @@ class PieceBatch:
     words: IntArray
     heads: IntArray | None = None
     labels: IntArray | None = None
+    vectors: Tensor | None = None
 
     def take(self, members: IntArray) -> PieceBatch:
         """The batch of some of the sentences, at least one, given by their numbers, which may repeat."""
@@ -81,6 +85,7 @@ class PieceBatch:
             self.words[rows, :width],
             None if self.heads is None else self.heads[members, : n_words.max()],
             None if self.labels is None else self.labels[members, : n_words.max()],
+            self.vectors,
         )
 
 

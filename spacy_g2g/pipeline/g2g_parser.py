@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 from ..errors import Errors, Warnings
 from . import sentences as layouts
 from .sentences import Layout
+from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Tree
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 #: Settings that SynTr and RNGTr share.
 DEFAULT_SETTINGS = """
 tag_attr = null
+rate_factor = 1.0
 arc_width = 500
 label_width = 100
 dropout = 0.33
@@ -48,6 +51,7 @@ n_positions = 512
 DEFAULT_MODEL = f"""
 [model]
 @architectures = "spacy_g2g.SynTr.v1"
+tok2vec = null
 {DEFAULT_SETTINGS}
 """
 
@@ -55,6 +59,7 @@ DEFAULT_MODEL = f"""
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 SAVED_FILES = ("cfg", "vocab", "model")
 EXAMPLES_AT_ONCE = 500
+EXAMPLES_FOR_WIDTH = 10
 
 
 @Language.factory(
@@ -120,7 +125,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         layout = layouts.lay_out(docs)
         self._warn_unset(layout)
-        sentences = self.inputs(docs, layout)
+        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
         parses = self.model.predict(sentences) if sentences else []
         by_doc: list[list[Parse]] = [[] for _ in docs]
         for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
@@ -130,6 +135,19 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """What the model is given: the sentences of the Docs that have words, in order."""
         return layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
+
+    def _with_vectors(
+        self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
+    ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
+        """The inputs with vectors, of a parser that shares an encoder; see ``add_vectors``."""
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is None or not sentences:
+            return sentences, lambda _: None
+        return add_vectors(sentences, tok2vec, docs, layout, is_train)
+
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """What the model is given in training."""
+        return self.inputs(docs, layout)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
@@ -199,19 +217,26 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "G2GParser.update")
-        sentences, gold = self._sentences_and_gold(examples)
+        set_dropout_rate(self.model, drop)
+        docs, layout, gold = self._read(examples)
+        sentences = self.training_inputs(docs, layout)
+        inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
         learnable = np.flatnonzero(get_shim(self.model).can_learn(gold)).tolist() if gold else []
+        gradients: dict[int, Any] = {}
         if learnable:
-            set_dropout_rate(self.model, drop)
-            inputs = [sentences[i] for i in learnable], [gold[i] for i in learnable]
-            loss, backprop = self.model.begin_update(inputs)
-            backprop(None)
+            loss, backprop = self.model.begin_update(
+                ([inputs[i] for i in learnable], [gold[i] for i in learnable])
+            )
+            gradients = dict(zip(learnable, backprop(None)))  # noqa: B905 (none, of words as pieces)
             losses[self.name] += loss
+        # Without gradients, too: an encoder waits for all that listen to it.
+        backprop_vectors(gradients)
         if sgd:
             self.finish_update(sgd)
         return losses
 
-    def _sentences_and_gold(self, examples: list[Example]) -> tuple[list[Sentence], list[Tree]]:
+    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+        """The predicted Docs, where their sentences are, and the gold trees of those that have words."""
         from ..models.types import Tree
 
         docs = [example.predicted for example in examples]
@@ -245,7 +270,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
         trees = [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
-        return self.inputs(docs, layout), trees
+        return docs, layout, trees
 
     def initialize(
         self,
@@ -262,11 +287,15 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             roots of the examples have, else the first.
         encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, with the sizes of the model block.
-        Raises ValueError when there are no labels, and when the model can learn from none of the trees.
+        Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
+        an encoder where the model has a shared one.
         """
         from ..models.encoder import encoder_from_scratch
         from ..models.shim import get_shim
 
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is not None and encoder is not None:
+            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
         validate_get_examples(get_examples, "G2GParser.initialize")
         others: set[str] = set()
         roots: Counter[str] = Counter()
@@ -288,10 +317,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             self.cfg["labels"] = _order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
-        get_shim(self.model).initialize(
-            encoder or encoder_from_scratch(), sentences, self.labels, self._count_initial_labels()
-        )
-        if get_shim(self.model).network.needs_trees:
+        shim = get_shim(self.model)
+        if tok2vec is not None:
+            docs = [example.x for example in islice(get_examples(), EXAMPLES_FOR_WIDTH)]
+            shim.initialize_from_vectors(find_width(tok2vec, docs), self.labels)
+        else:
+            source = encoder or encoder_from_scratch()
+            shim.initialize(source, sentences, self.labels, self._count_initial_labels())
+        if shim.network.needs_trees:
             self._warn_unlearnable(get_examples())
 
     def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
@@ -300,7 +333,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
 
         n_known = n_learnable = 0
         for batch in minibatch(examples, size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
-            _, gold = self._sentences_and_gold(batch)
+            _, _, gold = self._read(batch)
             if gold:
                 n_known += sum(bool((tree.heads >= 0).any()) for tree in gold)
                 n_learnable += int(get_shim(self.model).can_learn(gold).sum())

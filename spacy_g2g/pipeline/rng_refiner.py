@@ -191,9 +191,9 @@ class RngRefiner(G2GParser):
 
     # Training
 
-    def _sentences_and_gold(self, examples: list[Example]) -> tuple[list[Sentence], list[Tree]]:
-        sentences, gold = super()._sentences_and_gold(examples)
-        return self._corrupt(sentences), gold
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """The sentences, their graphs corrupted or left out at the rates of this component."""
+        return self._corrupt(self.inputs(docs, layout))
 
     def _corrupt(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences with graphs that are changed or left out at the rates of this component."""

@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import read_conllu
+from .augmenters import Augmenter
 from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
 from .initial_graph import InitialGraph
 
@@ -29,6 +30,7 @@ def make_corpus(
     annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
     shuffle: bool = False,
     seed: int = 0,
+    augmenter: Augmenter | None = None,
 ) -> Callable[[Language], Iterator[Example]]:
     """A reader of .spacy and .conllu files. The predicted Doc of an example has the gold words.
 
@@ -37,6 +39,7 @@ def make_corpus(
     max_length (int): Leave out Docs with more tokens than this; 0 for none.
     annotations (List[str]): Gold annotations of the predicted Doc, out of SENT_START, TAG, POS, MORPH, LEMMA.
     shuffle (bool): Give the examples in a new random order in each epoch, by ``seed``.
+    augmenter (Optional[Callable]): Gives the Examples to use in place of one, as those of spaCy do.
     RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
@@ -46,7 +49,7 @@ def make_corpus(
         for doc in read_docs(corpus_files(folder_or_file), vocab):
             yield doc, None
 
-    return Corpus(read, limit, max_length, annotations, shuffle, seed)
+    return Corpus(read, limit, max_length, annotations, shuffle, seed, augmenter)
 
 
 class Corpus:
@@ -63,12 +66,14 @@ class Corpus:
         annotations: list[str],
         shuffle: bool,
         seed: int,
+        augmenter: Augmenter | None = None,
     ) -> None:
         self.read = read
         self.limit = limit
         self.max_length = max_length
         self.annotations = annotations
         self.shuffle = shuffle
+        self.augmenter = augmenter
         self._random = random.Random(seed)
         self._items: list[GoldAndInitial] = []
         self._vocab: Vocab | None = None
@@ -86,7 +91,11 @@ class Corpus:
             predicted = unparsed_copy(gold, self.annotations)
             if initial is not None:
                 initial.write(predicted)
-            yield Example(predicted, gold)
+            example = Example(predicted, gold)
+            if self.augmenter is None:
+                yield example
+            else:
+                yield from self.augmenter(nlp, example)
 
     def _choose(self, vocab: Vocab) -> Iterator[GoldAndInitial]:
         n_read = 0

@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 
 def gold_of(parser: G2GParser, examples: list[Example]) -> list[tuple[list[int], list[int]]]:
     """Heads and labels of each sentence, as the model is given them."""
-    _, trees = parser._sentences_and_gold(examples)
+    _, _, trees = parser._read(examples)
     return [(tree.heads.tolist(), tree.labels.tolist()) for tree in trees]
 
 

@@ -240,7 +240,8 @@ def test_an_example_without_boundaries_is_read_in_the_sentences_of_its_reference
     predicted = Doc(nlp.vocab, words=[token.text for token in reference])
     InitialGraph([1, 1, 3, 2], ["x"] * 4, is_tree=True).write(predicted)
     assert not predicted.has_annotation("SENT_START")
-    sentences, gold = refiner_of(nlp)._sentences_and_gold([Example(predicted, reference)])
+    docs, layout, gold = refiner_of(nlp)._read([Example(predicted, reference)])
+    sentences = refiner_of(nlp).training_inputs(docs, layout)
     assert [graph[0] for graph in graphs_of(sentences)] == [[2, 0], [2, 1]]
     assert [tree.heads.tolist() for tree in gold] == [[2, 0], [0, 1]]
 

@@ -1,0 +1,58 @@
+"""Vectors of Docs' tokens to the words of sentences, and gradients back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from .sentences import Layout
+
+if TYPE_CHECKING:
+    from ..models.types import Sentence
+
+
+def get_tok2vec(model: Model[Any, Any]) -> Model[Any, Any] | None:
+    """The layer that gives a parser the words' vectors; None where it has an encoder of its own."""
+    return model.maybe_get_ref("tok2vec")
+
+
+def find_width(tok2vec: Model[Any, Any], docs: Sequence[Doc]) -> int:
+    """Initialise the layer, and return the width of the vectors that it gives the tokens of some Docs."""
+    docs = [doc for doc in docs if len(doc)]
+    tok2vec.initialize(X=docs)
+    return int(tok2vec.predict(docs)[0].shape[1])
+
+
+def add_vectors(
+    sentences: Sequence[Sentence],
+    tok2vec: Model[Any, Any],
+    docs: Sequence[Doc],
+    layout: Layout,
+    is_train: bool,
+) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
+    """Give the sentences, those of the layout that have words, the vectors of their words.
+
+    Returns them, and a callback that takes the gradients of some sentences' vectors, float [words, width] by
+    the sentence's number, and hands them to the layer.
+    """
+    outputs, backprop_docs = tok2vec(list(docs), is_train)
+    xp = tok2vec.ops.xp
+    # Empty Docs may have vectors of another width.
+    tokens = xp.concatenate([output for output in outputs if len(output)])
+    words = xp.asarray(layout.words)
+    ends = np.cumsum(layout.n_words[layout.n_words > 0])
+    parts = xp.split(tokens[words], ends[:-1].tolist())
+    with_vectors = [replace(s, vectors=part) for s, part in zip(sentences, parts, strict=True)]
+
+    def backprop(gradients: dict[int, Any]) -> None:
+        d_words = [gradients.get(i, xp.zeros_like(part)) for i, part in enumerate(parts)]
+        d_tokens = xp.zeros_like(tokens)
+        d_tokens[words] = xp.concatenate(d_words)
+        backprop_docs(xp.split(d_tokens, layout.doc_starts[1:-1].tolist()))
+
+    return with_vectors, backprop

@@ -1,0 +1,95 @@
+"""The augmenter ``spacy_g2g.drop_final_punct.v1``: sentences of running text that lack their full stop."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+
+from ..errors import Errors
+from .docs import TOKEN_ANNOTATIONS, write_tree
+
+Augmenter = Callable[[Language, Example], Iterator[Example]]
+
+
+def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
+    """Registered as ``spacy_g2g.drop_final_punct.v1``: leave out the punctuation that ends some sentences.
+
+    In a Doc of several sentences, such a sentence runs into the next. For Examples whose two Docs have the
+    same words, as the corpus readers of this package give them; others stay as they are.
+
+    level (float): The share of the sentences to change.
+    seed (int): Of the choice.
+    RAISES (ValueError): for a level that is no share.
+    """
+    if not 0.0 <= level <= 1.0:
+        raise ValueError(Errors.E507.format(setting="level", rate=level))
+    chance = random.Random(seed)
+
+    def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
+        gold = example.reference
+        is_kept = np.ones(len(gold), dtype=np.bool_)
+        if [token.text for token in gold] == [token.text for token in example.predicted]:
+            for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
+                if chance.random() < level:
+                    is_kept[final_punct(list(sentence))] = False
+        if is_kept.all():
+            yield example
+        else:
+            yield Example(select_tokens(example.predicted, is_kept), select_tokens(gold, is_kept))
+
+    return augment
+
+
+def final_punct(sentence: list[Token]) -> list[int]:
+    """The places in the Doc of the punctuation at a sentence's end, unless a word before it hangs on it."""
+    n_kept = len(sentence)
+    while n_kept > 1 and is_punct(sentence[n_kept - 1]):
+        n_kept -= 1
+    dropped = [token.i for token in sentence[n_kept:]]
+    if any(token.head.i in dropped for token in sentence[:n_kept]):
+        return []
+    return dropped
+
+
+def is_punct(token: Token) -> bool:
+    """By its part of speech, where it has any."""
+    return token.pos_ == "PUNCT" if token.pos else token.is_punct
+
+
+def select_tokens(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Doc:
+    """A Doc of some of the tokens, bool [tokens], with their annotations and, if it has any, their trees.
+
+    On the others no token that is kept may hang. The last token before a gap has the white space that ended
+    the gap.
+    """
+    kept = np.flatnonzero(is_kept)
+    number = np.cumsum(is_kept) - 1
+    ends = [*(kept[1:] - 1).tolist(), len(doc) - 1]
+    spaces = None if doc.has_unknown_spaces else [bool(doc[end].whitespace_) for end in ends]
+    selected = Doc(doc.vocab, words=[doc[i].text for i in kept.tolist()], spaces=spaces)
+    names: list[Any] = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"]
+    values: Any = doc.to_array(names)[kept]
+    selected.from_array(names, values)
+    heads = np.arange(len(doc)) + doc.to_array("HEAD").astype(np.int64)
+    moved = (number[heads[kept]] - np.arange(len(kept))).view(np.uint64)
+    starts = _starts(doc, is_kept)
+    write_tree(selected, np.stack([moved, doc.to_array("DEP")[kept]], axis=1), starts)
+    return selected
+
+
+def _starts(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Any:
+    """SENT_START of the kept tokens: the first one of a sentence starts it."""
+    starts = doc.to_array("SENT_START")
+    sentence = np.cumsum(starts == 1)[is_kept]
+    kept = starts[is_kept]
+    if (starts == 1).any():
+        is_first = np.diff(sentence, prepend=-1) > 0
+        kept[is_first] = 1
+    return kept
