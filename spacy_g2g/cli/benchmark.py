@@ -19,6 +19,7 @@ from wasabi import msg
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.sentences import lay_out
+from ..pipeline.word_vectors import get_tok2vec
 from ..training.corpus import make_corpus
 from .common import GpuId, Pipeline, atomic_path, user_errors
 
@@ -71,8 +72,9 @@ def benchmark(
 
     Each run times, one after the other, all components on Docs that have only words and sentence
     boundaries; each component of ours alone, on Docs as the components before it leave them; and its
-    encoder alone, without graphs, on the very inputs that the component gave it, recorded before. A warm-up
-    run is not counted.
+    encoder alone, without graphs, on the very inputs that the component gave it, recorded before. Of a parser
+    that shares an encoder, the component that has the encoder is timed, alone and together with the parser. A
+    warm-up run is not counted.
 
     Returns Docs, words, threads, and for each task the median, least and greatest words per second, the
     median over the runs of its ratio to the encoder's (the pipeline's: to all encoders together), and the
@@ -130,20 +132,39 @@ def _tasks(nlp: Language, docs: Sequence[Doc]) -> dict[str, _Task]:
     prepared = [doc.copy() for doc in docs]
     for name, pipe in nlp.pipeline:
         if isinstance(pipe, G2GParser):
-            before = [doc.copy() for doc in prepared]
-
-            def component(copies: Sequence[Doc], pipe: G2GParser = pipe) -> None:
-                for _ in pipe.pipe(copies, batch_size=nlp.batch_size):
-                    pass
-
-            encode, passes = _bare_encoder(pipe, before, component)
+            shared = [other for _, other in nlp.pipeline if name in getattr(other, "listener_map", {})]
+            before = list(docs) if shared else [doc.copy() for doc in prepared]
+            component = _run(nlp, [*shared, pipe])
+            if shared or get_tok2vec(pipe.model) is not None:
+                encode, passes, inputs = _run(nlp, shared) if shared else _read_vectors(pipe), 1.0, before
+            else:
+                (encode, passes), inputs = _bare_encoder(pipe, before, component), []
             encoder = f"{name} encoder"
             tasks[name] = _Task(component, before, passes, [encoder])
-            tasks[encoder] = _Task(encode, [], passes, [encoder])
+            tasks[encoder] = _Task(encode, inputs, passes, [encoder])
             tasks["pipeline"].passes += passes
             tasks["pipeline"].encoders.append(encoder)
         prepared = list(pipe.pipe(prepared)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in prepared]
     return tasks
+
+
+def _run(nlp: Language, pipes: Sequence[Any]) -> Callable[[Sequence[Doc]], None]:
+    """Runs some components, one after the other."""
+
+    def run(docs: Sequence[Doc]) -> None:
+        for pipe in pipes:
+            docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+
+    return run
+
+
+def _read_vectors(parser: G2GParser) -> Callable[[Sequence[Doc]], None]:
+    """The layer of a parser that gives it the words' vectors, where no other component has it."""
+
+    def read(docs: Sequence[Doc]) -> None:
+        parser.model.get_ref("tok2vec").predict(list(docs))
+
+    return read
 
 
 def _bare_encoder(

@@ -14,7 +14,7 @@ import math
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
@@ -79,6 +79,7 @@ class G2GShim(Shim):
         self.unknown_share = unknown_share
         self.spec: NetworkSpec | None = None
         self.n_targets = 0
+        self._stored_as = torch.float32
 
     # Building
 
@@ -300,13 +301,27 @@ class G2GShim(Shim):
             self._model.to(torch.device("cuda", device_id) if device_type == "gpu" else torch.device("cpu"))
             self._optimizer = None
 
+    @contextlib.contextmanager
+    def half_precision(self) -> Iterator[None]:
+        """Within this context ``to_bytes`` gives weights in float16, which is half the size."""
+        self._stored_as = torch.float16
+        try:
+            yield
+        finally:
+            self._stored_as = torch.float32
+
     def to_bytes(self) -> bytes:
         """The specification and the weights (safetensors); of an uninitialised network, nothing."""
         if self.spec is None:
             return b""
-        weights = {name: tensor.detach().contiguous() for name, tensor in self.network.state_dict().items()}
+        weights = {name: self._stored(weight) for name, weight in self.network.state_dict().items()}
         data: bytes = srsly.msgpack_dumps({"spec": asdict(self.spec), "weights": save_tensors(weights)})
         return data
+
+    def _stored(self, weight: torch.Tensor) -> torch.Tensor:
+        """A weight as it is kept; one too large for float16 stays as it is."""
+        stored = weight.detach().to(self._stored_as).contiguous()
+        return stored if bool(stored.isfinite().all()) else weight.detach().contiguous()
 
     def from_bytes(self, data: bytes) -> G2GShim:
         """Build the network that was saved. Raises ValueError when the bytes are not whole."""

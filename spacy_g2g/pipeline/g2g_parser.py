@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ EXAMPLES_FOR_WIDTH = 10
     default_config={
         "model": Config().from_str(DEFAULT_MODEL)["model"],
         "store_probabilities": False,
+        "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
     default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
@@ -77,15 +79,24 @@ def make_g2g_parser(
     name: str,
     model: Model[Any, Any],
     store_probabilities: bool,
+    half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> G2GParser:
     """Make the ``g2g_parser`` component.
 
     model: an architecture of the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
     store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.
+    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
     scorer: the scoring method.
     """
-    return G2GParser(nlp.vocab, model, name, store_probabilities=store_probabilities, scorer=scorer)
+    return G2GParser(
+        nlp.vocab,
+        model,
+        name,
+        store_probabilities=store_probabilities,
+        half_precision_weights=half_precision_weights,
+        scorer=scorer,
+    )
 
 
 class G2GParser(TrainablePipe):  # type: ignore[misc]
@@ -102,6 +113,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         name: str = "g2g_parser",
         *,
         store_probabilities: bool = False,
+        half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         self.vocab = vocab
@@ -109,6 +121,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         self.name = name
         self.scorer = scorer
         self.store_probabilities = store_probabilities
+        self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {"labels": []}
         self._warned_unset = False
         for extension in (HEAD_PROB, DEP_PROB):
@@ -379,6 +392,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         return 1
 
     # Input and output
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
+        from ..models.shim import get_shim
+
+        shim = get_shim(self.model)
+        with shim.half_precision() if self.half_precision_weights else nullcontext():
+            super().to_disk(path, exclude=exclude)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> G2GParser:
         """Load from a bytestring. Raises ValueError when it is not whole."""

@@ -56,6 +56,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "empty_share": 0.0,
         "store_graphs": False,
         "store_probabilities": False,
+        "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
     default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
@@ -69,6 +70,7 @@ def make_rng_refiner(
     empty_share: float,
     store_graphs: bool,
     store_probabilities: bool,
+    half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
     """Make the ``rng_refiner`` component.
@@ -79,6 +81,7 @@ def make_rng_refiner(
     empty_share: in training, the share of sentences that start from an empty graph.
     store_graphs: write ``doc._.g2g_graphs``.
     store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.
+    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
     scorer: the scoring method.
     """
     return RngRefiner(
@@ -90,6 +93,7 @@ def make_rng_refiner(
         empty_share=empty_share,
         store_graphs=store_graphs,
         store_probabilities=store_probabilities,
+        half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
 
@@ -118,6 +122,7 @@ class RngRefiner(G2GParser):
         empty_share: float = 0.0,
         store_graphs: bool = False,
         store_probabilities: bool = False,
+        half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         rates = {
@@ -128,7 +133,14 @@ class RngRefiner(G2GParser):
         for setting, rate in rates.items():
             if not 0.0 <= rate <= 1.0:
                 raise ValueError(Errors.E507.format(setting=setting, rate=rate))
-        super().__init__(vocab, model, name, store_probabilities=store_probabilities, scorer=scorer)
+        super().__init__(
+            vocab,
+            model,
+            name,
+            store_probabilities=store_probabilities,
+            half_precision_weights=half_precision_weights,
+            scorer=scorer,
+        )
         self.head_corruption = head_corruption
         self.label_corruption = label_corruption
         self.empty_share = empty_share

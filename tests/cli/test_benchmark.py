@@ -9,6 +9,7 @@ from spacy_g2g.cli import app
 from spacy_g2g.cli.benchmark import benchmark
 
 from ..formats.samples import SAMPLE
+from ..pipeline.test_shared_encoder import shared_nlp
 from ..util import initialised_nlp, model_config, treebank_examples
 
 RNGTR = {"@architectures": "spacy_g2g.RNGTr.v1"}
@@ -58,6 +59,19 @@ def test_passes_of_a_refiner_are_counted(data: Path):
     speeds = benchmark(nlp, data, runs=1)["words_per_second"]
     assert speeds["rng_refiner"]["passes"] == pytest.approx(3.0)
     assert speeds["pipeline"]["passes"] == pytest.approx(4.0)
+
+
+def test_the_encoder_of_a_parser_that_shares_one_is_the_component_that_has_it(data: Path, tmp_path: Path):
+    nlp = shared_nlp("tok2vec", tmp_path)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    speeds = benchmark(nlp, data, runs=2)["words_per_second"]
+    assert list(speeds) == ["pipeline", "g2g_parser", "g2g_parser encoder"]
+    # The parser is timed with the encoder.
+    assert speeds["g2g_parser"]["ratio"] < 1.0
+    nlp.replace_listeners("tok2vec", "g2g_parser", ["model.tok2vec"])
+    nlp.remove_pipe("tagger")
+    nlp.remove_pipe("tok2vec")
+    assert list(benchmark(nlp, data, runs=1)["words_per_second"]) == list(speeds)
 
 
 def test_a_pipeline_without_a_parser_of_ours_is_an_error(data: Path):

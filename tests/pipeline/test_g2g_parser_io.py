@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import spacy
+import torch
 from spacy.language import Language
 
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
-from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples
+from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples, weights_of
 
 
 def trees(nlp: Language) -> list[list[tuple[int, str]]]:
@@ -93,6 +94,37 @@ def test_a_component_through_disk_parses_alike(trained: Language, factory: str, 
     nlp = make_nlp(factory=factory)
     parser_of(nlp).from_disk(tmp_path)
     assert trees(nlp) == trees(trained)
+
+
+def test_half_precision_halves_the_file_and_nothing_else(trained: Language, factory: str, tmp_path: Path):
+    parser = parser_of(trained)
+    before = weights_of(trained)
+    parser.to_disk(tmp_path / "whole")
+    parser.half_precision_weights = True
+    try:
+        trained.to_disk(tmp_path / "half")
+        copied = copy.deepcopy(parser)
+    finally:
+        parser.half_precision_weights = False
+    whole, half = ((tmp_path / name / "model").stat().st_size for name in ("whole", f"half/{factory}"))
+    n_values = sum(weight.numel() for weight in before.values())
+    assert whole - half == pytest.approx(2 * n_values, rel=0.01)
+    for name, weight in weights_of(copied.model).items():
+        assert torch.equal(weight, before[name])
+    kept = spacy.load(tmp_path / "half")
+    for name, weight in weights_of(kept).items():
+        assert torch.equal(weight, before[name].half().float())
+    assert trees(kept) == trees(trained)
+
+
+def test_a_weight_too_large_for_half_precision_stays_as_it_is(trained: Language):
+    shim = get_shim(copy.deepcopy(parser_of(trained)).model)
+    weight = next(shim.network.parameters())
+    weight.data.flatten()[0] = 1e6
+    with shim.half_precision():
+        data = shim.to_bytes()
+    shim.from_bytes(data)
+    assert next(shim.network.parameters()).flatten()[0] == 1e6
 
 
 def test_a_copied_model_is_a_model_of_its_own(trained: Language):
