@@ -43,8 +43,8 @@ def build_rngtr(
 ) -> ParserModel:
     """Registered as ``spacy_g2g.RNGTr.v1``: refines a graph, or parses from none, in a few encoder passes.
 
-    encoder, tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor, mixed_precision: as
-        of ``spacy_g2g.SynTr.v1``; graph input needs an encoder of the model's own.
+    encoder, tag_attr, arc_width, label_width, dropout: as of ``spacy_g2g.SynTr.v1``.
+    encoder_rate_factor, rate_factor, mixed_precision: as of ``spacy_g2g.SynTr.v1``.
     iterations: passes at most, T; the paper has 3 after a parser and 4 from empty graphs.
     stop: a sentence whose graph a pass leaves as it was is finished.
     graph_input: False cuts the graph off, to measure what it is worth.

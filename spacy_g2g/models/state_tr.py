@@ -80,8 +80,8 @@ def build_state_tr(
     states_per_sentence: states of a sentence that are sampled for an update, each an encoder pass; None for
         all, which takes memory for all of them at once.
     history_width: of the LSTM.
-    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share, encoder_rate_factor, rate_factor,
-        mixed_precision: as of ``spacy_g2g.SentTr.v1``.
+    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share: as of ``spacy_g2g.SentTr.v1``.
+    encoder_rate_factor, rate_factor, mixed_precision: as of ``spacy_g2g.SentTr.v1``.
     Raises ValueError for values out of range.
     """
     check_shared_settings(

@@ -82,7 +82,7 @@ def make_g2g_parser(
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> G2GParser:
-    """Make the ``g2g_parser`` component.
+    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence.
 
     model: an architecture of the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
     store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.

@@ -73,7 +73,7 @@ def make_rng_refiner(
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
-    """Make the ``rng_refiner`` component.
+    """Make the ``rng_refiner`` component, which refines the trees that a Doc has, or parses from none.
 
     model: an architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.
     head_corruption, label_corruption: in training, the share of heads and of labels of initial graphs that

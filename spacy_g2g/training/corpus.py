@@ -38,7 +38,8 @@ def make_corpus(
     limit (int): Number of Docs to read; 0 for all.
     max_length (int): Leave out Docs with more tokens than this; 0 for none.
     annotations (List[str]): Gold annotations of the predicted Doc, out of SENT_START, TAG, POS, MORPH, LEMMA.
-    shuffle (bool): Give the examples in a new random order in each epoch, by ``seed``.
+    shuffle (bool): Give the examples in a new random order in each epoch.
+    seed (int): Of that order.
     augmenter (Optional[Callable]): Gives the Examples to use in place of one, as those of spaCy do.
     RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
     """

@@ -46,7 +46,8 @@ def make_refiner_corpus(
     limit (int): Number of gold Docs to read; 0 for all.
     max_length (int): Leave out Docs with more tokens than this; 0 for none.
     annotations (List[str]): Gold annotations of the predicted Doc beside SENT_START: TAG, POS, MORPH, LEMMA.
-    shuffle (bool): Give the examples in a new random order in each epoch, by ``seed``.
+    shuffle (bool): Give the examples in a new random order in each epoch.
+    seed (int): Of that order.
     RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it,
         and where the two differ in sentences or words.
     """

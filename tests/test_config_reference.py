@@ -1,0 +1,42 @@
+"""The page of settings says what the code says."""
+
+import inspect
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from scripts.config_reference import OUTPUT, defaults_of, make_page, read_docstring, section, spell
+
+
+def test_the_page_is_that_of_the_code():
+    assert OUTPUT.read_text(encoding="utf8") == make_page(), "Run scripts/config_reference.py"
+
+
+def test_settings_of_several_names_and_lines_are_read():
+    summary, texts = read_docstring(
+        "Do it.\n\na, b (int): The first\n    line: and more.\nRaises ValueError: x.\n"
+    )
+    assert summary == "Do it."
+    assert texts == {"a": "The first line: and more.", "b": "The first line: and more."}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "`null`"),
+        (True, "`true`"),
+        (0, "`0`"),
+        ("a", '`"a"`'),
+        ({"@scorers": "x.v1", "y": 1}, "`x.v1`"),
+        (inspect.Parameter.empty, ""),
+    ],
+)
+def test_defaults_are_spelled_as_in_a_config(value: object, expected: str):
+    assert spell(value) == expected
+
+
+def test_a_setting_without_a_description_is_an_error():
+    point = EntryPoint("spacy_g2g.x.v1", "scripts.config_reference:spell", "spacy_callbacks")
+    assert list(defaults_of(point, point.load())) == ["value"]
+    with pytest.raises(ValueError, match=r"does not describe.*value"):
+        section(point)
