@@ -1,0 +1,206 @@
+"""``g2g debug-data`` on configs of tests: what training would see, and what the exit status says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import load_config, registry
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+from spacy_g2g.cli.debug_data import debug_data
+from spacy_g2g.training.corpus import unparsed_copy
+from spacy_g2g.training.docs import write_tree
+
+from ..util import TREEBANK, gold_doc, plain_doc, read_treebank
+
+ROOT = Path(__file__).parents[2]
+TINY = ROOT / "configs" / "test" / "syntr_tiny.cfg"
+SENT_TR = ROOT / "configs" / "sent_tr.cfg"
+
+#: Docs of sentences whose words are FORM/HEAD; heads count from 1 over the Doc, a root has its own number,
+#: 0 is missing; "_" is white space.
+TROUBLE = [
+    ["a/2 b/2 c/2", "d/5 e/4"],
+    ["f/1 g/2"],
+    ["h/1 i/3", "j/3 k/3"],
+    ["l/1 _/1 m/2"],
+    ["n/0 o/0 p/0"],
+    ["q/1 r/0"],
+    ["s/1"],
+    ["t/3 u/4 v/3 w/3"],
+]
+
+
+def troubled_doc(vocab: Vocab, sentences: list[str]) -> Doc:
+    """A Doc with heads as they are, even where spaCy would set boundaries by them."""
+    cells = [word.split("/") for text in sentences for word in text.split()]
+    doc = Doc(vocab, words=["\n" if form == "_" else form for form, _ in cells])
+    starts = [1 if i == 0 else -1 for text in sentences for i in range(len(text.split()))]
+    rows = []
+    for i, (_, head) in enumerate(cells):
+        label = "root" if int(head) == i + 1 else "dep" if int(head) else ""
+        rows.append([int(head) - 1 - i if label else 0, vocab.strings.add(label) if label else 0])
+    parse = np.array([[np.int64(head).astype(np.uint64), np.uint64(dep)] for head, dep in rows])
+    write_tree(doc, parse, np.array(starts, dtype=np.int64).astype(np.uint64))
+    return doc
+
+
+def troubled_reader(predicted: str) -> Any:
+    """A reader of the troubled Docs; predicted: what their predicted Docs have, "boundaries" or "text"."""
+
+    def read(nlp: Language) -> Any:
+        for sentences in TROUBLE:
+            gold = troubled_doc(nlp.vocab, sentences)
+            doc = unparsed_copy(gold, ["SENT_START"] if predicted == "boundaries" else [])
+            yield Example(doc, gold)
+
+    return read
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    path = tmp_path / "corpus.spacy"
+    vocab = spacy.blank("en").vocab
+    DocBin(docs=[gold_doc(vocab, [sentence]) for sentence in read_treebank()]).to_disk(path)
+    return str(path)
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["debug-data", *arguments])
+    return result.exit_code, " ".join(result.output.split())
+
+
+def names(findings: list[dict[str, str]]) -> set[str]:
+    return {finding["name"] for finding in findings}
+
+
+@pytest.mark.parametrize("predicted", ["boundaries", "text"])
+def test_counts_of_docs_equal_those_worked_out_by_hand(predicted: str, corpus: str):
+    registry.readers("test_troubled.v1", func=troubled_reader)
+    config = load_config(TINY, overrides={"paths.dev": corpus})
+    config["corpora"]["train"] = {"@readers": "test_troubled.v1", "predicted": predicted}
+    facts = debug_data(config).train
+    expected = {
+        "docs": 8,
+        "sentences": 10,
+        "words": 23,
+        "white_space": 1,
+        "longest": 4,
+        "unset": 0 if predicted == "boundaries" else 7,
+        "misaligned": 0,
+        "one_word": 1,
+        "trees": 4,
+        "non_projective": 1,
+        "non_projective_words": 1,
+        "no_tree": 1,
+        "incomplete": 3,
+        "several_roots": 1,
+        "cycles": 1,
+        "missing": 4,
+        "outside": 1,
+        "space_heads": 1,
+        "multiword_tokens": None,
+        "multiword_words": None,
+        "roots": {"root": 9},
+    }
+    assert {name: getattr(facts, name) for name in expected} == expected
+
+
+def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path: Path):
+    output = tmp_path / "report.json"
+    code, text = run(str(TINY), "--json", str(output), "--paths.train", corpus, "--paths.dev", corpus)
+    assert code == 0, text
+    report = json.loads(output.read_text(encoding="utf8"))
+    assert (report["train"]["sentences"], report["train"]["non_projective"]) == (10, 2)
+    assert report["train"]["words"] == len(TREEBANK.split())
+    assert names(report["findings"]) == {"few_sentences", "duplicates", "rare_labels"}
+    for finding in report["findings"]:
+        assert " ".join(finding["text"].split()) in text
+    assert report["components"]["g2g_parser"]["train"]["pieces"]["limit"] == 128 - 3
+
+
+def test_sentences_that_an_architecture_cannot_learn_are_counted(corpus: str):
+    settings = {"paths.train": corpus, "paths.dev": corpus, "components.g2g_parser.model.swap": False}
+    config = load_config(SENT_TR, overrides=settings | {"paths.encoder": "/no/such/folder"})
+    parser = debug_data(config).components["g2g_parser"]
+    assert (parser.train.learnable, parser.train.unlearnable, parser.train.unlearnable_trees) == (8, 2, 2)
+    assert parser.train.pieces is None
+    assert "/no/such/folder" in str(parser.encoder_problem)
+
+
+def test_words_without_the_tag_that_a_parser_reads_are_counted(corpus: str):
+    settings = {"paths.train": corpus, "paths.dev": corpus, "components.g2g_parser.model.tag_attr": "TAG"}
+    overrides = settings | {"corpora.train.annotations": ["SENT_START", "TAG"]}
+    parser = debug_data(load_config(TINY, overrides=overrides)).components["g2g_parser"]
+    assert parser.train.missing_tags == 0
+    assert parser.dev.missing_tags == len(TREEBANK.split())
+
+
+def test_graphs_of_a_refiner_come_from_the_parser_before_it(corpus: str, trained_folder: Path):
+    config = load_config(
+        ROOT / "configs" / "test" / "rngtr_tiny.cfg",
+        overrides={"paths.train": corpus, "paths.dev": corpus, "paths.parser": str(trained_folder)},
+    )
+    report = debug_data(config)
+    assert list(report.components) == ["rng_refiner"]
+    assert report.components["rng_refiner"].initial_from == ("g2g_parser",)
+    initial = report.components["rng_refiner"].train.initial
+    assert initial is not None
+    assert (initial.heads, initial.words) == (0, len(TREEBANK.split()))
+
+
+def test_graphs_of_a_refiner_that_come_with_the_corpus_are_compared(corpus: str, trained_folder: Path):
+    config = load_config(
+        ROOT / "configs" / "test" / "rngtr_tiny.cfg",
+        overrides={"paths.train": corpus, "paths.dev": corpus, "paths.parser": str(trained_folder)}
+        | {"paths.train_parsed": corpus},
+    )
+    initial = debug_data(config).components["rng_refiner"].train.initial
+    assert initial is not None
+    assert initial.right == initial.words == len(TREEBANK.split())
+
+
+def test_labels_that_were_not_given_are_an_error(corpus: str):
+    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    config["initialize"]["components"]["g2g_parser"]["labels"] = ["root", "nsubj"]
+    unknown = debug_data(config).components["g2g_parser"].unknown_labels
+    assert "punct" in unknown
+    assert "nsubj" not in unknown
+
+
+def test_data_without_trees_cannot_be_trained_on(corpus: str, tmp_path: Path):
+    path = tmp_path / "plain.spacy"
+    DocBin(docs=[plain_doc(spacy.blank("en").vocab, "a b c")]).to_disk(path)
+    code, text = run(str(TINY), "--paths.train", str(path), "--paths.dev", corpus)
+    assert code == 1
+    assert "train: no_labels" in text
+
+
+def test_limit_reads_the_first_docs(corpus: str):
+    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    assert debug_data(config, limit=3).train.docs == 3
+
+
+def test_a_config_without_paths_is_an_error_that_names_the_corpus():
+    code, text = run(str(TINY))
+    assert code == 1
+    assert "E396" in text
+    assert "corpora.train" in text
+    assert "--paths.train" in text
+
+
+def test_a_config_without_a_component_of_ours_is_an_error(corpus: str, tmp_path: Path):
+    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    config["training"]["frozen_components"] = ["g2g_parser"]
+    config.to_disk(tmp_path / "config.cfg")
+    code, text = run(str(tmp_path / "config.cfg"))
+    assert code == 1
+    assert "E395" in text
