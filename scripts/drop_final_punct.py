@@ -1,0 +1,46 @@
+"""A treebank whose sentences lack their final punctuation, to see what a missing full stop costs a pipeline.
+
+Each sentence is joined to the next by a space where the treebank has one. Multiword tokens become their words.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_g2g.formats.conllu import paragraphs
+from spacy_g2g.formats.conllx import read_treebank
+from spacy_g2g.training.augmenters import final_punct, select_tokens
+from spacy_g2g.training.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
+
+
+def main() -> None:
+    """Write the treebank."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("treebank", type=Path, help="CoNLL-U or CoNLL-X file")
+    parser.add_argument("output", type=Path, help="CoNLL-U file to write")
+    arguments = parser.parse_args()
+    arguments.output.write_text("".join(drop(arguments.treebank)), encoding="utf8")
+
+
+def drop(treebank: Path) -> Iterator[str]:
+    """The sentences as CoNLL-U, each paragraph a document."""
+    for number, paragraph in enumerate(paragraphs(read_treebank(treebank, trees="full")), 1):
+        doc = without_final_punct(sentences_to_doc(paragraph, Vocab(), keep_source=False))
+        sentences = doc_to_sentences(doc, doc_id=str(number), columns=ALL_COLUMNS)
+        yield from ((f"# newdoc id = {number}\n" if not i else "") + str(s) for i, s in enumerate(sentences))
+
+
+def without_final_punct(doc: Doc) -> Doc:
+    """The Doc without the punctuation that ends its sentences."""
+    is_kept = np.ones(len(doc), dtype=np.bool_)
+    for sentence in doc.sents:
+        is_kept[final_punct(list(sentence))] = False
+    return select_tokens(doc, is_kept)
+
+
+if __name__ == "__main__":
+    main()

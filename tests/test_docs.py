@@ -1,0 +1,213 @@
+"""Every command and every Python block of the README and of docs/ is run, small, in a folder like a user's.
+
+A command runs as it stands, but for these changes: on the CPU; training for two steps; packages without a
+wheel; commands of the project file dry. Commands of pages of results, which take hours and data that is not
+here, are checked: files and options exist.
+"""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.cli import app
+from spacy.util import load_config, registry
+from typer.testing import CliRunner
+
+from spacy_g2g.formats.conllu import read_conllu
+
+from .models.test_encoder import make_checkpoint
+
+ROOT = Path(__file__).parent.parent
+RECORDS = {"results.md", "peers.md"}
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINKED = ["configs", "scripts", "assets", "benchmarks", "project.yml", "pyproject.toml"]
+#: Sentences of each sample file.
+N_SENTENCES = 12
+SMALL = {
+    "--training.max_steps": "2",
+    "--training.eval_frequency": "2",
+    "--training.optimizer.learn_rate.total_steps": "3",
+    "--training.optimizer.learn_rate.warmup_steps": "1",
+    "--training.logger.progress_bar": "false",
+}
+#: The checkpoint here has few positions.
+SMALL_TRANSFORMER = {
+    "--components.transformer.model.tokenizer_config.model_max_length": "20",
+    "--components.transformer.model.get_spans.window": "8",
+    "--components.transformer.model.get_spans.stride": "6",
+}
+#: The name of the package that `make demo` installs.
+DEMO_PACKAGE = "en_g2g_sample"
+
+# spaCy's `package` leaves files open.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*G2G-W50[1235]", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+def blocks(page: Path, language: str) -> Iterator[str]:
+    """The text of the page's code blocks of a language."""
+    for match in BLOCK.finditer(page.read_text(encoding="utf8")):
+        if match[1] == language:
+            yield match[2]
+
+
+def commands(block: str) -> Iterator[list[str]]:
+    """The arguments of each command, without comments."""
+    for line in block.replace("\\\n", " ").splitlines():
+        arguments = shlex.split(line, comments=True)
+        if arguments:
+            yield arguments
+
+
+def sample_file(name: str) -> str:
+    """The first sentences of a file of the sample treebank."""
+    path = ROOT / "assets" / "sample" / f"en_sample-ud-{name}.conllu"
+    sentences = [sentence for sentence, _ in zip(read_conllu(path), range(N_SENTENCES), strict=False)]
+    return "".join(map(str, sentences))
+
+
+@pytest.fixture(scope="module")
+def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone as a user has it: treebank files, a checkpoint, and a pipeline that was trained before."""
+    folder = tmp_path_factory.mktemp("user")
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("train", "dev", "test"):
+        (folder / f"{name}.conllu").write_text(sample_file(name), encoding="utf8")
+    make_checkpoint(folder / "bert-base-cased")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in ("train", "dev"):
+            run(
+                ["python", "-m", "spacy", "g2g", "convert", "--lang", "en", f"{name}.conllu", f"{name}.spacy"]
+            )
+        run(
+            shlex.split(
+                "python -m spacy train configs/syntr_pretrained.cfg --output training --paths.train "
+                "train.spacy --paths.dev dev.spacy --paths.encoder bert-base-cased"
+            )
+        )
+    return folder
+
+
+@pytest.fixture
+def folder(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the folder, as the working directory."""
+    copied = shutil.copytree(user_folder, tmp_path / "clone", symlinks=True)
+    monkeypatch.chdir(copied)
+    load = spacy.load
+
+    def load_here(name: Any, **kwargs: Any) -> spacy.language.Language:
+        return load("training/model-best" if name == DEMO_PACKAGE else name, **kwargs)
+
+    monkeypatch.setattr(spacy, "load", load_here)
+    return copied
+
+
+def small_settings(config: str) -> dict[str, str]:
+    """Overrides that make a training short, and let it have the checkpoint here."""
+    blocks = load_config(Path(config))
+    settings = SMALL | (SMALL_TRANSFORMER if "transformer" in blocks["components"] else {})
+    for name, block in blocks["initialize"]["components"].items():
+        if block["encoder"].get("n_layers"):
+            settings[f"--initialize.components.{name}.encoder.n_layers"] = "2"
+    return settings
+
+
+def run(arguments: list[str]) -> None:
+    """Run a command of the documentation, small."""
+    match arguments:
+        case ["make", target, *_]:
+            assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
+        case ["pip", "install", package]:
+            check_package(package)
+        case ["python", "-m", "spacy", "project", "run", *rest]:
+            invoke(["project", "run", *without_gpu(rest), "--dry"])
+        case ["python", "-m", "spacy", "train", config, *rest]:
+            overrides = [part for pair in small_settings(config).items() for part in pair]
+            invoke(["train", config, *without_gpu(rest), *overrides])
+        case ["python", "-m", "spacy", "package", *rest]:
+            rest[rest.index("--build") + 1] = "none"
+            Path(rest[1]).mkdir(exist_ok=True)
+            invoke(["package", *rest])
+        case ["python", "-m", "spacy", *rest]:
+            invoke(without_gpu(rest))
+        case ["python", script, *rest]:
+            check_options(script, rest)
+        case _:
+            raise AssertionError(f"No way to test the command {shlex.join(arguments)}")
+
+
+def without_gpu(arguments: list[str]) -> list[str]:
+    text = shlex.join(arguments)
+    return shlex.split(re.sub(r"(--gpu-id|--vars.gpu) 0", r"\1 -1", text))
+
+
+def invoke(arguments: list[str]) -> None:
+    registry.cli.get_all()  # as `python -m spacy` does, which attaches our commands
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, f"{shlex.join(arguments)}\n{result.output}\n{result.exception!r}"
+
+
+def check_package(package: str) -> None:
+    """It is this distribution, with extras that there are."""
+    name, _, extras = package.rstrip("]").partition("[")
+    assert name == "spacy-g2g"
+    assert set(extras.split(",")) <= {"", *(metadata(name).get_all("Provides-Extra") or ())}
+
+
+def check_options(script: str, arguments: list[str]) -> None:
+    """A script that is there, and knows the options it is given."""
+    source = (ROOT / script).read_text(encoding="utf8")
+    for module in re.findall(r"^from \.?(\w+) import", source, re.MULTILINE):
+        helper = (ROOT / script).with_name(f"{module}.py")
+        source += helper.read_text(encoding="utf8") if helper.exists() else ""
+    for option in arguments:
+        if option.startswith("--") and "." not in option:
+            name = option.split("=")[0]
+            assert name in source or name[2:].replace("-", "_") in source, f"{script} has no option {name}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in RECORDS], ids=lambda p: p.name)
+def test_commands_and_python_blocks_run(page: Path, folder: Path):
+    namespace: dict[str, Any] = {}
+    for match in BLOCK.finditer(page.read_text(encoding="utf8")):
+        if match[1] == "bash":
+            for arguments in commands(match[2]):
+                run(arguments)
+        elif match[1] == "python":
+            exec(compile(match[2], page.name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in RECORDS], ids=lambda p: p.name)
+def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
+    for block in blocks(page, "bash"):
+        for arguments in commands(block):
+            while arguments and re.match(r"[A-Z_]+=", arguments[0]):
+                arguments = arguments[1:]
+            match arguments:
+                case ["python", "-m", "spacy", "g2g" | "train" as command, *rest]:
+                    invoke([command, *rest[: command == "g2g"], "--help"])
+                    if command == "train" and Path(rest[0]).parent.name == "configs":
+                        assert (ROOT / rest[0]).exists(), rest[0]
+                case ["python", script, *rest] if script != "-m":
+                    check_options(script, rest)
+
+
+def test_blocks_are_of_known_languages():
+    languages = {match[1] for page in PAGES for match in BLOCK.finditer(page.read_text(encoding="utf8"))}
+    assert languages <= {"bash", "python", "ini", "text"}
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
