@@ -3,8 +3,10 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .analyze import analyze_cli
 from .benchmark import benchmark_cli
 from .convert import convert_cli
+from .debug_data import CONTEXT, debug_data_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
 from .refinement import refinement_cli
@@ -14,8 +16,10 @@ HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, 
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
+app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
 app.command("parse")(parse_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("analyze")(analyze_cli)
 app.command("benchmark")(benchmark_cli)
 app.command("refinement")(refinement_cli)
 app.command("render")(render_cli)

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from wasabi import msg
 
 from ..errors import Errors
+from ..evaluation.plots import check_matplotlib
 from ..formats.conllu import decode_lines
 from ..training.refiner_corpus import align_graphs
 
@@ -87,6 +88,14 @@ def check_suffix(path: Path, expected: Sequence[str]) -> str:
     if path.suffix not in expected:
         raise ValueError(Errors.E340.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
     return path.suffix
+
+
+def check_can_plot() -> None:
+    """Without matplotlib, say so and exit with status 1; to call before work that a plot ends."""
+    try:
+        check_matplotlib()
+    except ImportError as error:
+        msg.fail(str(error), exits=1)
 
 
 def progress(items: Iterable[T], *, unit: str, silent: bool) -> Iterator[T]:

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from wasabi import msg
 
 from ..errors import Errors
-from ..evaluation.plots import check_matplotlib, plot_refinement
+from ..evaluation.plots import plot_refinement
 from ..evaluation.refinement import (
     COMPARED,
     MISSING,
@@ -36,6 +36,7 @@ from .common import (
     Pipeline,
     Silent,
     atomic_path,
+    check_can_plot,
     check_suffix,
     progress,
     user_errors,
@@ -63,7 +64,7 @@ def refinement_cli(
     with user_errors():
         if plot is not None:
             check_suffix(plot, PLOT_SUFFIXES)
-            _check_can_plot()
+            check_can_plot()
         setup_gpu(gpu_id, silent=silent)
         analysis = refinement(
             pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
@@ -215,11 +216,3 @@ def _graph(graph: Mapping[str, Sequence[Any]]) -> Graph:
         heads.append(ROOT if is_root else MISSING if head < 0 else head + 1)
         labels.append("root" if is_root and label == "ROOT" else label)
     return Graph(heads, labels)
-
-
-def _check_can_plot() -> None:
-    """Before the pipeline runs, so that no figure is missed at the end."""
-    try:
-        check_matplotlib()
-    except ImportError as error:
-        msg.fail(str(error), exits=1)

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Token
 from wasabi import msg
 
 from ..errors import Errors
-from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page
+from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, is_empty
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
@@ -207,12 +207,8 @@ def _tree_of(doc: Doc) -> dict[str, list[Any]]:
 
 def _gold_tree(sentence: ConlluSentence) -> Graph | None:
     """The tree of a sentence, None where it has no heads."""
-    heads = [
-        NO_HEAD if word.head is None else word.head - 1 if word.head else i
-        for i, word in enumerate(sentence.words)
-    ]
-    deps = ["" if word.deprel == "_" else word.deprel for word in sentence.words]
-    return None if set(heads) == {NO_HEAD} else Graph("gold", heads, deps)
+    graph = graph_of(sentence, "gold")
+    return None if is_empty(graph) else graph
 
 
 def _cut_all(

@@ -10,6 +10,7 @@ whatever the case.
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
 from ..errors import Errors
@@ -78,6 +79,35 @@ def check_same_text(gold: Layout, system: Layout) -> None:
     i = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     excerpts = [layout.characters[i : i + 20] for layout in (gold, system)]
     raise ValueError(Errors.E361.format(index=i, gold=excerpts[0], system=excerpts[1]))
+
+
+def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSentence], name: str) -> None:
+    """Raise a ValueError with the first difference where two files do not have the same words and sentences.
+
+    name: Of the system, for the message.
+    """
+
+    def fail(expected: str, found: str) -> None:
+        raise ValueError(Errors.E217.format(name=name, expected=expected, found=found))
+
+    for ours, theirs in zip_longest(gold, system):
+        if ours is None or theirs is None:
+            fail(*("the end of the file" if s is None else _sentence_at(s) for s in (ours, theirs)))
+        pairs = zip_longest(ours.words, theirs.words)
+        for i, (word, other) in enumerate(pairs):
+            if word is None or other is None or word.form != other.form:
+                fail(_word_at(ours, i), _word_at(theirs, i))
+
+
+def _sentence_at(sentence: ConlluSentence) -> str:
+    return f"the sentence {sentence.text[:40]!r} ({sentence.location()})"
+
+
+def _word_at(sentence: ConlluSentence, i: int) -> str:
+    """What a sentence has at the place ``i``, which may be just after its last word."""
+    if i < len(sentence.words):
+        return f"{sentence.words[i].form!r} ({sentence.location(i)})"
+    return f"the end of the sentence ({sentence.location(i - 1)})"
 
 
 def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:

@@ -5,6 +5,8 @@ Each counts what is right, out of the gold words, the system's words and the ali
 - Tokens, Sentences: spans of the text. Words: aligned words (see ``alignment``).
 - UPOS, XPOS, UFeats, AllTags, Lemmas: columns of aligned words. A gold lemma "_" fits any lemma.
 - UAS, LAS: the head, and the relation without its subtype. Punctuation counts.
+- UAS_nopunct, LAS_nopunct, on request: the same without gold words that are punctuation by a rule (see
+  ``punctuation``), as treebanks other than UD are scored; no metrics of the shared task.
 - CLAS: LAS of content words. BLEX: moreover their lemmas. MLAS: moreover their UPOS and features, and
   those of their functional dependents.
 """
@@ -14,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..formats.conllu import ConlluSentence
+from ..formats.conllu import ConlluSentence, ConlluWord
 from .alignment import Layout, Span, align_words, check_same_text, make_layout
 
 _CONTENT = (
@@ -99,11 +101,18 @@ _CONTENT_METRICS: dict[str, Callable[[_Features], Hashable]] = {
 }
 
 
-def evaluate_sentences(gold: Iterable[ConlluSentence], system: Iterable[ConlluSentence]) -> dict[str, Score]:
+def evaluate_sentences(
+    gold: Iterable[ConlluSentence],
+    system: Iterable[ConlluSentence],
+    *,
+    is_punctuation: Callable[[ConlluWord], bool] | None = None,
+) -> dict[str, Score]:
     """Score a system's annotation of a text. Sentences and tokens may differ, the text may not.
 
+    is_punctuation: Which gold words to leave out of UAS_nopunct and LAS_nopunct, with the system's words that
+        they align with; None for no such metrics.
     RETURNS (Dict[str, Score]): By metric, in the order of the shared task: Tokens, Sentences, Words, UPOS,
-        XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX.
+        XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then those without punctuation.
     RAISES (ValueError): where the texts differ.
     """
     gold_layout, system_layout = make_layout(gold), make_layout(system)
@@ -119,12 +128,22 @@ def evaluate_sentences(gold: Iterable[ConlluSentence], system: Iterable[ConlluSe
     }
     for name, key in _WORD_METRICS.items():
         scores[name] = _score_words(gold_words, system_words, pairs, key)
+    without_punctuation = {}
+    if is_punctuation is not None:
+        left_out = {g for g, placed in enumerate(gold_layout.words) if is_punctuation(placed.word)}
+        kept_gold = [word for g, word in enumerate(gold_words) if g not in left_out]
+        partners = {s for g, s in aligned.items() if g in left_out}
+        kept_system = [word for s, word in enumerate(system_words) if s not in partners]
+        kept = [pair for g, pair in zip(aligned, pairs, strict=True) if g not in left_out]
+        for name in ("UAS", "LAS"):
+            score = _score_words(kept_gold, kept_system, kept, _WORD_METRICS[name])
+            without_punctuation[f"{name}_nopunct"] = score
     gold_words = [word for word in gold_words if word.relation in CONTENT_RELATIONS]
     system_words = [word for word in system_words if word.relation in CONTENT_RELATIONS]
     pairs = [(word, other) for word, other in pairs if word.relation in CONTENT_RELATIONS]
     for name, key in _CONTENT_METRICS.items():
         scores[name] = _score_words(gold_words, system_words, pairs, key)
-    return scores
+    return scores | without_punctuation
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -1,4 +1,4 @@
-"""Trees as a page: for each sentence the graph of every iteration, one under the other, as SVG.
+"""Trees as a page: for each sentence its graphs, of iterations or of systems, one under the other, as SVG.
 
 The page is self-contained HTML without scripts and without addresses. Whatever comes from words, labels
 and titles is escaped. Lengths are in px.
@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import Errors
+from ..formats.conllu import ConlluSentence
 from ..parsing.tree import find_cycle
 from .page import escape, make_page
 
 NO_HEAD = -1
+COMPARED = "Labels count with their subtypes, punctuation counts."
 
 WORD_SIZE, LABEL_SIZE = 15.0, 11.0
 WORD_GAP = 14.0
@@ -44,6 +46,16 @@ class Graph:
         return self.heads[word], self.deps[word]
 
 
+def graph_of(sentence: ConlluSentence, name: str, *, subtypes: bool = True) -> Graph:
+    """The arcs of a sentence. subtypes: of labels; without them nmod:poss becomes nmod."""
+    words = sentence.words
+    heads = [
+        NO_HEAD if word.head is None else word.head - 1 if word.head else i for i, word in enumerate(words)
+    ]
+    deps = ["" if word.deprel == "_" else word.deprel for word in words]
+    return Graph(name, heads, deps if subtypes else [dep.partition(":")[0] for dep in deps])
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A sentence and its graphs, the initial one first.
@@ -51,6 +63,8 @@ class Drawing:
     words: One or more.
     gold: The right tree. Heads of -1 and labels of "" in it are not known.
     name: What the sentence is called, "sent_id" for instance.
+    are_steps: Whether each graph came from the one before, so that changes are shown and gold comes last, to
+        be opened. Otherwise, gold is drawn first.
     """
 
     words: Sequence[str]
@@ -58,6 +72,7 @@ class Drawing:
     gold: Graph | None = None
     name: str = ""
     text: str = ""
+    are_steps: bool = True
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -65,14 +80,18 @@ def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
 
     RAISES (ValueError): for a graph that does not fit the words of its sentence.
     """
+    return make_page(title, f"<h1>{escape(title)}</h1>\n{draw_sentences(drawings)}")
+
+
+def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str = COMPARED) -> str:
+    """The part of a page that shows these sentences, with a legend. Errors as for ``draw_page``.
+
+    level: Of the headings. compared: What counts in labels and heads, for the legend.
+    """
     drawings = list(drawings)
-    sections = [_draw_sentence(number, drawing) for number, drawing in enumerate(drawings, start=1)]
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        _draw_legend(drawings) if sections else "<p>No sentence to show.</p>",
-        *sections,
-    ]
-    return make_page(title, "\n".join(body))
+    sections = [_draw_sentence(number, drawing, level) for number, drawing in enumerate(drawings, start=1)]
+    legend = _draw_legend(drawings, compared) if sections else "<p>No sentence to show.</p>"
+    return "\n".join([legend, *sections])
 
 
 # What an arc is like
@@ -260,7 +279,7 @@ def arc_levels(heads: Sequence[int]) -> list[int]:
 # SVG and HTML
 
 
-def _draw_sentence(number: int, drawing: Drawing) -> str:
+def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     for graph in (*drawing.graphs, *([drawing.gold] if drawing.gold else [])):
         _check(drawing.words, graph)
     gold = drawing.gold
@@ -270,13 +289,14 @@ def _draw_sentence(number: int, drawing: Drawing) -> str:
     for graph in drawing.graphs:
         figures.append(_draw_figure(drawing.words, graph, before, gold, columns))
         # All would be new beside a graph without arcs.
-        before = None if is_empty(graph) else graph
+        before = graph if drawing.are_steps and not is_empty(graph) else None
     if gold is not None:
         figure = _draw_figure(drawing.words, gold, None, None, columns)
-        figures.append(f"<details><summary>gold</summary>{figure}</details>")
+        folded = f"<details><summary>gold</summary>{figure}</details>"
+        figures = [*figures, folded] if drawing.are_steps else [figure, *figures]
     name = f"{number}" + (f" · {drawing.name}" if drawing.name else "")
     return (
-        f'<section>\n<h2>{escape(name)}</h2>\n<p dir="auto">{escape(drawing.text)}</p>\n'
+        f'<section>\n<h{level}>{escape(name)}</h{level}>\n<p dir="auto">{escape(drawing.text)}</p>\n'
         f'<div class="box" tabindex="0" role="region" aria-label="trees of sentence {number}"'
         f' dir="{"rtl" if columns.right_to_left else "ltr"}">\n' + "\n".join(figures) + "\n</div>\n</section>"
     )
@@ -353,8 +373,8 @@ def _arrow(x: float, base: float) -> str:
     return f"M{x},{base}l-3,-6M{x},{base}l3,-6"
 
 
-def _draw_legend(drawings: Sequence[Drawing]) -> str:
-    has_changes = any(len(drawing.graphs) > 1 for drawing in drawings)
+def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
+    has_changes = any(drawing.are_steps and len(drawing.graphs) > 1 for drawing in drawings)
     has_gold = any(drawing.gold is not None for drawing in drawings)
     has_gaps = any(drawing.gold is None or NO_HEAD in drawing.gold.heads for drawing in drawings)
     kinds = {"same": "not changed"}
@@ -373,7 +393,7 @@ def _draw_legend(drawings: Sequence[Drawing]) -> str:
     if has_changes:
         note += " Thick: changed against the graph above."
     if has_gold:
-        note += " Dashed or italic: wrong. Labels count with their subtypes, punctuation counts."
-    note += " A ring is a word without head. Point at an arc for its probabilities."
+        note += f" Dashed or italic: wrong. {compared}"
+    note += " A ring is a word without head. Point at an arc for its words and probabilities."
     lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(kinds) > 1 else ""
     return f'{lines}<p class="note">{note}</p>'

@@ -1,7 +1,9 @@
 """The frame of an HTML page that asks for nothing: no scripts, no addresses, its style inside it."""
 
+import base64
 import html
 import re
+from collections.abc import Iterable, Sequence
 
 
 def make_page(title: str, body: str) -> str:
@@ -14,13 +16,48 @@ def escape(text: str) -> str:
     return html.escape(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", text))
 
 
+def make_table(
+    caption: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    groups: Sequence[tuple[str, int]] = (),
+) -> str:
+    """A table of text, whose first column names the rows, in a box that scrolls where it is too wide.
+
+    groups: Titles (or "") over the header, each with the number of columns that it spans.
+    """
+    over = "".join(
+        f'<th scope="colgroup" colspan="{n}">{escape(title)}</th>' if title else f'<td colspan="{n}"></td>'
+        for title, n in groups
+    )
+    spans = "".join(f'<colgroup span="{n}"></colgroup>' for _, n in groups)
+    columns = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
+    lines = [
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for name, *cells in rows
+    ]
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>\n'
+        f"<caption>{escape(caption)}</caption>{spans}\n<thead>{f'<tr>{over}</tr>' if groups else ''}"
+        f"<tr>{columns}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
+    )
+
+
+def make_image(svg: str, description: str) -> str:
+    """An SVG picture as an image inside the page, where neither its style nor its names meet the page's."""
+    data = base64.b64encode(svg.encode("utf8")).decode("ascii")
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(description)}">'
+
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
 <style>{style}</style>
 </head>
@@ -39,7 +76,8 @@ _STYLE = """
 body { margin: 0 auto; padding: 1rem; background: var(--page); color: var(--text);
   font: 15px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.3rem; }
-h2 { margin: 1.6rem 0 0; font-size: 1rem; color: var(--soft); }
+h2, h3 { margin: 1.6rem 0 0; font-size: 1rem; color: var(--soft); }
+h2.part { margin-top: 2.4rem; font-size: 1.15rem; color: var(--text); }
 p { margin: .3rem 0; }
 .note, figcaption { color: var(--soft); font-size: 13px; }
 figcaption b, summary { color: var(--text); font-weight: 600; }
@@ -67,6 +105,19 @@ path.fixed { stroke: var(--fixed); } text.fixed { fill: var(--fixed); }
 path.broken { stroke: var(--broken); } text.broken { fill: var(--broken); }
 path.moved { stroke: var(--moved); } text.moved { fill: var(--moved); }
 path.wrong { stroke: var(--wrong); } text.wrong { fill: var(--wrong); }
+img { display: block; max-width: 100%; margin: .6rem 0; background: #fff; }
+.scroll { margin: .8rem 0; overflow-x: auto; }
+.side { display: flex; flex-wrap: wrap; gap: 0 3rem; }
+table { border-collapse: collapse; overflow-wrap: normal; font-size: 13px;
+  font-variant-numeric: tabular-nums; }
+caption { padding-bottom: .3rem; text-align: left; color: var(--soft); }
+colgroup + colgroup { border-left: 1px solid var(--edge); }
+th, td { padding: .12rem .6rem; text-align: right; white-space: nowrap; }
+th { font-weight: 600; }
+tr > :first-child { text-align: left; }
+th[scope="colgroup"] { text-align: center; }
+thead { border-bottom: 1px solid var(--line); }
+tbody tr { border-bottom: 1px solid var(--edge); }
 @media print { @page { size: landscape; }
   .box { padding: 0; border: 0; overflow: visible; } figure, details { width: auto; break-inside: avoid; }
   h2 { break-after: avoid; } figure svg { max-width: 100%; height: auto; } }

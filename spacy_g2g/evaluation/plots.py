@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors
+from .error_analysis import Analysis
 from .refinement import Refinement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Colours that colour-blind readers can tell apart (Okabe & Ito 2008).
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
+PURPLE, SKY = "#CC79A7", "#56B4E9"
+#: One for each system, with markers for those who see no colours; they come again after the seventh.
+SYSTEM_COLOURS, SYSTEM_MARKERS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, "#000000"), "osD^vPX"
 #: Text is drawn as it is (no formulas), and the same figure gives the same SVG.
 STYLE: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
 METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}}
@@ -104,6 +111,83 @@ def _plot_labels(axes: Axes, analysis: Refinement) -> None:
     if values and min(values) < -100:  # A rare label would squeeze the others; gains end at 100.
         axes.set_xlim(left=-100)
     axes.set(title="Labels (gold arcs)", xlabel="error reduction of F1, 0 to last (%)")
+
+
+def plot_bins(analysis: Analysis) -> str:
+    """F1 by dependency length and distance to the root, and LAS by sentence length, of all systems, as SVG.
+
+    As Figure 3 of Mohammadshahi & Henderson (2020, 2021). Under each bin stands how many gold words it has;
+    what is out of nothing is a gap.
+    RAISES (ImportError): without matplotlib.
+    """
+    check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    panels = (
+        ("dependency_length", "f1", "labelled F1 (%)", "dependency length"),
+        ("distance_to_root", "f1", "labelled F1 (%)", "distance to the root"),
+        ("sentence_length", "LAS", "LAS (%)", "sentence length"),
+    )
+    with rc_context(STYLE):
+        figure = Figure(figsize=(15, 4.8), layout="constrained")
+        for axes, (quantity, metric, y_label, x_label) in zip(figure.subplots(1, 3), panels, strict=True):
+            for tables, (colour, marker) in zip(analysis.tables.values(), _system_styles(), strict=False):
+                bins = tables[quantity]
+                values = _percent([measures[metric].value for measures in bins.values()])
+                axes.plot(range(len(bins)), values, marker=marker, color=colour, markersize=5)
+            axes.set_xticks(
+                range(len(bins)), [f"{name}\n{measures[metric].count:,}" for name, measures in bins.items()]
+            )
+            axes.tick_params(axis="x", labelsize=8)
+            axes.grid(axis="y", alpha=0.3)
+            axes.set(xlabel=f"{x_label} (below: gold words)", ylabel=y_label)
+        return _finish(figure, analysis)
+
+
+def plot_label_scores(analysis: Analysis) -> str:
+    """F1 of each label that gold trees have, the most frequent one first, of all systems, as SVG.
+
+    RAISES (ImportError): without matplotlib.
+    """
+    check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    tables = [table["label"] for table in analysis.tables.values()]
+    n_gold = {label: measures["f1"].count for label, measures in tables[0].items()}
+    labels = [label for label, n in n_gold.items() if n]
+    spread = 0.5 / len(tables)
+    with rc_context(STYLE):
+        figure = Figure(figsize=(9, 1.5 + 0.26 * len(labels)), layout="constrained")
+        axes = figure.subplots()
+        for i, (table, (colour, marker)) in enumerate(zip(tables, _system_styles(), strict=False)):
+            places = [place + (i - (len(tables) - 1) / 2) * spread for place in range(len(labels))]
+            values = _percent([table[label]["f1"].value for label in labels])
+            axes.plot(values, places, marker, color=colour, markersize=5)
+        axes.set_yticks(range(len(labels)), [f"{label} ({n_gold[label]:,})" for label in labels])
+        axes.set_ylim(len(labels) - 0.4, -0.6)
+        axes.grid(alpha=0.3)
+        axes.set(xlabel="labelled F1 (%)", ylabel="label (gold words)")
+        return _finish(figure, analysis)
+
+
+def _system_styles() -> cycle[tuple[str, str]]:
+    return cycle(zip(SYSTEM_COLOURS, SYSTEM_MARKERS, strict=True))
+
+
+def _finish(figure: Figure, analysis: Analysis) -> str:
+    """The figure as SVG, with a legend of the systems above all panels."""
+    from matplotlib.lines import Line2D
+
+    keys = [
+        Line2D([], [], color=colour, marker=marker, label=name)
+        for name, (colour, marker) in zip(analysis.names, _system_styles(), strict=False)
+    ]
+    figure.legend(handles=keys, loc="outside upper center", ncols=min(4, len(keys)), frameon=False)
+    svg = StringIO()
+    figure.savefig(svg, format="svg", metadata=METADATA["svg"])
+    return svg.getvalue()
 
 
 def _bars(axes: Axes, series: dict[str, tuple[list[float], str]], first: int) -> None:

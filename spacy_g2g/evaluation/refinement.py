@@ -178,8 +178,8 @@ class Refinement:
                     "sentences": stopped.n_sentences,
                     "words": stopped.n_words,
                     "unchanged": stopped.n_unchanged,
-                    "share_of_sentences": _ratio(stopped.n_sentences, self.n_sentences),
-                    "share_of_words": _ratio(stopped.n_words, self.n_words),
+                    "share_of_sentences": ratio(stopped.n_sentences, self.n_sentences),
+                    "share_of_words": ratio(stopped.n_words, self.n_words),
                 }
                 for stopped in self.stopped
             ],
@@ -298,12 +298,13 @@ def _check(number: int, sentence: RefinedSentence) -> None:
         )
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def ratio(part: int, whole: int) -> float | None:
+    """The share, or None where it is out of nothing."""
     return part / whole if whole else None
 
 
 def _curve(parts: Sequence[int], wholes: Sequence[int]) -> Curve:
-    return Curve(tuple(_ratio(part, whole) for part, whole in zip(parts, wholes, strict=True)))
+    return Curve(tuple(ratio(part, whole) for part, whole in zip(parts, wholes, strict=True)))
 
 
 def _accuracy(right: BoolArray) -> Curve:
@@ -329,11 +330,12 @@ def _arc_scores(right: BoolArray, gold: BoolArray, found: BoolArray) -> ArcScore
     founds = found.sum(axis=1).tolist()
     precision = _curve((right & found).sum(axis=1).tolist(), founds)
     recall = _curve((right & gold).sum(axis=1).tolist(), golds)
-    f1 = map(_f1, precision.scores, recall.scores)
+    f1 = map(f1_score, precision.scores, recall.scores)
     return ArcScores(n_gold, precision, recall, Curve(tuple(f1)))
 
 
-def _f1(precision: float | None, recall: float | None) -> float | None:
+def f1_score(precision: float | None, recall: float | None) -> float | None:
+    """Harmonic mean of both; 0 where nothing is right, None where neither side has any."""
     if precision is None and recall is None:
         return None
     if not precision or not recall:

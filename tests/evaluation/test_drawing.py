@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.drawing import NO_HEAD, Drawing, Graph, arc_kinds, arc_levels, draw_page
 
-VOID = {"meta"}
+VOID = {"meta", "img"}
 WORDS = ["she", "saw", "cats"]
 GOLD = Graph("gold", [1, 1, 1], ["nsubj", "root", "obj"])
 
