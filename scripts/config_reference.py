@@ -14,8 +14,8 @@ ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "docs" / "config.md"
 INTRODUCTION = """# Every setting
 
-What the package registers, with all the settings that a config can give. Made by `scripts/config_reference.py`
-from the code; the config files in `configs/` spell them all.
+What the package registers, with all the settings that a config can give. Made from the code by
+`scripts/config_reference.py`; the config files in `configs/` spell them all.
 """
 #: Titles by group of entry points, in the order of the page.
 TITLES = {

@@ -1,6 +1,7 @@
 """A treebank whose sentences lack their final punctuation, to see what a missing full stop costs a pipeline.
 
-Each sentence is joined to the next by a space where the treebank has one. Multiword tokens become their words.
+Each sentence is joined to the next by a space where the treebank has one. Multiword tokens become their
+words.
 """
 
 import argparse

@@ -50,6 +50,25 @@ class Errors(metaclass=_TextsWithCodes):
         "The tree of sentence {sentence} of the batch is not projective: expected a projective tree, or a "
         "transition system with SWAP."
     )
+    E130 = (
+        "{n} of the {total} nodes of the AMR have no way to its top. Expected a connected graph, such as "
+        "State.graph() gives."
+    )
+    E131 = "{where}: can't read the AMR {text}: {error}. Expected a graph as in (b / bark-01 :ARG0 (d / dog))."
+    E132 = "{where}: {rest} follows the AMR. Expected one graph, and an empty line after it."
+    E133 = "{where}: an empty node () in the AMR. Expected a variable and a concept, as in (d / dog)."
+    E134 = (
+        "{where}: the variable {variable!r} has a second tree. Expected its concept once, and elsewhere the "
+        "variable alone."
+    )
+    E135 = "{where}: the role {role!r} of the variable {variable!r} has no target, or is missing. Expected both."
+    E136 = "There is no AMR in {path}; {n} could not be read. Expected one or more, of the ids that are wanted."
+    E137 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
+    E138 = "The range of ids {entry!r} ends before it starts. Expected it as in 'lpp_1943.1..145'."
+    E139 = (
+        "AMRs can't be read without penman ({error}). Expected it to be installed, as by: "
+        "pip install 'spacy-g2g[amr]'"
+    )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -172,6 +191,10 @@ class Errors(metaclass=_TextsWithCodes):
         "empty."
     )
 
+    E389 = (
+        "{path} has multiword tokens, whose words can't be found in the text again without its sentences. "
+        "Expected a file without any, or --raw."
+    )
     E390 = "Punctuation to leave out is {name!r}. Expected one of: {expected}."
     E391 = (
         "{where}: expected the 10 columns of CoNLL-X separated by tabs, or the first 8, found {found}: "
@@ -182,8 +205,8 @@ class Errors(metaclass=_TextsWithCodes):
         "{frozen}). Expected a g2g_parser or rng_refiner that is trained."
     )
     E396 = (
-        "{name!r} can't be read: {error} Expected the path of a corpus in the config, or by an option such as "
-        "--paths.train FILE."
+        "{name!r} can't be read: {error} Expected the path of a corpus in the config, or by an option such "
+        "as --paths.train FILE."
     )
 
     # 4xx: models
@@ -224,12 +247,12 @@ class Errors(metaclass=_TextsWithCodes):
     )
 
     E415 = (
-        "tag_attr is {tag_attr!r}, but words come as vectors of a shared encoder, to which tags can't be added. "
-        "Expected tag_attr = null, or an encoder of the parser's own: spacy_g2g.GraphEncoder.v1."
+        "tag_attr is {tag_attr!r}, but words come as vectors of a shared encoder, to which tags can't be "
+        "added. Expected one of tag_attr and tok2vec to be null."
     )
     E416 = (
-        "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't be "
-        "given, and which can't be copied. Expected a model with spacy_g2g.GraphEncoder.v1 as its encoder."
+        "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't "
+        "be given, and which can't be copied. Expected a model with tok2vec = null and an encoder block."
     )
 
     # 5xx: pipeline
@@ -251,8 +274,8 @@ class Errors(metaclass=_TextsWithCodes):
         "saved together."
     )
     E510 = (
-        "[initialize.components.{name}.encoder] gives weights, but the encoder of {name!r} is {encoder!r}, which "
-        "has its own. Expected one of the two: leave the block out, or give the model spacy_g2g.GraphEncoder.v1."
+        "[initialize.components.{name}.encoder] gives weights, but the model of {name!r} has tok2vec "
+        "{encoder!r}, which has its own. Expected one of the two: no such block, or tok2vec = null."
     )
     E509 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "
@@ -297,3 +320,4 @@ class Warnings(metaclass=_TextsWithCodes):
         "None of the {n} words of {path} is punctuation by {name!r}, which is {rule}. Expected that column "
         "and tag set in the gold file, or another choice; scores without punctuation are those with it."
     )
+    W513 = "{n} AMR(s) of {path} can't be read and are left out. The first: {first}"
