@@ -478,8 +478,7 @@ def named_parts(system: System) -> Iterator[None]:
         (layouts, "lay_out", "sentences of Docs"),
         (layouts, "make_sentences", "sentences of Docs"),
         (layouts, "write_trees", "trees to Docs"),
-        *((module, "decode", "tree decoding") for module in (syntr, rngtr)),
-        *((module, "head_log_probs", "scores to the host") for module in (syntr, rngtr)),
+        (syntr, "decode", "tree decoding"),
         (rngtr, "graph_edges", "edges"),
         (sent_tr, "unlabelled_graph", "edges"),
         *((transitions, name, "transitions") for name in ("apply", "select", "valid_actions")),
@@ -489,7 +488,7 @@ def named_parts(system: System) -> Iterator[None]:
             (shim_.wordpieces, "split", "words to pieces"),
             (shim_.wordpieces, "batch", "batches of pieces"),
             (shim_.network, "encode", "launch of the encoder"),
-            (shim_.network, "set_labels", "labels"),
+            (shim_.network, "arg_max", "scores to the host"),
         ]
     with ExitStack() as stack:
         for owner, attribute, name in places:

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from .dropout import Dropout
 
 LEAKY_SLOPE = 0.1
-# Label scores pass through n_labels * label_width numbers an arc: as many arcs as bound that memory.
-ARCS_AT_ONCE = 256
+# Label scores pass through n_labels * label_width numbers an arc: arcs at once, by device, bound that memory.
+ARCS_AT_ONCE = {"cpu": 256, "cuda": 8192}
 
 
 class BiaffineScorer(nn.Module):
@@ -61,8 +61,8 @@ class BiaffineScorer(nn.Module):
         dependents, heads: float [arcs, label_width], the vectors of both ends of each arc.
         Returns float [arcs, n_labels].
         """
-        starts = range(0, max(1, len(heads)), ARCS_AT_ONCE)
-        parts = [slice(start, start + ARCS_AT_ONCE) for start in starts]
+        size = ARCS_AT_ONCE.get(heads.device.type, ARCS_AT_ONCE["cpu"])
+        parts = [slice(start, start + size) for start in range(0, max(1, len(heads)), size)]
         return torch.cat([self._labels(dependents[part], heads[part]) for part in parts])
 
     def _labels(self, dependents: Tensor, heads: Tensor) -> Tensor:

@@ -17,14 +17,13 @@ from torch import Tensor
 
 from ..errors import Errors
 from ..layers.attention import Edges
-from ..parsing.mst import decode
 from .encoder import EncoderSizes
 from .graph_input import added_labels, count_relations, graph_edges, to_edges
 from .network import NetworkSpec
 from .settings import check_counts
 from .shim import make_model
-from .syntr import Graphs, Scores, SynTr, check_settings, head_log_probs
-from .types import BoolArray, FloatArray, Parse, ParserModel, Tree, pad_trees
+from .syntr import Graphs, SynTr, check_settings
+from .types import BoolArray, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 
@@ -127,7 +126,7 @@ class RNGTr(SynTr):
         loss = self.loss_of_scores(scores, heads, labels)
         for _ in range(1, self.iterations):
             with torch.no_grad():
-                graphs = self.arg_max(scores, head_log_probs(scores.arcs), batch)
+                graphs, _ = self.arg_max(scores, batch)
             going_on = np.flatnonzero(~self.is_finished(batch, graphs))
             if not len(going_on):
                 break
@@ -145,8 +144,7 @@ class RNGTr(SynTr):
         members = np.arange(len(passes))
         for iteration in range(self.iterations):
             scores = self.score(batch, self.edges(batch))
-            log_probs = head_log_probs(scores.arcs)
-            graphs = self.arg_max(scores, log_probs, batch)
+            graphs, log_probs = self.arg_max(scores, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
             for i, member in enumerate(members):
@@ -157,28 +155,6 @@ class RNGTr(SynTr):
             members = members[going_on]
             batch = _with_graphs(batch, graphs).take(going_on)
         return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
-
-    def arg_max(self, scores: Scores, log_probs: FloatArray, batch: PieceBatch) -> Graphs:
-        """The best head of each word, whatever graph they form, and the best label at it."""
-        graphs = Graphs.from_heads(log_probs.argmax(axis=2), log_probs, batch.n_words)
-        self.set_labels(graphs, scores, graphs.heads >= 0)
-        return graphs
-
-    def to_trees(
-        self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: PieceBatch, finished: BoolArray
-    ) -> Graphs:
-        """The graphs, with the best trees of the finished sentences, bool [sentences], in place of theirs."""
-        heads = graphs.heads.copy()
-        n_words = batch.n_words[finished]
-        is_word = np.arange(heads.shape[1]) < n_words[:, None]
-        heads[finished] = np.where(is_word, decode(log_probs[finished], n_words), -1)
-        changed = heads != graphs.heads
-        if not changed.any():
-            return graphs
-        trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words)
-        trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
-        self.set_labels(trees, scores, changed)
-        return trees
 
     def is_finished(self, batch: PieceBatch, graphs: Graphs) -> BoolArray:
         """Whether a pass has left the graph of a sentence as it was, bool [sentences]."""

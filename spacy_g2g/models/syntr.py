@@ -139,19 +139,62 @@ class SynTr(Network):
         )
         return label_scores.float()
 
-    def set_labels(self, graphs: Graphs, scores: Scores, arcs: BoolArray) -> None:
-        """Write the best label of the arcs of some words, bool [sentences, words], and its probability."""
-        best = self.score_labels(scores, graphs.heads, arcs).log_softmax(-1).max(-1)
-        is_root = graphs.heads[arcs] == 0
-        graphs.labels[arcs] = np.where(is_root, ROOT_LABEL, best.indices.cpu().numpy() + 1)
-        graphs.label_probs[arcs] = np.where(is_root, 1.0, best.values.exp().cpu().numpy())
+    def arg_max(self, scores: Scores, batch: PieceBatch) -> tuple[Graphs, FloatArray]:
+        """The best head of each word, whatever graph they form, and the best label at it.
+
+        Returns them, and the log-probabilities of heads, float [sentences, words, words + 1]. All that the
+        host needs comes from the device in one transfer. Raises ValueError for scores that are not numbers.
+        """
+        log_probs = scores.arcs.log_softmax(-1)
+        is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
+        rows, words = map(self.tensor, np.nonzero(is_word))
+        heads = log_probs.argmax(-1)[rows, words]
+        best = self._best_labels(scores, rows, words, heads)
+        parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
+        packed: FloatArray = torch.cat(parts).cpu().numpy()
+        n_words = len(rows)
+        found = packed[: log_probs.numel()].reshape(log_probs.shape)
+        if np.isnan(found).any():
+            raise ValueError(Errors.E410)
+        of_words = packed[log_probs.numel() :].reshape(3, n_words)
+        graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words)
+        graphs.set_labels(is_word, of_words[1].astype(np.int64), of_words[2])
+        return graphs, found
+
+    def to_trees(
+        self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: PieceBatch, chosen: BoolArray
+    ) -> Graphs:
+        """The graphs, with the best trees of chosen sentences, bool [sentences], in place of theirs.
+
+        Labels are fetched again only where a head is not the best one.
+        """
+        heads = graphs.heads.copy()
+        n_words = batch.n_words[chosen]
+        is_word = np.arange(heads.shape[1]) < n_words[:, None]
+        heads[chosen] = np.where(is_word, decode(log_probs[chosen], n_words), -1)
+        changed = heads != graphs.heads
+        if not changed.any():
+            return graphs
+        trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words)
+        trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
+        rows, words = map(self.tensor, np.nonzero(changed))
+        best = self._best_labels(scores, rows, words, self.tensor(heads[changed]))
+        trees.set_labels(changed, best.indices.cpu().numpy(), best.values.cpu().numpy())
+        return trees
+
+    def _best_labels(
+        self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
+    ) -> torch.return_types.max:
+        """The best labels, without the root's, and log-probabilities of arcs; int [arcs] each."""
+        labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads])
+        return labels.float().log_softmax(-1).max(-1)
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Arg-max heads where they are a tree with one root, else Chu-Liu/Edmonds; then arg-max labels."""
         scores = self.score(batch)
-        log_probs = head_log_probs(scores.arcs)
-        trees = Graphs.from_heads(decode(log_probs, batch.n_words), log_probs, batch.n_words)
-        self.set_labels(trees, scores, trees.heads >= 0)
+        graphs, log_probs = self.arg_max(scores, batch)
+        every = np.ones(len(batch.n_words), dtype=np.bool_)
+        trees = self.to_trees(graphs, scores, log_probs, batch, every)
         return [trees.parse(i, int(n), batch.fits[i]) for i, n in enumerate(batch.n_words)]
 
 
@@ -183,15 +226,23 @@ class Graphs(NamedTuple):
         heads = np.where(np.arange(heads.shape[1]) < n_words[:, None], heads, -1)
         return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs))
 
+    def set_labels(self, arcs: BoolArray, best: IntArray, log_probs: FloatArray) -> None:
+        """Write the labels of the arcs of some words, bool [sentences, words]: the root label, or the best.
+
+        best: int [arcs], label ids without the root label. log_probs: float [arcs].
+        """
+        is_root = self.heads[arcs] == 0
+        self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
+        self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
+
     def parse(self, i: int, n_words: int, fit: Fit) -> Parse:
         """The parse of sentence i."""
         tree = Tree(self.heads[i, :n_words], self.labels[i, :n_words])
         return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], fit)
 
 
-def head_log_probs(arcs: Tensor) -> FloatArray:
-    """Log-probabilities of heads from arc scores. Raises ValueError for scores that are not numbers."""
-    log_probs: FloatArray = arcs.log_softmax(-1).cpu().numpy()
-    if np.isnan(log_probs).any():
-        raise ValueError(Errors.E410)
-    return log_probs
+def _spread(values: FloatArray, is_word: BoolArray) -> IntArray:
+    """Integers of words, float [words], at the words of padded sentences, and 0 elsewhere."""
+    spread = np.zeros(is_word.shape, dtype=np.int64)
+    spread[is_word] = values
+    return spread

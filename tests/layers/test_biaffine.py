@@ -90,10 +90,11 @@ def test_added_labels_can_be_learned():
 
 def test_labels_of_many_arcs_are_those_of_each_arc():
     scorer = make_scorer()
-    n = 2 * ARCS_AT_ONCE + 3
+    size = ARCS_AT_ONCE["cpu"]
+    n = 2 * size + 3
     dependents, heads = torch.randn(n, LABEL), torch.randn(n, LABEL)
     scores = scorer.labels(dependents, heads)
     assert scores.shape == (n, N_LABELS)
-    for i in (0, ARCS_AT_ONCE - 1, ARCS_AT_ONCE, n - 1):
+    for i in (0, size - 1, size, n - 1):
         alone = scorer.labels(dependents[i : i + 1], heads[i : i + 1])[0]
         assert torch.allclose(scores[i], alone, atol=1e-5)
