@@ -10,7 +10,6 @@ parsed.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
 import shutil
@@ -18,11 +17,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import spacy
+from choices import choose_encoder, choose_language, read_source
+from once import digest
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.util import load_config
 from spacy.vocab import Vocab
-from train import choose_config, overrides
+from train import choose_config, choose_steps, count_corpus, overrides
 from wasabi import msg
 
 from spacy_g2g.cli.common import atomic_path, check_suffix
@@ -33,6 +35,8 @@ from spacy_g2g.training.corpus import corpus_files, read_docs, unparsed_copy
 from spacy_g2g.training.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
+#: Arguments that the trees depend on, beside files.
+SETTINGS = ("encoder", "lang", "steps", "epochs", "folds", "block", "seed")
 
 
 def deal(n_docs: int, n_folds: int, block: int, seed: int) -> list[list[int]]:
@@ -88,20 +92,17 @@ def parse_fold(
     """Train on ``learned`` and parse ``held_out``; the parser is deleted afterwards."""
     write_docs(learned, folder / LEARNED)
     write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
-    settings = overrides(args.encoder, args.lang, args.steps)
+    config = choose_config(args.config, args.encoder)
+    steps = args.steps
+    if args.epochs and not steps:
+        batches = count_corpus(folder / LEARNED, load_config(config))["batches"]
+        steps = choose_steps(steps, args.epochs, batches)
+    settings = overrides(args.encoder, args.lang, steps)
     settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}
     output = folder / "training"
-    train(choose_config(args.config, args.encoder), output, use_gpu=args.gpu, overrides=settings)
+    train(config, output, use_gpu=args.gpu, overrides=settings)
     parse(str(output / "model-best"), folder / HELD_OUT, folder / PREDICTED, silent=False)
     shutil.rmtree(output)
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, or of the names and contents of all files in a folder."""
-    if not path.is_dir():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    files = {file.relative_to(path).as_posix(): digest(file) for file in path.rglob("*") if file.is_file()}
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
 def check_settings(work: Path, args: argparse.Namespace) -> None:
@@ -109,7 +110,7 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
     config = choose_config(args.config, args.encoder)
     files = {"train": args.train, "dev": args.dev, "config": config}
     settings = {name: digest(Path(path)) for name, path in files.items()}
-    settings |= {name: getattr(args, name) for name in ("encoder", "lang", "steps", "folds", "block", "seed")}
+    settings |= {name: getattr(args, name) for name in SETTINGS}
     path = work / "settings.json"
     found = json.loads(path.read_text(encoding="utf8")) if path.exists() else settings
     different = sorted(name for name in settings if found.get(name) != settings[name])
@@ -125,6 +126,8 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
 def jackknife(args: argparse.Namespace) -> float:
     """Write the predicted trees of the training set; gives their LAS. Arguments as of the command."""
     check_suffix(args.output, [".conllu", ".spacy"])
+    source = read_source(args.data)
+    args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     vocab = spacy.blank(args.lang).vocab
     gold = list(read_docs(corpus_files(args.train), vocab))
     folds = deal(len(gold), args.folds, args.block, args.seed)
@@ -159,9 +162,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--block", type=int, default=10, help="Docs in a row that stay in one fold")
     parser.add_argument("--seed", type=int, default=0, help="of the dealing of blocks to folds")
     parser.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
-    parser.add_argument("--encoder", default="", help="hub name or folder of a checkpoint; empty for none")
-    parser.add_argument("--lang", default="xx", help="language code of the pipeline")
+    parser.add_argument("--data", type=Path, help="folder of the treebank, which says its name and language")
+    parser.add_argument(
+        "--encoder",
+        default="",
+        help="hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none",
+    )
+    parser.add_argument("--lang", default="", help="language code of the pipeline; empty for the treebank's")
     parser.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
+    parser.add_argument(
+        "--epochs", type=float, default=0, help="the steps of so many epochs; 0 for the config's"
+    )
     parser.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
     parser.add_argument("--work", type=Path, help="folder for the folds; beside the output if not given")
     jackknife(parser.parse_args(arguments))

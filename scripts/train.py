@@ -1,26 +1,39 @@
 """`spacy train` for any treebank: `python scripts/train.py TRAIN DEV OUTPUT [--encoder NAME] ...`.
 
-Without an encoder it trains one from scratch; with `--parser`, a refiner on top of a trained pipeline.
-It exists because project.yml has variables but no conditions.
+Without an encoder it trains one from scratch; with `--parser`, a refiner on top of a trained pipeline. OUTPUT
+is there when the training is done, with facts.json that says what was trained. What is trained already, with
+the same corpora and settings, is left as it is. It exists because project.yml has variables but no
+conditions.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import platform
+import subprocess
+from collections.abc import Mapping
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import spacy
-from spacy.cli.train import train
+import torch
+from choices import UNSET, choose_encoder, choose_language, encoder_name, read_source
+from comparison import BEST, TRAINING, train_into
+from once import FACTS, is_done, made_from, mark_done, read_facts
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
-from spacy.util import load_config
+from spacy.util import load_config, registry
+from spacy.vocab import Vocab
 from thinc.api import Config
+from wordpiece_encoder import loadable_encoder
 
+import spacy_g2g
 from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.training.corpus import corpus_files, read_docs
 
 CONFIGS = Path(__file__).parent.parent / "configs"
-UNSET = ("", "null", "None")
 
 
 def choose_config(config: str, encoder: str, parser: str = "") -> Path:
@@ -36,7 +49,7 @@ def overrides(encoder: str, lang: str, steps: int) -> dict[str, Any]:
     """Settings in place of the config's; steps: of the optimizer, 0 for as many as the config says."""
     settings: dict[str, Any] = {"nlp.lang": lang}
     if encoder not in UNSET:
-        settings["paths.encoder"] = encoder
+        settings["paths.encoder"] = loadable_encoder(encoder)
     if steps:
         settings["training.max_epochs"] = 0
         settings["training.max_steps"] = steps
@@ -67,36 +80,122 @@ def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
     return config
 
 
-def main() -> None:
-    cli = argparse.ArgumentParser(description=__doc__)
+def count_corpus(path: Path, config: Config) -> dict[str, int]:
+    """Sentences and words of a corpus, and the config's batches of them, that is steps of an epoch."""
+    docs = list(read_docs(corpus_files(path), Vocab()))
+    batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
+    return {
+        "sentences": sum(sum(1 for _ in doc.sents) for doc in docs),
+        "words": sum(map(len, docs)),
+        "batches": sum(1 for _ in batcher(docs)),
+    }
+
+
+def choose_steps(steps: int, epochs: float, batches: int) -> int:
+    """Steps as given, or those of the epochs; 0, for those of the config, where neither is given."""
+    return steps or max(1, round(epochs * batches)) * bool(epochs)
+
+
+def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
+    """A config with settings in place of its own; one without `paths.encoder` needs no encoder."""
+    config = load_config(path)
+    known = {name: value for name, value in settings.items() if name != "paths.encoder"}
+    if "encoder" in config.get("paths", {}) and "paths.encoder" in settings:
+        known["paths.encoder"] = settings["paths.encoder"]
+    return load_config(path, overrides=known)
+
+
+def versions() -> dict[str, str]:
+    """Of what trained a pipeline; "commit" where the project is a checkout."""
+    found = {
+        "spacy-g2g": spacy_g2g.__version__,
+        "spaCy": spacy.__version__,
+        "PyTorch": torch.__version__,
+        "Python": platform.python_version(),
+    }
+    command = ["git", "-C", str(CONFIGS.parent), "rev-parse", "--short=12", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return found
+    return {**found, "commit": done.stdout.strip()} if done.returncode == 0 else found
+
+
+def device(gpu: int) -> str:
+    return torch.cuda.get_device_name(gpu) if gpu >= 0 and torch.cuda.is_available() else "CPU"
+
+
+def write_facts(output: Path, facts: Mapping[str, Any]) -> None:
+    minutes = json.loads((output / TRAINING).read_text(encoding="utf8"))["minutes"]
+    date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    text = json.dumps({**facts, "minutes": round(minutes, 2), "date": date, "versions": versions()}, indent=2)
+    (output / FACTS).write_text(text + "\n", encoding="utf8")
+
+
+def arguments() -> argparse.Namespace:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("train", help="training corpus, .spacy")
     cli.add_argument("dev", help="development corpus, .spacy")
-    cli.add_argument("output", type=Path, help="folder for model-best and model-last")
+    cli.add_argument("output", type=Path, help="folder for model-best, model-last and facts.json")
+    cli.add_argument("--data", type=Path, help="folder of the treebank, which says its name and language")
     cli.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
-    cli.add_argument("--encoder", default="", help="hub name or folder of a checkpoint; empty for none")
+    cli.add_argument(
+        "--encoder",
+        default="",
+        help="hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none",
+    )
     cli.add_argument(
         "--parser", nargs="+", default=(), help="trained pipeline to refine the trees of; the first not empty"
     )
     cli.add_argument("--train-parsed", default="", help="TRAIN as scripts/jackknife.py parsed it")
-    cli.add_argument("--lang", default="xx", help="language code of the pipeline")
+    cli.add_argument("--lang", default="", help="language code of the pipeline; empty for the treebank's")
     cli.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
+    cli.add_argument(
+        "--epochs", type=float, default=0, help="the steps of so many epochs; 0 for the config's"
+    )
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
-    args = cli.parse_args()
+    return cli.parse_args()
+
+
+def main() -> None:
+    args = arguments()
+    source = read_source(args.data)
+    lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")
-    settings = overrides("" if parser else args.encoder, args.lang, args.steps)
+    path = choose_config(args.config, encoder, parser)
+    counts = count_corpus(Path(args.train), load_config(path))
+    steps = choose_steps(args.steps, args.epochs, counts["batches"])
+    inputs = {"train": Path(args.train), "dev": Path(args.dev), "config": path}
+    if parser:
+        inputs["parser"] = Path(parser)
+    if args.train_parsed not in UNSET:
+        inputs["train_parsed"] = Path(args.train_parsed)
+    made = made_from(
+        {name: file for name, file in inputs.items() if file.exists()},
+        parser=parser, encoder=encoder, lang=lang, steps=steps,
+    )  # fmt: skip
+    if is_done(args.output / BEST, made):
+        return
+    settings = overrides("" if parser else encoder, lang, steps)
     settings |= {"paths.train": args.train, "paths.dev": args.dev}
     if parser:
         del settings["nlp.lang"]  # is the pipeline's
         settings["paths.parser"] = parser
     if args.train_parsed not in UNSET:
         settings["paths.train_parsed"] = args.train_parsed
-    path = choose_config(args.config, args.encoder, parser)
+    config = pipeline_config(path, settings)
     if parser:
-        config = refiner_config(load_config(path), spacy.load(parser), args.encoder)
-        args.output.mkdir(parents=True, exist_ok=True)
-        path = args.output / "train.cfg"
-        config.to_disk(path)
-    train(path, args.output, use_gpu=args.gpu, overrides=settings)
+        nlp = spacy.load(parser)
+        lang, config = nlp.lang, refiner_config(config, nlp, encoder)
+    train_into(args.output, config, args.gpu)
+    max_steps = config["training"]["max_steps"]
+    if parser:  # whose encoder the refiner starts from, where it is one of ours
+        encoder = read_facts(Path(parser).parent).get("encoder", encoder)
+    facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
+    facts["steps"] = max_steps
+    facts |= {"epochs": round(max_steps / counts["batches"], 2), **counts, "device": device(args.gpu)}
+    write_facts(args.output, facts)
+    mark_done(args.output / BEST, made)
 
 
 if __name__ == "__main__":

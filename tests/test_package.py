@@ -1,5 +1,6 @@
 """The library's wheel and a trained pipeline's wheel install into a fresh environment, and parse there."""
 
+import importlib
 import json
 import os
 import shutil
@@ -105,10 +106,19 @@ def pipeline() -> spacy.Language:
 
 @pytest.fixture(scope="module")
 def pipeline_wheel(pipeline: spacy.Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With its model card, as the project makes them."""
     folder = tmp_path_factory.mktemp("pipeline")
     pipeline.to_disk(folder / "model")
-    options = ("--name", "tiny", "--version", "1.2.3", "--build", "none")
-    run(sys.executable, "-m", "spacy", "package", folder / "model", folder, *options)
+    for name in ("data", "metrics"):
+        (folder / name).mkdir()
+    (folder / "data" / "LICENSE.txt").write_text("Terms of the treebank.\n", encoding="utf8")
+    (folder / "metrics" / "test.json").write_text(json.dumps({"LAS": {"f1": 0.875}}), encoding="utf8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        stage = importlib.import_module("package").stage
+    paths = (folder / name for name in ("model", "data", "metrics", "staged"))
+    stage(*paths, "tiny", "1.2.3")
+    run(sys.executable, "-m", "spacy", "package", folder / "staged", folder, "--build", "none")
     return build_wheel(folder / "xx_tiny-1.2.3", tmp_path_factory.mktemp("wheel"))
 
 
@@ -140,6 +150,28 @@ def test_pipeline_wheel_requires_the_library_and_allows_its_next_minor_version(p
     assert ours.specifier.contains(spacy_g2g.__version__)
     assert ours.specifier.contains(f"{major}.{minor + 1}.0")
     assert not ours.specifier.contains(f"{major + 1}.0.0")
+
+
+def test_pipeline_wheel_has_a_model_card_and_the_licence_of_its_data(pipeline_wheel: Path):
+    assert "| test set | 87.50 |" in str(metadata_of(pipeline_wheel).get_payload())
+    with ZipFile(pipeline_wheel) as archive:
+        folder = "xx_tiny/xx_tiny-1.2.3"
+        assert "87.50" in archive.read(f"{folder}/README.md").decode("utf8")
+        assert archive.read(f"{folder}/LICENSE") == b"Terms of the treebank.\n"
+        meta = json.loads(archive.read(f"{folder}/meta.json"))
+    assert meta["performance"]["test_las"] == 0.875
+    assert meta["spacy_g2g"]["size_in_bytes"] > 0
+
+
+def test_staging_for_a_package_leaves_the_pipeline_as_it_is(pipeline: spacy.Language, tmp_path: Path):
+    pipeline.to_disk(tmp_path / "model")
+    before = (tmp_path / "model" / "meta.json").read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        stage = importlib.import_module("package").stage
+    stage(tmp_path / "model", tmp_path, tmp_path, tmp_path / "staged", "tiny", "1.2.3")
+    assert (tmp_path / "model" / "meta.json").read_bytes() == before
+    assert json.loads((tmp_path / "staged" / "meta.json").read_bytes())["name"] == "tiny"
 
 
 def test_wheels_in_a_fresh_environment_load_and_parse_the_same(

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import spacy
@@ -17,15 +19,16 @@ from spacy.util import load_config
 ROOT = Path(__file__).parent.parent
 TREEBANK, TAG = "UD_Xx-Tiny", "r9.1"
 PREFIX = "xx_tiny-ud"
+OTHER, OTHER_PREFIX = "UD_English-Small", "en_small-ud"
 FOLDER = Path(f"assets/treebanks/{TREEBANK}-{TAG}")
 CHECKSUMS = Path(f"assets/checksums/{TREEBANK}-{TAG}.sha256")
 VARIABLES = {
-    "treebank": TREEBANK,
     "ud_tag": TAG,
-    "lang": "xx",
     "encoder": "",
     "config": "configs/test/syntr_tiny.cfg",
+    "pipeline_config": "configs/test/syntr_tiny.cfg",
     "refiner_config": "configs/test/rngtr_tiny.cfg",
+    "exclude_punct": "ud",
     "folds": "2",
     "name": "tiny",
 }
@@ -57,59 +60,84 @@ def sample(split: str, n: int) -> list[str]:
     return [f"{block}\n\n" for block in text.strip().split("\n\n")[:n]]
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Path:
-    """A folder of one treebank, whose training set comes in two parts."""
-    base = tmp_path / "plain"
-    treebank = base / TREEBANK
-    treebank.mkdir(parents=True)
+def make_plain(base: Path) -> Path:
+    """Folders of two treebanks; the training set of the first comes in parts."""
     train = sample("train", 40)
     parts = {"train-a": train[:30], "train-b": train[30:], "dev": sample("dev", 8), "test": sample("test", 8)}
-    for part, sentences in parts.items():
-        (treebank / f"{PREFIX}-{part}.conllu").write_text("".join(sentences), encoding="utf8")
-    (treebank / "LICENSE.txt").write_text("The licence.\n", encoding="utf8")
+    others = {"train": train, "dev": sample("dev", 8), "test": sample("test", 6)}
+    for treebank, prefix, files in ((TREEBANK, PREFIX, parts), (OTHER, OTHER_PREFIX, others)):
+        folder = base / treebank
+        folder.mkdir(parents=True)
+        for part, sentences in files.items():
+            (folder / f"{prefix}-{part}.conllu").write_text("".join(sentences), encoding="utf8")
+        (folder / "LICENSE.txt").write_text("Attribution-ShareAlike 4.0 International\n", encoding="utf8")
     return base
 
 
-@pytest.fixture
-def repositories(plain: Path) -> Path:
-    """The same as a git repository with a tag, after which it went on."""
-    treebank = plain / TREEBANK
-    git(treebank, "init", "--quiet")
-    git(treebank, "add", ".")
-    git(treebank, "commit", "--quiet", "--message", "Release")
-    git(treebank, "tag", TAG)
-    git(treebank, "rm", "--quiet", f"{PREFIX}-train-a.conllu")
-    git(treebank, "commit", "--quiet", "--message", "Development")
-    return plain
+def make_repositories(base: Path) -> Path:
+    """The same as git repositories with a tag, after which the first one went on."""
+    make_plain(base)
+    for treebank in (TREEBANK, OTHER):
+        git(base / treebank, "init", "--quiet")
+        git(base / treebank, "add", ".")
+        git(base / treebank, "commit", "--quiet", "--message", "Release")
+        git(base / treebank, "tag", TAG)
+    git(base / TREEBANK, "rm", "--quiet", f"{PREFIX}-train-a.conllu")
+    git(base / TREEBANK, "commit", "--quiet", "--message", "Development")
+    return base
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A copy of what the workflow `all` needs of the project."""
-    folder = tmp_path / "project"
+def make_project(folder: Path) -> Path:
+    """A copy of what the workflows need of the project."""
     folder.mkdir()
     shutil.copyfile(ROOT / "project.yml", folder / "project.yml")
     for name in ("configs", "scripts"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "assets").mkdir()
+    for name in ("treebanks.json", "papers.json"):
+        shutil.copyfile(ROOT / "assets" / name, folder / "assets" / name)
     return folder
 
 
-def run_workflow(project: Path, base: str, name: str = "all") -> subprocess.CompletedProcess[str]:
-    variables = [item for name, value in VARIABLES.items() for item in (f"--vars.{name}", value)]
-    command = [
-        sys.executable,
-        "-m",
-        "spacy",
-        "project",
-        "run",
-        name,
-        ".",
-        *variables,
-        "--vars.ud_base",
-        base,
-    ]
-    return run(*command, cwd=project)
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return make_plain(tmp_path / "plain")
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    return make_repositories(tmp_path / "repositories")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+def run_workflow(
+    project: Path, name: str, treebank: str = TREEBANK, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    given = {**VARIABLES, "treebank": treebank, **variables}
+    options = [item for name, value in given.items() for item in (f"--vars.{name}", value)]
+    done = run(sys.executable, "-m", "spacy", "project", "run", name, ".", *options, cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A project with a parser of one treebank and a whole pipeline of another; and where treebanks are."""
+    folder = tmp_path_factory.mktemp("trained")
+    base = make_repositories(folder / "repositories").as_uri()
+    project = make_project(folder / "project")
+    run_workflow(project, "all", ud_base=base)
+    run_workflow(project, "pipeline", OTHER, ud_base=base)
+    return project, base
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+    return found
 
 
 def download(project: Path, base: str | Path, tag: str = TAG) -> subprocess.CompletedProcess[str]:
@@ -125,48 +153,89 @@ def downloaded(project: Path) -> list[str]:
     return sorted(path.relative_to(project / "assets").as_posix() for path in files)
 
 
-def test_all_makes_a_wheel_of_a_tagged_repository_and_then_has_nothing_to_do(
-    project: Path, repositories: Path
-):
-    done = run_workflow(project, repositories.as_uri())
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_all_makes_a_wheel_of_a_tagged_repository(trained: tuple[Path, str]):
+    project, _ = trained
     for split in ("dev", "test"):
-        scores = json.loads((project / "metrics" / TREEBANK / f"{split}.json").read_text(encoding="utf8"))
-        assert scores["LAS"]["gold"] == scores["LAS"]["system"] > 0
-    assert list((project / "packages").rglob("xx_tiny-0.1.0-py3-none-any.whl"))
-    again = run_workflow(project, repositories.as_uri())
-    assert again.returncode == 0, again.stdout + again.stderr
-    skipped = set(re.findall(r"Skipping '(\w+)'", again.stdout))
-    assert skipped == {"download", "convert", "train", "evaluate", "package"}
+        scores = read_json(project / "metrics" / TREEBANK / f"{split}.json")
+        assert scores["LAS"]["gold"] == scores["LAS"]["system"] > scores["LAS_nopunct"]["gold"] > 0
+    facts = read_json(project / "metrics" / TREEBANK / "facts.json")
+    assert (facts["treebank"]["tag"], facts["treebank"]["license"]) == (TAG, "CC BY-SA 4.0")
+    assert (facts["training"]["sentences"], facts["training"]["steps"]) == (40, 20)
+    (wheel,) = (project / "packages" / TREEBANK).rglob("*.whl")
+    assert wheel.name == "xx_tiny-0.1.0-py3-none-any.whl"
+    with ZipFile(wheel) as archive:
+        card = archive.read("xx_tiny/xx_tiny-0.1.0/README.md").decode("utf8")
+        meta = json.loads(archive.read("xx_tiny/meta.json"))
+    assert f"{TREEBANK} {TAG}" in card
+    assert "40 sentences" in card
+    dev = read_json(project / "metrics" / TREEBANK / "dev.json")
+    assert meta["performance"]["dev_las"] == pytest.approx(dev["LAS"]["f1"])
+    assert meta["license"] == "CC BY-SA 4.0"
 
 
-def test_refine_and_jackknife_put_a_refiner_on_what_all_has_trained(project: Path, plain: Path):
-    for name in ("all", "refine"):
-        done = run_workflow(project, str(plain), name)
-        assert done.returncode == 0, done.stdout + done.stderr
+def test_pipeline_is_scored_from_text_too_and_has_the_language_of_its_files(trained: tuple[Path, str]):
+    project, _ = trained
+    metrics = project / "metrics" / f"{OTHER}-pipeline"
+    assert read_json(metrics / "dev.json")["Sentences"]["f1"] == 1
+    assert read_json(metrics / "test_raw.json")["Words"]["gold"] > 0
+    assert spacy.load(project / "training" / f"{OTHER}-pipeline" / "model-best").lang == "en"
+    docs = DocBin().from_disk(project / "corpus" / f"{OTHER}-pipeline" / "train.spacy")
+    assert len(docs) == 4
+    assert list((project / "packages").rglob("en_tiny_pipeline-0.1.0-py3-none-any.whl"))
+
+
+def test_what_is_done_is_not_done_again_after_another_treebank(trained: tuple[Path, str]):
+    project, base = trained
+    best = project / "training" / TREEBANK / "model-best" / "meta.json"
+    before = best.stat().st_mtime_ns
+    # spaCy's own memory of the last run of each command, as if it had been another treebank's.
+    (project / "project.lock").unlink()
+    done = run_workflow(project, "all", ud_base=base)
+    assert len(re.findall(r"is done\s+already", done.stdout)) == 6
+    assert best.stat().st_mtime_ns == before
+    (project / "metrics" / TREEBANK / "dev.json").write_text("{}", encoding="utf8")
+    done = run_workflow(project, "evaluate", ud_base=base)
+    assert len(re.findall(r"is done\s+already", done.stdout)) == 1
+    assert read_json(project / "metrics" / TREEBANK / "dev.json")["LAS"]["gold"] > 0
+
+
+def test_refine_and_jackknife_put_a_refiner_on_what_all_has_trained(trained: tuple[Path, str]):
+    project, base = trained
+    run_workflow(project, "refine", ud_base=base)
     assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
-    metrics = project / "metrics" / f"{TREEBANK}-refined" / "dev.json"
-    assert json.loads(metrics.read_text(encoding="utf8"))["LAS"]["gold"] > 0
+    assert read_json(project / "metrics" / f"{TREEBANK}-refined" / "dev.json")["LAS"]["gold"] > 0
     refined = project / "training" / f"{TREEBANK}-refined" / "model-best"
     assert spacy.load(refined).pipe_names == ["sentencizer", "g2g_parser", "rng_refiner"]
-    shutil.rmtree(refined)
-    done = run_workflow(project, str(plain), "jackknife")
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_workflow(project, "jackknife", ud_base=base)
     config = load_config(refined / "config.cfg")
     parsed = DocBin().from_disk(project / config["paths"]["train_parsed"])
     assert len(parsed) == 40
+
+
+def test_report_has_all_that_was_scored(trained: tuple[Path, str]):
+    project, _ = trained
+    done = run_workflow(project, "report")
+    assert "output/treebanks.html" in done.stdout
+    test = read_json(project / "metrics" / TREEBANK / "test.json")
+    text = (project / "output" / "treebanks.md").read_text(encoding="utf8")
+    for title in (f"{TREEBANK} {TAG}", f"{OTHER} {TAG}", f"{100 * test['LAS']['f1']:.2f}"):
+        assert f"| {title} |" in text
+    page = (project / "output" / "treebanks.html").read_text(encoding="utf8")
+    assert f"{100 * test['LAS_nopunct']['f1']:.2f}</td>" in page
 
 
 def test_download_takes_the_tag_and_joins_the_parts_of_the_training_set(project: Path, repositories: Path):
     assert download(project, repositories).returncode == 0
     folder = project / FOLDER
     assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", 40))
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "LICENSE.txt",
-        "dev.conllu",
-        "test.conllu",
-        "train.conllu",
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["LICENSE.txt", "dev.conllu", "source.json", "test.conllu", "train.conllu"]
+    source = read_json(folder / "source.json")
+    assert [part["file"] for part in source["parts"]["train"]] == [
+        f"{PREFIX}-train-a.conllu",
+        f"{PREFIX}-train-b.conllu",
     ]
+    assert re.fullmatch("[0-9a-f]{40}", source["commit"])
 
 
 @pytest.mark.parametrize("as_uri", [False, True], ids=["path", "file-url"])
@@ -216,6 +285,60 @@ def test_treebank_without_development_set_is_refused(project: Path, plain: Path)
     assert done.returncode == 1
     assert f"{TREEBANK} has no dev set: expected *-ud-dev.conllu, found {PREFIX}-test.conllu" in done.stderr
     assert downloaded(project) == []
+
+
+@pytest.mark.parametrize("with_signal", ["KILL", "TERM"])
+def test_download_that_is_killed_leaves_no_half_of_it(
+    project: Path, repositories: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_signal: str
+):
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\nkill -{with_signal} $PPID\nsleep 0.2\n", encoding="utf8")
+    fake.chmod(0o755)
+    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
+    assert download(project, repositories).returncode != 0
+    assert not (project / FOLDER).exists()
+    assert not (project / CHECKSUMS).exists()
+    monkeypatch.undo()
+    assert download(project, repositories).returncode == 0
+    assert [path.name for path in (project / FOLDER).parent.iterdir()] == [FOLDER.name]
+
+
+def import_files(project: Path, folder: Path, name: str = "mine", **paths: Path):
+    options = [item for split, path in paths.items() for item in (f"--{split}", path)]
+    script = project / "scripts" / "treebank.py"
+    checksums = folder.with_suffix(".sha256")
+    arguments = ("https://example.org", name, "r2.3", folder, checksums, "--license", "LDC", *options)
+    return run(sys.executable, script, "download", *arguments, cwd=project)
+
+
+def test_files_by_path_take_the_place_of_a_download(project: Path, plain: Path, tmp_path: Path):
+    folder, conllx = tmp_path / "mine", tmp_path / "dev.conllx"
+    conllx.write_text("1\tYes\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
+    train = tmp_path / "train"
+    train.mkdir()
+    for part in ("10", "9"):
+        source = plain / TREEBANK / f"{PREFIX}-train-{'b' if part == '10' else 'a'}.conllu"
+        shutil.copyfile(source, train / f"part-{part}.conllu")
+    assert import_files(project, folder, train=train, dev=conllx).returncode == 0
+    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", 40))
+    assert not (folder / "test.conllu").exists()
+    source = read_json(folder / "source.json")
+    assert (source["treebank"], source["origin"], source["license"]) == ("mine", "files", "LDC")
+    conllx.write_text("1\tNo\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
+    assert import_files(project, folder, train=train, dev=conllx).returncode == 0
+    assert "No\t" in (folder / "dev.conllu").read_text(encoding="utf8")
+
+
+def test_files_by_path_need_a_name_and_a_development_set(project: Path, plain: Path, tmp_path: Path):
+    train = plain / TREEBANK / f"{PREFIX}-train-a.conllu"
+    done = import_files(project, tmp_path / "x", name="UD_English-EWT", train=train, dev=train)
+    assert "UD_English-EWT is the name of a UD treebank" in done.stderr
+    done = import_files(project, tmp_path / "x", train=train)
+    assert "There is no dev_path" in done.stderr
+    done = import_files(project, tmp_path / "x", train=train, dev=tmp_path / "none.conllu")
+    assert f"There is no treebank at {tmp_path / 'none.conllu'}" in done.stderr
+    assert not (tmp_path / "x").exists()
 
 
 def test_commands_use_every_variable_and_no_other():

@@ -1,4 +1,4 @@
-"""``convert``: CoNLL-U to a DocBin of spaCy."""
+"""``convert``: CoNLL-U or CoNLL-X to a DocBin of spaCy."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,8 @@ from spacy.tokens import DocBin
 from wasabi import msg
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllu import ConlluSentence
+from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
 from ..training.docs import sentences_to_docs
 from .common import Silent, atomic_path, check_suffix, progress, user_errors
 
@@ -37,13 +38,17 @@ class Counts:
 
 def convert_cli(
     paths: Annotated[
-        list[Path], typer.Argument(help="CoNLL-U files, or folders of them; then the .spacy file to write")
+        list[Path],
+        typer.Argument(
+            help="CoNLL-U files or folders of them, or CoNLL-X files (.conllx, .conll); then the .spacy file "
+            "to write"
+        ),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences a Doc")] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
     silent: Silent = False,
 ) -> None:
-    """Convert CoNLL-U to spaCy's binary format.
+    """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
     Tokens are syntactic words. Comments, multiword tokens, empty nodes and MISC are kept, so `parse` can
     give them back.
@@ -64,7 +69,7 @@ def convert_cli(
 def convert(
     inputs: Sequence[Path], output: Path, *, n_sents: int = 1, lang: str = "xx", silent: bool = True
 ) -> Counts:
-    """Write the sentences of CoNLL-U files as a DocBin, with their raw text as user data.
+    """Write the sentences of CoNLL-U or CoNLL-X files as a DocBin, with their raw text as user data.
 
     inputs: Files, or folders whose .conllu files are read in the order of their names.
     n_sents: Sentences a Doc; a ``# newdoc`` always starts a Doc.
@@ -94,14 +99,14 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
         if not found or not found[0].exists():
             raise FileNotFoundError(Errors.E341.format(path=path))
         for file in found:
-            check_suffix(file, [".conllu"])
+            check_suffix(file, TREEBANK_SUFFIXES)
         files += found
     return files
 
 
 def _read(files: Iterable[Path]) -> Iterator[ConlluSentence]:
     for file in files:
-        yield from read_conllu(file)
+        yield from read_treebank(file)
 
 
 def _counted(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:

@@ -1,18 +1,30 @@
 """``evaluate``: the CoNLL 2018 metrics of a pipeline on a treebank."""
 
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import spacy
 import typer
 from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc
 from wasabi import msg
 
+from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
-from ..formats.conllu import read_conllu, read_paragraphs
-from ..training.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_docs
+from ..evaluation.punctuation import punctuation_rule
+from ..formats.conllu import ConlluSentence, paragraphs, read_paragraphs
+from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from ..training.docs import (
+    ALL_COLUMNS,
+    TOKEN_ANNOTATIONS,
+    doc_to_sentences,
+    sentences_to_doc,
+    sentences_to_docs,
+)
 from .common import (
     BatchSize,
     GoldTags,
@@ -30,12 +42,25 @@ from .common import (
 
 def evaluate_cli(
     pipeline: Pipeline,
-    gold: Annotated[Path, typer.Argument(help="CoNLL-U file with gold annotation")],
+    gold: Annotated[
+        Path, typer.Argument(help="CoNLL-U (.conllu) or CoNLL-X (.conllx, .conll) file with gold trees")
+    ],
     raw: Annotated[
         bool, typer.Option("--raw", help="Start from the text, not from gold words and sentences")
     ] = False,
+    predict_sentences: Annotated[
+        bool, typer.Option("--predict-sentences", help="Give gold words, but not the gold sentences")
+    ] = False,
     gold_tags: GoldTags = False,
     initial: Initial = None,
+    exclude_punct: Annotated[
+        str,
+        typer.Option(
+            "--exclude-punct",
+            help="Also score without punctuation: ptb (gold tags `` '' : , .), ctb (gold tag PU), ud (gold "
+            "UPOS PUNCT), or conllx (forms of Unicode punctuation)",
+        ),
+    ] = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the metrics")] = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
@@ -43,27 +68,35 @@ def evaluate_cli(
 ) -> None:
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
-    Columns that the pipeline does not annotate count as wrong.
+    Columns that the pipeline does not annotate count as wrong. With --exclude-punct, UAS_nopunct and
+    LAS_nopunct are added.
     """
     with user_errors():
         if raw and gold_tags:
             raise typer.BadParameter("--gold-tags needs gold words: expected it without --raw")
-        if raw and initial is not None:
-            raise typer.BadParameter("--initial needs gold words: expected it without --raw")
+        if (raw or predict_sentences) and initial is not None:
+            raise typer.BadParameter(
+                "--initial needs gold sentences: expected it without --raw and --predict-sentences"
+            )
+        if raw and predict_sentences:
+            raise typer.BadParameter("--raw predicts words and sentences: expected one of the two options")
         setup_gpu(gpu_id, silent=silent)
         scores = evaluate(
             pipeline,
             gold,
             raw=raw,
+            predict_sentences=predict_sentences,
             gold_tags=gold_tags,
             initial=initial,
+            exclude_punct=exclude_punct,
             batch_size=batch_size,
             silent=silent,
         )
         if output is not None:
             write_scores(scores, output)
     if not silent:
-        print_scores(scores, "text" if raw else "gold words and sentences")
+        given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
+        print_scores(scores, "text" if raw else given)
 
 
 def evaluate(
@@ -71,31 +104,59 @@ def evaluate(
     gold: Path,
     *,
     raw: bool = False,
+    predict_sentences: bool = False,
     gold_tags: bool = False,
     initial: Path | None = None,
+    exclude_punct: str = "",
     batch_size: int | None = None,
     silent: bool = True,
 ) -> dict[str, Score]:
-    """Score a pipeline on a CoNLL-U file.
+    """Score a pipeline on a CoNLL-U or CoNLL-X file.
 
     pipeline: Folder or name of a pipeline.
     raw: Let the pipeline find words and sentences in the text, instead of giving it the gold ones.
+    predict_sentences: Give it the gold words, a Doc for each paragraph, and let it find the sentences.
     gold_tags: Give it gold UPOS, XPOS, features and lemmas too; for parsers that read tags.
     initial: A file with the same sentences, whose trees a refiner begins with.
+    exclude_punct: Name of an ``evaluation.punctuation`` rule, to score without punctuation too; "" for none.
     RETURNS (Dict[str, Score]): By metric, as ``evaluation.conll18.evaluate_sentences``.
-    RAISES (ValueError): for a gold file that is not CoNLL-U with complete trees.
+    RAISES (ValueError): for a gold file that is not CoNLL-U or CoNLL-X with complete trees, for an unknown
+        rule, and with predict_sentences for a file with multiword tokens.
     """
-    check_suffix(gold, [".conllu"])
-    sentences = list(read_conllu(gold, trees="full"))
+    check_suffix(gold, TREEBANK_SUFFIXES)
+    rule = punctuation_rule(exclude_punct) if exclude_punct else None
+    sentences = list(read_treebank(gold, trees="full"))
+    words = [word for sentence in sentences for word in sentence.words]
+    if rule is not None and not any(map(rule.matches, words)):
+        warnings.warn(
+            Warnings.W506.format(n=len(words), path=gold, name=exclude_punct, rule=rule.text), stacklevel=2
+        )
     nlp = spacy.load(pipeline)
     if raw:
         docs = nlp.pipe(read_paragraphs(sentences), batch_size=batch_size)
+    elif predict_sentences:
+        docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:
         annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
         gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
         docs = nlp.pipe(with_graphs(gold_docs, initial, gold), batch_size=batch_size)
     system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
-    return evaluate_sentences(sentences, progress(system, unit="sentences", silent=silent))
+    return evaluate_sentences(
+        sentences,
+        progress(system, unit="sentences", silent=silent),
+        is_punctuation=rule.matches if rule else None,
+    )
+
+
+def _unsplit_docs(
+    sentences: Iterable[ConlluSentence], nlp: Language, gold: Path, gold_tags: bool
+) -> Iterator[Doc]:
+    """Docs of paragraphs without boundaries of sentences."""
+    annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
+    for paragraph in paragraphs(sentences):
+        if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
+            raise ValueError(Errors.E389.format(path=gold))
+        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
 
 
 def write_scores(scores: Mapping[str, Score], path: Path) -> None:

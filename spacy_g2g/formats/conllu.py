@@ -140,9 +140,9 @@ def read_conllu(
     if isinstance(source, (str, PathLike)):
         path = fspath(source)
         with open(path, "rb") as file_:
-            yield from _read_lines(file_, path, trees)
+            yield from read_lines(file_, path, trees)
     else:
-        yield from _read_lines(source, str(getattr(source, "name", "<text>")), trees)
+        yield from read_lines(source, str(getattr(source, "name", "<text>")), trees)
 
 
 def decode_lines(lines: Lines, name: str) -> Iterator[str]:
@@ -171,18 +171,27 @@ def read_paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
 
     A sentence's text is that of its comment ``# text``, or of its forms where these have other characters.
     """
-    paragraph = ""
+    for paragraph in paragraphs(sentences):
+        text = ""
+        for sentence in paragraph:
+            own = sentence.comment("text") or ""
+            if "".join(own.split()) != "".join(sentence.text.split()):
+                own = sentence.text
+            text += own + (" " if sentence.tokens[-1].space_after else "")
+        yield text.rstrip(" ")
+
+
+def paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[list[ConlluSentence]]:
+    """The sentences of each paragraph, which a ``# newdoc`` or ``# newpar`` starts."""
+    paragraph: list[ConlluSentence] = []
     for sentence in sentences:
         starts = sentence.comment("newdoc") is not None or sentence.comment("newpar") is not None
         if starts and paragraph:
-            yield paragraph.rstrip(" ")
-            paragraph = ""
-        text = sentence.comment("text") or ""
-        if "".join(text.split()) != "".join(sentence.text.split()):
-            text = sentence.text
-        paragraph += text + (" " if sentence.tokens[-1].space_after else "")
+            yield paragraph
+            paragraph = []
+        paragraph.append(sentence)
     if paragraph:
-        yield paragraph.rstrip(" ")
+        yield paragraph
 
 
 def parse_sentence(
@@ -219,8 +228,11 @@ def parse_sentence(
     return sentence
 
 
-def _read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSentence]:
-    """Cut lines into sentences; empty lines beyond the one that ends a sentence stay with it."""
+def read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSentence]:
+    """Cut lines into sentences; empty lines beyond the one that ends a sentence stay with it.
+
+    name (str): Of the source, for error messages. Errors as for ``read_conllu``.
+    """
     block: list[str] = []
     first_line, has_rows, ended = 1, False, False
     for number, line in enumerate(decode_lines(lines, name), start=1):

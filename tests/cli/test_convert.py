@@ -93,3 +93,14 @@ def test_command_prints_errors_without_traceback(tmp_path):
     assert result.exit_code == 1
     assert "E301" in result.output
     assert isinstance(result.exception, SystemExit)
+
+
+def test_conllx_is_converted_by_its_suffix(tmp_path):
+    path = tmp_path / "in.conll"
+    path.write_text("1\tIt\t_\tPRP\tPRP\t_\t2\tnsubj\n2\tworks\t_\tVBZ\tVBZ\t_\t0\troot\n")
+    convert([path], tmp_path / "out.spacy")
+    (doc,) = load(tmp_path / "out.spacy")
+    assert [(t.text, t.tag_, t.dep_, t.head.text) for t in doc] == [
+        ("It", "PRP", "nsubj", "works"),
+        ("works", "VBZ", "root", "works"),
+    ]

@@ -51,6 +51,30 @@ def test_raw_and_gold_segmentation_agree_where_the_text_is_simple(pipeline, gold
     assert evaluate(pipeline, gold, raw=True) == evaluate(pipeline, gold)
 
 
+def test_sentences_are_predicted_over_gold_words(pipeline, gold, tmp_path):
+    scores = evaluate(pipeline, gold, predict_sentences=True)
+    assert scores["Words"].f1 == 1
+    # The two paragraphs are a sentence each.
+    assert scores == evaluate(pipeline, gold)
+    one = tmp_path / "one.conllu"
+    one.write_text(TEXT.replace("\n# newdoc", "\n", 1))
+    scores = evaluate(pipeline, one, predict_sentences=True)
+    assert (scores["Words"].f1, scores["Sentences"].system) == (1, 2)
+    assert evaluate(pipeline, one, predict_sentences=True, gold_tags=True)["Sentences"].system == 2
+
+
+def test_predicted_sentences_of_multiword_tokens_are_an_error(pipeline, sample):
+    with pytest.raises(ValueError, match=r"E389.*sample"):
+        evaluate(pipeline, sample, predict_sentences=True)
+
+
+@pytest.mark.parametrize("other", ["--raw", "--initial=x.conllu"])
+def test_options_that_contradict_predicted_sentences_are_an_error(pipeline, gold, other):
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--predict-sentences", other])
+    assert result.exit_code == 2
+    assert "expected" in result.output
+
+
 def test_tags_are_those_of_the_pipeline_unless_gold_ones_are_asked_for(pipeline, sample):
     assert evaluate(pipeline, sample)["UPOS"].correct == 0
     scores = evaluate(pipeline, sample, gold_tags=True)
@@ -87,3 +111,35 @@ def test_trees_of_a_file_are_what_a_pipeline_begins_with(sample, tmp_path):
     pipeline = str(tmp_path / "blank")
     assert evaluate(pipeline, sample)["LAS"].f1 == 0.0
     assert evaluate(pipeline, sample, initial=sample)["LAS"].f1 == 1.0
+
+
+CONLLX = """\
+1\tIt\t_\tPRP\tPRP\t_\t0\troot\t_\t_
+2\tworks\t_\tVBZ\tVBZ\t_\t1\tverb\t_\t_
+3\t.\t_\t.\t.\t_\t1\tpunct\t1\tP
+"""
+
+
+def test_conllx_is_scored_without_punctuation_on_request(pipeline, tmp_path):
+    path = tmp_path / "gold.conllx"
+    path.write_text(CONLLX)
+    assert "UAS_nopunct" not in evaluate(pipeline, path)
+    scores = evaluate(pipeline, path, exclude_punct="ptb")
+    assert [(scores[name].correct, scores[name].gold) for name in ("UAS", "UAS_nopunct")] == [(2, 3), (2, 2)]
+    out = tmp_path / "scores.json"
+    arguments = ["evaluate", pipeline, str(path), "--exclude-punct", "conllx", "--output", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert json.loads(out.read_text())["LAS_nopunct"]["f1"] == 0.5
+
+
+def test_punctuation_that_leaves_nothing_out_is_warned_of(pipeline, gold):
+    with pytest.warns(UserWarning, match=r"W506.*None of the 7 words of .*gold\.conllu.*'ctb'.*tag PU"):
+        scores = evaluate(pipeline, gold, exclude_punct="ctb")
+    assert scores["LAS_nopunct"] == scores["LAS"]
+
+
+def test_unknown_punctuation_is_an_error(pipeline, gold):
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--exclude-punct", "yes"])
+    assert result.exit_code == 1
+    assert "E390" in result.output

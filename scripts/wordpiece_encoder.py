@@ -1,0 +1,77 @@
+"""Make a checkpoint folder of a BERT that has only vocab.txt: `wordpiece_encoder.py NAME FOLDER`.
+
+Japanese BERT has no tokenizer.json, since its tokenizer first finds words by MeCab. Parsers get words from a
+tokenizer of their pipeline, so that word pieces are all that is needed of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+#: Encoders that have no tokenizer.json; others are left to the loader.
+WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
+ENCODERS = Path(__file__).parent.parent / "assets" / "encoders"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def loadable_encoder(name: str) -> str:
+    """The name, or for one of `WITHOUT_TOKENIZER` a folder with a tokenizer.json, made at first use."""
+    if not name.startswith(WITHOUT_TOKENIZER):
+        return name
+    folder = ENCODERS / name.replace("/", "--")
+    if not folder.exists():
+        make_folder(fetch(name), folder)
+    return str(folder)
+
+
+def fetch(name: str) -> Path:
+    """Download config.json, vocab.txt and weights of a model of the Hugging Face hub."""
+    from huggingface_hub import snapshot_download
+
+    files = ["config.json", "vocab.txt"]
+    folder = Path(snapshot_download(name, allow_patterns=[*files, WEIGHTS[0]]))
+    if not (folder / WEIGHTS[0]).exists():
+        folder = Path(snapshot_download(name, allow_patterns=[*files, WEIGHTS[1]]))
+    return folder
+
+
+def make_folder(source: Path, target: Path) -> None:
+    """Copy config.json and weights, and make tokenizer.json of vocab.txt; whole or not at all."""
+    staged = target.with_name(f".{target.name}.new")
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    shutil.copyfile(source / "config.json", staged / "config.json")
+    weights = next(name for name in WEIGHTS if (source / name).exists())
+    shutil.copyfile(source / weights, staged / weights)
+    wordpieces(source / "vocab.txt").save(str(staged / "tokenizer.json"))
+    staged.rename(target)
+
+
+def wordpieces(vocabulary: Path) -> Tokenizer:
+    """The word pieces of a BERT vocabulary for words as they are, in Unicode's NFKC form."""
+    pieces = vocabulary.read_text(encoding="utf8").split("\n")
+    ids = {piece: i for i, piece in enumerate(pieces) if piece}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=512))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    tokenizer.add_special_tokens(
+        [piece for piece in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]") if piece in ids]
+    )
+    return tokenizer
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("name", help="name on the Hugging Face hub, or a folder with vocab.txt")
+    cli.add_argument("folder", type=Path, help="folder to make")
+    args = cli.parse_args()
+    make_folder(Path(args.name) if Path(args.name).is_dir() else fetch(args.name), args.folder)
+
+
+if __name__ == "__main__":
+    main()

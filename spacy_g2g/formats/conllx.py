@@ -1,0 +1,59 @@
+"""CoNLL-X files (the shared task of 2006), read as CoNLL-U; treebanks by the suffix of their files.
+
+A row has ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD and PDEPREL. CPOSTAG goes to UPOS and
+POSTAG to XPOS, as they are; the projective tree of the last two columns is left out, which files may do, too.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Union
+
+from ..errors import Errors
+from .conllu import N_COLUMNS, ConlluSentence, TreeCheck, decode_lines, read_conllu, read_lines
+
+CONLLU_SUFFIXES: Sequence[str] = (".conllu",)
+CONLLX_SUFFIXES: Sequence[str] = (".conllx", ".conll")
+#: Suffixes of treebanks.
+TREEBANK_SUFFIXES: Sequence[str] = (*CONLLU_SUFFIXES, *CONLLX_SUFFIXES)
+#: ID to DEPREL.
+N_TREE_COLUMNS = 8
+
+
+def read_treebank(
+    path: Union[str, "PathLike[str]"], *, trees: TreeCheck = "partial"
+) -> Iterator[ConlluSentence]:
+    """Read a file as CoNLL-X if its suffix says so, otherwise as CoNLL-U. Arguments as ``read_conllu``."""
+    is_conllx = Path(path).suffix in CONLLX_SUFFIXES
+    return (read_conllx if is_conllx else read_conllu)(path, trees=trees)
+
+
+def read_conllx(
+    path: Union[str, "PathLike[str]"], *, trees: TreeCheck = "partial"
+) -> Iterator[ConlluSentence]:
+    """Read sentences one by one, as CoNLL-U.
+
+    Lines of white space end sentences; cells may be empty and the last two columns absent; comments stay.
+    trees (str): What heads must be, as for ``read_conllu``.
+    RAISES (ValueError): for text that is not CoNLL-X, with source, line number and the bad value.
+    """
+    source = fspath(path)
+    with open(source, "rb") as file_:
+        yield from read_lines(_conllu_lines(decode_lines(file_, source), source), source, trees)
+
+
+def _conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        text = line.strip("\ufeff\r\n") if number == 1 else line.rstrip("\r\n")
+        if not text.strip():
+            yield "\n"
+            continue
+        if text.startswith("#") and "\t" not in text:
+            yield f"{text}\n"
+            continue
+        cells = text.split("\t")
+        if len(cells) not in (N_TREE_COLUMNS, N_COLUMNS):
+            where = f"{source}, line {number}"
+            raise ValueError(Errors.E391.format(where=where, found=len(cells), row=text[:80]))
+        id_, form, *others = cells[:N_TREE_COLUMNS]
+        yield "\t".join([id_, form, *(cell or "_" for cell in others), "_", "_"]) + "\n"

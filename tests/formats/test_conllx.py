@@ -1,0 +1,84 @@
+"""CoNLL-X files are read as CoNLL-U."""
+
+import pytest
+
+from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.formats.conllx import read_conllx, read_treebank
+
+#: A row as the shared task of 2006 has it, with a projective tree; one of a Penn Treebank conversion.
+TEXT = """\
+1\tMs.\t_\tNNP\tNNP\t_\t2\tnn\t_\t_
+2\tHaag\t_\tNNP\tNNP\t_\t3\tnsubj\t3\tSBJ
+3\tplays\tplay\tVBZ\tVBZ\tnum=sg|per=3\t0\troot\t0\tROOT
+4\t.\t_\t.\t.\t_\t3\tpunct\t_\t_
+
+1\tYes\t_\tUH\tUH\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "gold.conllx"
+    path.write_text(TEXT)
+    return path
+
+
+def words(sentences):
+    return [
+        [(w.form, w.lemma, w.upos, w.xpos, w.feats, w.head, w.deprel) for w in s.words] for s in sentences
+    ]
+
+
+def test_columns_are_those_of_conllu_but_for_the_projective_tree(file):
+    first, second = read_conllx(file, trees="full")
+    assert words([first])[0][2] == ("plays", "play", "VBZ", "VBZ", "num=sg|per=3", 0, "root")
+    assert [(w.deps, w.misc) for w in first.words] == [("_", "_")] * 4
+    assert first.text == "Ms. Haag plays ."
+    assert words([second]) == [[("Yes", "_", "UH", "UH", "_", 0, "root")]]
+
+
+def test_what_is_read_is_conllu(file):
+    sentences = list(read_conllx(file))
+    text = "".join(map(str, sentences))
+    assert words(read_conllu(text.splitlines(keepends=True))) == words(sentences)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n\n", "\n \t\n\n"),
+        lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+        lambda text: text.replace("\t_\t_\n", "\n").replace("\t3\tSBJ\n", "\n").replace("\t0\tROOT\n", "\n"),
+        lambda text: text.replace("\tnn\t_\t_\n", "\tnn\t\t\n").replace("Ms.\t_\t", "Ms.\t\t"),
+    ],
+    ids=["no-last-line-end", "white-space-between", "windows", "eight-columns", "empty-cells"],
+)
+def test_files_may_be_less_tidy(file, change):
+    expected = words(read_conllx(file))
+    file.write_bytes(change(TEXT).encode("utf8"))
+    assert words(read_conllx(file)) == expected
+
+
+@pytest.mark.parametrize("suffix", [".conll", ".conllx"])
+def test_suffix_says_what_a_file_is(file, suffix):
+    path = file.rename(file.with_suffix(suffix))
+    assert [w.misc for w in next(read_treebank(path)).words] == ["_"] * 4
+    path = path.rename(file.with_suffix(".conllu"))
+    assert [w.misc for w in next(read_treebank(path)).words] == ["_", "SBJ", "ROOT", "_"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("4\t.\t_\t.\t.", "4\t.", r"E391.*gold\.conllx, line 4: .* found 7"),
+        ("4\t.\t_", "4 .\t_", r"E391.*line 4: .* found 9"),
+        ("4\t.\t_", "x\t.\t_", r"E303.*line 4: broken ID 'x'"),
+        ("3\tplays\tplay\tVBZ\tVBZ\tnum=sg|per=3\t0", "3\tplays\tplay\tVBZ\tVBZ\t_\t7", r"E304.*line 3"),
+    ],
+)
+def test_errors_name_the_line_of_the_file(file, old, new, message):
+    assert old in TEXT
+    file.write_text(TEXT.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        list(read_conllx(file))
