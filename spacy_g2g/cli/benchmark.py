@@ -154,6 +154,7 @@ def _run(nlp: Language, pipes: Sequence[Any]) -> Callable[[Sequence[Doc]], None]
     def run(docs: Sequence[Doc]) -> None:
         for pipe in pipes:
             docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+        _wait_for_device()
 
     return run
 
@@ -163,8 +164,16 @@ def _read_vectors(parser: G2GParser) -> Callable[[Sequence[Doc]], None]:
 
     def read(docs: Sequence[Doc]) -> None:
         parser.model.get_ref("tok2vec").predict(list(docs))
+        _wait_for_device()
 
     return read
+
+
+def _wait_for_device() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def _bare_encoder(
@@ -194,8 +203,7 @@ def _bare_encoder(
         with torch.inference_mode(), shim.precision():
             for pieces, mask in inputs:
                 encoder(pieces, mask)
-        if shim.network.device.type == "cuda":
-            torch.cuda.synchronize()
+        _wait_for_device()
 
     batches = shim.wordpieces.batches(parser.inputs(docs, lay_out(docs)), shim.max_padded)
     n_pieces = sum(int(batch.lengths.sum()) for _, batch in batches)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -25,6 +25,8 @@ from ..pipeline import sentences as layouts
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.rng_refiner import RngRefiner
 from ..pipeline.sentences import Layout
+from ..pipeline.word_vectors import get_tok2vec
+from ..training.corpus import Corpus
 from ..training.data_advice import Finding, find_problems
 from ..training.data_report import (
     LONG_DUPLICATE,
@@ -138,6 +140,8 @@ def _read(
     nlp: Language, reader: Callable[[Language], Iterable[Example]], name: str, *, limit: int, silent: bool
 ) -> _Corpus:
     keep_multiword_counts(reader)
+    if isinstance(reader, Corpus):
+        reader.augmenter = None  # figures are those of the data
     examples: list[Example] = []
     try:
         for example in progress(reader(nlp), unit="Docs", silent=silent):
@@ -221,7 +225,7 @@ def _report(
     )
     return ComponentReport(
         architecture=pipe.model.name,
-        encoder=block.get("encoder", {}).get("@callbacks", "its own" if is_sourced else "none given"),
+        encoder=_encoder_name(pipe, block),
         encoder_problem=problem,
         tag_attr=tag_attr,
         tags_from=() if tag_attr is None else _writers(nlp, before, WRITTEN[tag_attr]),
@@ -232,6 +236,17 @@ def _report(
         train=of_train,
         dev=of_dev,
     )
+
+
+def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
+    """Where the encoder comes from, by the component's block of ``[initialize]``."""
+    from ..models.shim import get_shim
+
+    tok2vec = get_tok2vec(pipe.model)
+    if tok2vec is not None:
+        return f"shared, by {tok2vec.name}"
+    is_sourced = get_shim(pipe.model).spec is not None
+    return str(block.get("encoder", {}).get("@callbacks", "its own" if is_sourced else "none given"))
 
 
 def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: _Corpus) -> WordPieces | None:

@@ -133,7 +133,10 @@ def evaluate(
         )
     nlp = spacy.load(pipeline)
     if raw:
-        docs = nlp.pipe(read_paragraphs(sentences), batch_size=batch_size)
+        texts = list(read_paragraphs(sentences))
+        # A treebank without paragraphs is one text.
+        nlp.max_length = max(nlp.max_length, *map(len, texts))
+        docs = nlp.pipe(texts, batch_size=batch_size)
     elif predict_sentences:
         docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:

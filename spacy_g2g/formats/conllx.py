@@ -18,6 +18,8 @@ CONLLX_SUFFIXES: Sequence[str] = (".conllx", ".conll")
 TREEBANK_SUFFIXES: Sequence[str] = (*CONLLU_SUFFIXES, *CONLLX_SUFFIXES)
 #: ID to DEPREL.
 N_TREE_COLUMNS = 8
+# Of the columns after FORM.
+FEATS = 3
 
 
 def read_treebank(
@@ -34,6 +36,7 @@ def read_conllx(
     """Read sentences one by one, as CoNLL-U.
 
     Lines of white space end sentences; cells may be empty and the last two columns absent; comments stay.
+    Features without a value, as CoNLL-X has them, get the value Yes.
     trees (str): What heads must be, as for ``read_conllu``.
     RAISES (ValueError): for text that is not CoNLL-X, with source, line number and the bad value.
     """
@@ -56,4 +59,14 @@ def _conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
             where = f"{source}, line {number}"
             raise ValueError(Errors.E391.format(where=where, found=len(cells), row=text[:80]))
         id_, form, *others = cells[:N_TREE_COLUMNS]
+        others[FEATS] = _conllu_features(others[FEATS])
         yield "\t".join([id_, form, *(cell or "_" for cell in others), "_", "_"]) + "\n"
+
+
+def _conllu_features(cell: str) -> str:
+    """sg|masc or Number=Sing|masc to the form name=value of CoNLL-U, sorted."""
+    if cell in ("", "_"):
+        return "_"
+    pairs = [part.partition("=") for part in cell.split("|") if part.strip("=")]
+    features = {f"{name or 'X'}={value.replace('=', '-') or 'Yes'}" for name, _, value in pairs}
+    return "|".join(sorted(features, key=lambda feature: (feature.lower(), feature))) or "_"

@@ -10,6 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from ..errors import Errors
 from .sentences import Layout
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ def get_tok2vec(model: Model[Any, Any]) -> Model[Any, Any] | None:
 
 
 def find_width(tok2vec: Model[Any, Any], docs: Sequence[Doc]) -> int:
-    """Initialise the layer, and return the width of the vectors that it gives the tokens of some Docs."""
-    docs = [doc for doc in docs if len(doc)]
+    """Initialise the layer, and return the width of the vectors that it gives the tokens of Docs with any."""
     tok2vec.initialize(X=docs)
     return int(tok2vec.predict(docs)[0].shape[1])
 
@@ -38,21 +38,25 @@ def add_vectors(
     """Give the sentences, those of the layout that have words, the vectors of their words.
 
     Returns them, and a callback that takes the gradients of some sentences' vectors, float [words, width] by
-    the sentence's number, and hands them to the layer.
+    the sentence's number, and hands them to the layer. Raises ValueError where tokens have no vectors.
     """
     outputs, backprop_docs = tok2vec(list(docs), is_train)
+    found, expected = [len(output) for output in outputs], [len(doc) for doc in docs]
+    if found != expected:
+        raise ValueError(Errors.E511.format(layer=tok2vec.name, found=sum(found), expected=sum(expected)))
     xp = tok2vec.ops.xp
     # Empty Docs may have vectors of another width.
-    tokens = xp.concatenate([output for output in outputs if len(output)])
+    tokens = xp.concatenate([output for output in outputs if len(output)] or [outputs[0]])
     words = xp.asarray(layout.words)
     ends = np.cumsum(layout.n_words[layout.n_words > 0])
-    parts = xp.split(tokens[words], ends[:-1].tolist())
+    parts = xp.split(tokens[words], ends[:-1].tolist())[: len(sentences)]
     with_vectors = [replace(s, vectors=part) for s, part in zip(sentences, parts, strict=True)]
 
     def backprop(gradients: dict[int, Any]) -> None:
-        d_words = [gradients.get(i, xp.zeros_like(part)) for i, part in enumerate(parts)]
         d_tokens = xp.zeros_like(tokens)
-        d_tokens[words] = xp.concatenate(d_words)
+        if gradients:
+            d_words = [gradients.get(i, xp.zeros_like(part)) for i, part in enumerate(parts)]
+            d_tokens[words] = xp.concatenate(d_words)
         backprop_docs(xp.split(d_tokens, layout.doc_starts[1:-1].tolist()))
 
     return with_vectors, backprop

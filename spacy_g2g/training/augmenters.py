@@ -22,7 +22,8 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
     """Registered as ``spacy_g2g.drop_final_punct.v1``: leave out the punctuation that ends some sentences.
 
     In a Doc of several sentences, such a sentence runs into the next. For Examples whose two Docs have the
-    same words, as the corpus readers of this package give them; others stay as they are.
+    same words, as the corpus readers of this package give them; others stay as they are, and so do those with
+    entities, spans or categories.
 
     level (float): The share of the sentences to change.
     seed (int): Of the choice.
@@ -35,7 +36,8 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
     def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
         gold = example.reference
         is_kept = np.ones(len(gold), dtype=np.bool_)
-        if [token.text for token in gold] == [token.text for token in example.predicted]:
+        has_more = bool(gold.ents or gold.spans or gold.cats)
+        if not has_more and [t.text for t in gold] == [t.text for t in example.predicted]:
             for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
                 if chance.random() < level:
                     is_kept[final_punct(list(sentence))] = False

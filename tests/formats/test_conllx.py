@@ -1,9 +1,11 @@
 """CoNLL-X files are read as CoNLL-U."""
 
 import pytest
+from spacy.vocab import Vocab
 
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.conllx import read_conllx, read_treebank
+from spacy_g2g.training.docs import sentences_to_docs
 
 #: A row as the shared task of 2006 has it, with a projective tree; one of a Penn Treebank conversion.
 TEXT = """\
@@ -35,6 +37,26 @@ def test_columns_are_those_of_conllu_but_for_the_projective_tree(file):
     assert [(w.deps, w.misc) for w in first.words] == [("_", "_")] * 4
     assert first.text == "Ms. Haag plays ."
     assert words([second]) == [[("Yes", "_", "UH", "UH", "_", 0, "root")]]
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ("sg|masc", "masc=Yes|sg=Yes"),
+        ("num=sg|per=3", "num=sg|per=3"),
+        ("per=3|num=sg|3", "3=Yes|num=sg|per=3"),
+        ("a=b=c|=|x=|sg|sg", "a=b-c|sg=Yes|x=Yes"),
+        ("|", "_"),
+    ],
+)
+def test_features_have_values(tmp_path, features, expected):
+    path = tmp_path / "gold.conllx"
+    path.write_text(TEXT.replace("num=sg|per=3", features))
+    sentences = list(read_conllx(path))
+    assert sentences[0].words[2].feats == expected
+    # spaCy can hold them.
+    docs = list(sentences_to_docs(sentences, Vocab()))
+    assert str(docs[0][2].morph) == ("" if expected == "_" else expected)
 
 
 def test_what_is_read_is_conllu(file):

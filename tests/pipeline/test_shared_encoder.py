@@ -187,14 +187,34 @@ def test_on_top_of_a_frozen_encoder_the_parser_learns(trained: Path, upstream: s
 
 def test_examples_without_anything_to_learn_leave_the_encoder_in_order(trained: Path, upstream: str):
     nlp = spacy.load(trained)
-    docs = [plain_doc(nlp.vocab, "a b c"), Doc(nlp.vocab)]
-    examples = [spacy.training.Example(doc.copy(), doc) for doc in docs]
-    losses: dict[str, float] = {}
-    nlp.update(examples, sgd=Adam(0.01), losses=losses, exclude=["tagger"])
-    assert losses["g2g_parser"] == 0.0
-    # No gradient of this batch is left over for the next one.
+    layer: Any = get_tok2vec(parser_of(nlp).model)
+    forward, handed = layer._func, []
+
+    def spy(*arguments: Any) -> Any:
+        outputs, backprop = forward(*arguments)
+        return outputs, lambda gradients: (handed.append(len(gradients)), backprop(gradients))[1]
+
+    layer._func = spy
+    # Without heads; and without words, of which transformers make an error themselves.
+    for text in ("a b c", "  ") if upstream == "tok2vec" else ("a b c",):
+        docs = [plain_doc(nlp.vocab, [text]), Doc(nlp.vocab)]
+        losses: dict[str, float] = {}
+        nlp.update([spacy.training.Example(d.copy(), d) for d in docs], sgd=Adam(0.01), losses=losses)
+        assert losses["g2g_parser"] == 0.0
+        # It has handed on a gradient, of zeros: the encoder waits for all that listen to it.
+        assert handed == [len(docs)]
+        handed.clear()
     nlp.update(treebank_examples(nlp), sgd=Adam(0.001), losses=losses)
     assert losses["g2g_parser"] > 0.0
+
+
+def test_a_layer_without_a_vector_for_each_token_is_an_error():
+    nlp = spacy.blank("en")
+    docs = [plain_doc(nlp.vocab, "a b c")]
+    layer = Model("short", lambda model, docs, is_train: ([np.zeros((2, 1), dtype="f")], None))
+    layout = lay_out(docs)
+    with pytest.raises(ValueError, match=r"E511.*short.*2 vectors for 3"):
+        add_vectors(make_sentences(docs, layout, None), layer, docs, layout, is_train=False)
 
 
 def test_white_space_and_empty_docs_are_parsed(trained: Path):

@@ -103,6 +103,13 @@ def test_examples_with_other_tokens_stay():
     assert augmented(example) is example
 
 
+def test_examples_with_entities_stay():
+    gold = gold_doc(NLP.vocab, read_treebank(TWO))
+    gold.ents = [gold.char_span(0, 3, label="X")]
+    example = Example(unparsed_copy(gold, []), gold)
+    assert augmented(example) is example
+
+
 @given(
     st.lists(st.sampled_from(read_treebank() + read_treebank(TWO)), min_size=1, max_size=5),
     st.integers(0, 99),
