@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import spacy
+import srsly
 from spacy.cli import app
 from spacy.util import load_config, registry
 from typer.testing import CliRunner
@@ -200,6 +201,18 @@ def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
                         assert (ROOT / rest[0]).exists(), rest[0]
                 case ["python", script, *rest] if script != "-m":
                     check_options(script, rest)
+
+
+def test_variables_of_the_project_are_those_that_it_has():
+    known = srsly.read_yaml(ROOT / "project.yml")["vars"]
+    for page in PAGES:
+        found = re.findall(r"--vars\.(\w+)", page.read_text(encoding="utf8"))
+        assert set(found) <= set(known), page.name
+
+
+def test_no_page_waits_for_figures():
+    for page in PAGES:
+        assert not re.search(r"^[A-Z]{4,}$", page.read_text(encoding="utf8"), re.MULTILINE), page.name
 
 
 def test_blocks_are_of_known_languages():

@@ -69,6 +69,24 @@ PAPER_ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "SentTr": ("SentTr", {"graph_input": False}),
     "SentTr+G2GTr": ("SentTr", {}),
 }
+#: Variants of the stack-Transformer, by their letters in the paper's first table.
+STACK_ROWS: dict[str, dict[str, Any]] = {
+    "Stack-a": {"state_heads": []},
+    "Stack-b": {"state_heads": [], "shift_labels": 5},
+    "Stack-c": {"state_heads": ["buffer", "stack"]},
+    "Stack-d": {"state_heads": ["buffer", "stack"], "state_positions": True},
+    "Stack-g": {"state_heads": ["buffer_top2"]},
+    "Stack-bh": {"state_heads": ["stack_top2"], "shift_labels": 5},
+}
+TINY_STACK = {
+    "width": 32,
+    "hidden_width": 64,
+    "n_encoder_layers": 1,
+    "n_layers": 1,
+    "dropout": 0.0,
+    "label_smoothing": 0.0,
+    "beam_width": 1,
+}
 
 
 def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]:
@@ -116,13 +134,16 @@ def treebank_examples(nlp: Language) -> list[Example]:
 def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
     """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block.
 
-    settings: ``row``, of ``PAPER_ROWS``, for a transition-based parser; and those of the model.
+    settings: ``row``, of ``PAPER_ROWS`` or ``STACK_ROWS``, for a transition-based parser; and those of the model.
     """
     sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
     encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
     row = settings.pop("row", None)
     if row is None:
         return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
+    if row in STACK_ROWS:
+        own = {"@architectures": "spacy_g2g.StackTransformer.v1", "encoder": encoder}
+        return {**own, **TINY_STACK, **STACK_ROWS[row], **settings}
     name, of_row = PAPER_ROWS[row]
     architecture = {"@architectures": f"spacy_g2g.{name}.v1", "encoder": encoder}
     return {**architecture, **TINY_TRANSITIONS, **of_row, **settings}

@@ -190,8 +190,8 @@ def test_examples_without_anything_to_learn_leave_the_encoder_in_order(trained: 
     layer: Any = get_tok2vec(parser_of(nlp).model)
     forward, handed = layer._func, []
 
-    def spy(*arguments: Any) -> Any:
-        outputs, backprop = forward(*arguments)
+    def spy(*arguments: Any, **settings: Any) -> Any:
+        outputs, backprop = forward(*arguments, **settings)
         return outputs, lambda gradients: (handed.append(len(gradients)), backprop(gradients))[1]
 
     layer._func = spy

@@ -23,6 +23,7 @@ from spacy_g2g.models.types import Parse
 
 from ..util import (
     PAPER_ROWS,
+    STACK_ROWS,
     gold_doc,
     initialised_nlp,
     make_nlp,
@@ -36,12 +37,24 @@ from ..util import (
 
 NON_PROJECTIVE = (3, 8)
 # What has to be told from CLS takes longer to learn.
-STEPS = {"tokens": 25, "cls": 60, "SentTr": 40}
-ROWS = ("SentTr+G2GTr", "StateTr+G2GTr")
+STEPS = {"tokens": 25, "cls": 60, "SentTr": 40, "StackTransformer": 40}
+ROWS = ("SentTr+G2GTr", "StateTr+G2GTr", "Stack-c")
+#: Settings that a stack-Transformer does not have.
+OF_STATES = ("states_per_sentence", "unknown_share", "tag_attr")
+
+
+def architecture_of(row: str) -> tuple[str, dict[str, Any]]:
+    return ("StackTransformer", STACK_ROWS[row]) if row in STACK_ROWS else PAPER_ROWS[row]
+
+
+def settings_of(row: str, **settings: Any) -> dict[str, Any]:
+    """The row with those of the settings that its architecture has."""
+    has_all = row not in STACK_ROWS
+    return {"row": row, **{name: s for name, s in settings.items() if has_all or name not in OF_STATES}}
 
 
 def has_swap(row: str) -> bool:
-    return bool(PAPER_ROWS[row][1].get("swap", True))
+    return bool(architecture_of(row)[1].get("swap", True))
 
 
 def learnable_examples(nlp: Language, row: str) -> list[Example]:
@@ -57,10 +70,10 @@ def trained_rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pa
 
     def train(row: str) -> Path:
         if row not in folders:
-            nlp = make_nlp(row=row, states_per_sentence=None, unknown_share=0.0)
+            nlp = make_nlp(**settings_of(row, states_per_sentence=None, unknown_share=0.0))
             examples = learnable_examples(nlp, row)
             nlp.initialize(lambda: examples)
-            architecture, settings = PAPER_ROWS[row]
+            architecture, settings = architecture_of(row)
             overfit(nlp, examples, STEPS.get(architecture, STEPS[settings.get("output", "tokens")]))
             folders[row] = tmp_path_factory.mktemp("row")
             nlp.to_disk(folders[row])
@@ -107,7 +120,7 @@ def through_pickle(nlp: Language, folder: Path) -> Language:
     return copied
 
 
-@pytest.mark.parametrize("row", PAPER_ROWS)
+@pytest.mark.parametrize("row", [*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d", "Stack-bh"])
 def test_each_row_learns_its_sentences_by_heart_and_can_be_kept(
     row: str, trained_rows: Callable[[str], Path], tmp_path: Path
 ):
@@ -186,7 +199,7 @@ def test_a_beam_can_be_set_on_a_trained_parser(trained_rows: Callable[[str], Pat
 def nlp(request: pytest.FixtureRequest) -> Language:
     """Parsers with random weights and few positions."""
     row, beam_width = request.param
-    return initialised_nlp(row=row, beam_width=beam_width, n_positions=24, tag_attr="POS")
+    return initialised_nlp(**settings_of(row, beam_width=beam_width, n_positions=24, tag_attr="POS"))
 
 
 def assert_tree(doc: Doc) -> None:
@@ -356,7 +369,7 @@ def pretrained(words: Any, sizes: EncoderSizes) -> Checkpoint:
 
 @pytest.mark.parametrize("row", [*ROWS, "StateCLSTr"])
 def test_rows_start_from_a_checkpoint_and_read_all_words_as_they_are(row: str, tmp_path: Path):
-    nlp = make_nlp(row=row, unknown_share=0.5)
+    nlp = make_nlp(**settings_of(row, unknown_share=0.5))
     parser = parser_of(nlp)
     parser.initialize(lambda: treebank_examples(nlp), encoder=pretrained)
     spec = get_shim(parser.model).spec
