@@ -3,7 +3,7 @@
 from spacy_g2g.formats.amr import parse_penman
 from spacy_g2g.parsing.amr.actions import AmrSentence
 from spacy_g2g.parsing.amr.build import build_graph
-from spacy_g2g.parsing.amr.graph import AmrGraph
+from spacy_g2g.parsing.amr.graph import AmrGraph, canonical
 from spacy_g2g.parsing.amr.lemmas import Lemmatizer
 from spacy_g2g.parsing.amr.machine import State
 
@@ -38,7 +38,10 @@ def sentence_of(text: str) -> AmrSentence:
 
 def facts(graph: AmrGraph) -> tuple:
     """What graphs that are equal but for the order have in common; edges by the labels of their ends."""
-    edges = [(graph.labels[edge.source], edge.role, graph.labels[edge.target]) for edge in graph.edges]
+    edges = [
+        (graph.labels[source], role, graph.labels[target])
+        for source, role, target in map(canonical, graph.edges)
+    ]
     labels = sorted((label, node in graph.constants) for node, label in enumerate(graph.labels))
     return graph.labels[graph.top], labels, sorted(edges)
 

@@ -44,6 +44,10 @@ def test_mod_from_its_other_side_is_written_as_domain():
     assert text == "(s / small\n   :domain (p / planet))"
 
 
+def test_of_mod_and_domain_between_the_same_nodes_one_is_kept():
+    assert graph_of("(s / small :domain (p / planet :mod s))").edges == [Edge(0, "domain", 1)]
+
+
 def test_wiki_is_left_out_unless_it_is_kept():
     tree = parse_penman(SAMPLES["I saw the girl who sang in Paris"])
     assert "wiki" not in AmrGraph.from_tree(tree).to_penman()

@@ -3,7 +3,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.formats.amr import parse_penman
@@ -83,6 +83,7 @@ def test_any_sequence_of_valid_actions_ends_in_a_connected_graph_that_is_read_ba
 
 
 @given(st.lists(words, max_size=4), st.sampled_from(sorted(TABLES)), st.integers(0, 2**32))
+@settings(max_examples=40)
 def test_the_valid_actions_are_those_that_the_state_allows(forms, candidates, seed):
     table, rng = TABLES[candidates], random.Random(seed)
     sentence = AmrSentence.of(forms, forms)

@@ -1,0 +1,102 @@
+"""Actions of the AMR stack machine, and what they read of a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from ...errors import Errors
+
+
+class Kind(IntEnum):
+    """The kinds of actions; `machine` says what each needs and does."""
+
+    SHIFT = 0
+    REDUCE = 1
+    SWAP = 2
+    FORK = 3
+    ROOT = 4
+    CLOSE = 5
+    COPY_LEMMA = 6
+    COPY_LOWER = 7
+    COPY_SENSE01 = 8
+    COPY_QUOTE = 9
+    LA = 10
+    RA = 11
+    DEPENDENT = 12
+    PRED = 13
+
+
+# In the order in which the oracle tries them.
+COPIES = (Kind.COPY_LEMMA, Kind.COPY_LOWER, Kind.COPY_SENSE01, Kind.COPY_QUOTE)
+# What a labelled SHIFT of ROOT is labelled with.
+ROOT_FORM = "<ROOT>"
+
+_CONCEPT = re.compile(r'[^\s"()/:~#\\][^\s"()/:~\\]*')
+_CONSTANT = re.compile(r'".*"|[-+]|[-+]?[0-9]+(?:[.,][0-9]+)*|imperative|expressive|interrogative')
+
+
+class Action(NamedTuple):
+    """An action.
+
+    Attributes:
+        kind: Its kind.
+        label: The word of a SHIFT ("" for a plain one), the role of LA, RA and DEPENDENT, the label of PRED.
+        value: The constant of DEPENDENT.
+    """
+
+    kind: Kind
+    label: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        arguments = ", ".join(text for text in (self.label, self.value) if text)
+        return f"{self.kind.name}({arguments})" if arguments else self.kind.name
+
+
+@dataclass(frozen=True)
+class AmrSentence:
+    """A sentence to parse.
+
+    Attributes:
+        forms: The words; white space is possible.
+        lemmas: Their lemmas, from a component or `lemmas.Lemmatizer`.
+    """
+
+    forms: tuple[str, ...]
+    lemmas: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.forms) != len(self.lemmas):
+            raise ValueError(Errors.E140.format(n=len(self.forms), found=len(self.lemmas)))
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    @classmethod
+    def of(cls, forms: Sequence[str], lemmas: Sequence[str]) -> AmrSentence:
+        """A sentence of words and their lemmas.
+
+        Raises:
+            ValueError: If they differ in number.
+        """
+        return cls(tuple(forms), tuple(lemmas))
+
+
+def copied_label(kind: Kind, form: str, lemma: str) -> str | None:
+    """The label that a COPY action gives a word; None where that would be no PENMAN."""
+    if kind == Kind.COPY_QUOTE:
+        text = "_".join(form.split()).replace("\\", "").replace('"', "'")
+        return f'"{text}"' if text else None
+    label = form.lower() if kind == Kind.COPY_LOWER else lemma.lower()
+    if not _CONCEPT.fullmatch(label):
+        return None
+    return f"{label}-01" if kind == Kind.COPY_SENSE01 else label
+
+
+def is_constant_label(label: str) -> bool:
+    """Whether a leaf with this label is a constant: a string, number, sign or mode."""
+    return _CONSTANT.fullmatch(label) is not None

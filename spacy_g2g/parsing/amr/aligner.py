@@ -1,0 +1,228 @@
+"""A word for each node of an AMR: rules, then words learned by EM, then the word of a neighbour.
+
+The rules are in `align_rules`. Words that concepts have without sharing letters (fear-01 and "afraid") are
+learned over a corpus from what the rules leave: IBM model 1 (Brown et al. 1993) of concepts given words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ...errors import Errors
+from .actions import AmrSentence
+from .align_rules import TIERS, candidates, make_words
+from .graph import AmrGraph
+from .lemmas import stem
+
+Unaligned = Literal["neighbour", "free_word"]
+
+NO_WORD = -1
+# Nodes that the graph's structure, rather than a word, asks for: they go to a child that has a word.
+STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")
+# Constants under these roles have no word: the node above gets them by DEPENDENT.
+MODIFIERS = ("polarity", "mode", "polite")
+# The tiers of nodes that have a word of their own.
+LEXICAL = (*TIERS, "marker", "EM")
+
+N_ITERATIONS = 8
+MIN_COUNT, MIN_PROBABILITY, DISTANCE_DECAY = 1.5, 0.05, 0.15
+
+
+@dataclass
+class Alignment:
+    """The words of a graph's nodes.
+
+    Attributes:
+        words: The word of each node, counted from 0; NO_WORD for a constant without one, and for all nodes
+            of a sentence without words.
+        tiers: How each was found: a name out of LEXICAL, "structure", "propagated", or "dependent".
+    """
+
+    words: list[int]
+    tiers: list[str]
+
+
+class Aligner:
+    """Finds a word for each node.
+
+    Args:
+        unaligned: Where nodes go that no rule has a word for: to the word of a "neighbour", or to the
+            "free_word" nearest to that.
+
+    Attributes:
+        translations: Probabilities of concepts given words, learned by EM.
+
+    Raises:
+        ValueError: For an unknown `unaligned`.
+    """
+
+    def __init__(self, unaligned: Unaligned = "neighbour") -> None:
+        if unaligned not in get_args(Unaligned):
+            raise ValueError(Errors.E145.format(unaligned=unaligned, expected=get_args(Unaligned)))
+        self.unaligned = unaligned
+        self.translations: dict[tuple[str, str], float] = {}
+
+    def learn(self, pairs: Iterable[tuple[AmrGraph, AmrSentence]], iterations: int = N_ITERATIONS) -> None:
+        """Learn which words concepts have, from graphs and sentences; forgets what was learned before."""
+        bags = []
+        for graph, sentence in pairs:
+            search = _Search(graph, sentence)
+            search.run_rules()
+            concepts = [stem(graph.labels[node]) for node in search.open_nodes()]
+            words = [sentence.lemmas[word].lower() for word in search.unused_words()]
+            if concepts and words:
+                bags.append((concepts, words))
+        self.translations = _model_1(bags, iterations)
+
+    def align(self, graph: AmrGraph, sentence: AmrSentence) -> Alignment:
+        """The words of a graph's nodes; markers of the graph go before any rule."""
+        search = _Search(graph, sentence)
+        if not len(sentence):
+            return Alignment(search.words, search.tiers)
+        search.run_rules()
+        search.run_translations(self.translations)
+        search.propagate(self.unaligned)
+        return Alignment(search.words, search.tiers)
+
+
+class _Search:
+    """The words of one graph's nodes, as far as they are found."""
+
+    def __init__(self, graph: AmrGraph, sentence: AmrSentence) -> None:
+        self.graph = graph
+        self.sentence = sentence
+        self.words = [NO_WORD] * len(graph.labels)
+        self.tiers = ["dependent" if node in graph.constants else "" for node in range(len(graph.labels))]
+        self.neighbours = graph.neighbours()
+        self._used = [0] * len(sentence)
+        self._modifiers = {edge.target for edge in graph.edges if edge.role in MODIFIERS} & graph.constants
+
+    def run_rules(self) -> None:
+        """Markers, the rules' tiers, structure."""
+        for node, marked in self.graph.markers.items():
+            inside = [word for word in marked if word < len(self.sentence)]
+            if inside and node not in self._modifiers:
+                self._set(node, inside[-1], "marker")
+        words = make_words(self.sentence)
+        found: dict[int, tuple[str, list[int]]] = {}
+        for node, label in enumerate(self.graph.labels):
+            if self.words[node] == NO_WORD and node not in self._modifiers:
+                found[node] = candidates(label, node in self.graph.constants, words)
+        n_sure = TIERS.index("closed class")
+        for tiers in (TIERS[:n_sure], TIERS[n_sure:]):
+            self._resolve({node: hit for node, hit in found.items() if hit[0] in tiers})
+        self._place_structure()
+
+    def run_translations(self, translations: dict[tuple[str, str], float]) -> None:
+        """Words that are left, by learned probabilities and the distance to the neighbours' words."""
+        scored = []
+        for node in self.open_nodes():
+            concept = stem(self.graph.labels[node])
+            for word in self.unused_words():
+                p = translations.get((concept, self.sentence.lemmas[word].lower()), 0.0)
+                if p > MIN_PROBABILITY:
+                    score = p * math.exp(-DISTANCE_DECAY * self._distance(node, word))
+                    scored.append((-score, node, word))
+        for _, node, word in sorted(scored):
+            if self.words[node] == NO_WORD and not self._used[word]:
+                self._set(node, word, "EM")
+
+    def propagate(self, unaligned: Unaligned) -> None:
+        """The word of a child, else a parent, for all nodes that have none; constants stay without."""
+        while nodes := self.open_nodes():
+            node, word = self._nearest(nodes)
+            if unaligned == "free_word":
+                free = self.unused_words()
+                word = min(free, key=lambda other: (abs(other - word), other), default=word)
+            self._set(node, word, "propagated")
+
+    def open_nodes(self) -> list[int]:
+        """The concepts that have no word yet."""
+        return [node for node, word in enumerate(self.words) if word == NO_WORD and not self.tiers[node]]
+
+    def unused_words(self) -> list[int]:
+        """The words that have no node yet."""
+        return [word for word, n in enumerate(self._used) if not n]
+
+    def _set(self, node: int, word: int, tier: str) -> None:
+        self.words[node], self.tiers[node] = word, tier
+        self._used[word] += 1
+
+    def _resolve(self, found: dict[int, tuple[str, list[int]]]) -> None:
+        """Choose among the words of each node: nodes with one word first, then those beside placed ones."""
+        left = dict(sorted(found.items(), key=lambda item: (len(item[1][1]) > 1, item[0])))
+        while left:
+            node = next(iter(left))
+            if len(left[node][1]) > 1:
+                node = next(
+                    (n for n in left if any(self.words[m] != NO_WORD for m in self.neighbours[n])), node
+                )
+            tier, words = left.pop(node)
+            word = min(words, key=lambda word: (self._used[word], self._distance(node, word), word))
+            self._set(node, word, tier)
+
+    def _distance(self, node: int, word: int) -> float:
+        """Words between a word and those of the node's neighbours, on average; 0 where none has one."""
+        placed = [self.words[other] for other in self.neighbours[node] if self.words[other] != NO_WORD]
+        return sum(abs(other - word) for other in placed) / len(placed) if placed else 0.0
+
+    def _place_structure(self) -> None:
+        """Names at the last of their strings, named things at their name, quantities at a child."""
+        for is_named in (False, True):
+            # Children come after their parents.
+            for node in reversed(self.open_nodes()):
+                children = [edge for edge in self.graph.edges if edge.source == node]
+                names = [edge.target for edge in children if edge.role == "name"]
+                is_structure = STRUCTURE.fullmatch(self.graph.labels[node]) is not None
+                targets = names if is_named else [edge.target for edge in children] * is_structure
+                words = [self.words[target] for target in targets if self.words[target] != NO_WORD]
+                if words:
+                    self._set(
+                        node,
+                        max(words) if is_named or self.graph.labels[node] == "name" else words[0],
+                        "structure",
+                    )
+
+    def _nearest(self, nodes: Sequence[int]) -> tuple[int, int]:
+        """The next node to place, the deepest first, and the word of its child or parent that has one."""
+        for is_child in (True, False):
+            for node in reversed(nodes) if is_child else nodes:
+                word = self._related(node, is_child)
+                if word != NO_WORD:
+                    return node, word
+        return nodes[0], 0
+
+    def _related(self, node: int, is_child: bool) -> int:
+        """The word of a child as written, inverse roles first, or of a parent; NO_WORD if none has one."""
+        inverse = [e.source for e in self.graph.edges if e.target == node and (e.source > node) == is_child]
+        forward = [e.target for e in self.graph.edges if e.source == node and (e.target > node) == is_child]
+        placed = (self.words[other] for other in (*inverse, *forward) if self.words[other] != NO_WORD)
+        return next(placed, NO_WORD)
+
+
+def _model_1(bags: Sequence[tuple[list[str], list[str]]], iterations: int) -> dict[tuple[str, str], float]:
+    """Probabilities of concepts given words, with a word that is nowhere and may have any concept."""
+    nowhere = ""
+    probabilities: dict[tuple[str, str], float] = {}
+    counts: dict[tuple[str, str], float] = {}
+    for _ in range(iterations):
+        counts = {}
+        totals: dict[str, float] = {}
+        for concepts, words in bags:
+            for concept in concepts:
+                pairs = [(concept, word) for word in (*words, nowhere)]
+                weights = [probabilities.get(pair, 1.0 if not probabilities else 0.0) for pair in pairs]
+                total = sum(weights)
+                for pair, weight in zip(pairs, weights, strict=True):
+                    counts[pair] = counts.get(pair, 0.0) + weight / total
+                    totals[pair[1]] = totals.get(pair[1], 0.0) + weight / total
+        probabilities = {pair: count / totals[pair[1]] for pair, count in counts.items()}
+    return {
+        pair: p
+        for pair, p in probabilities.items()
+        if pair[1] != nowhere and p > MIN_PROBABILITY and counts[pair] > MIN_COUNT
+    }

@@ -1,0 +1,103 @@
+"""From a state of the machine to a graph that is connected and can be written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .actions import is_constant_label
+from .graph import MAX_DEPTH, AmrGraph, Edge, unique_edges
+from .machine import State
+
+# What stands for a sentence without any node.
+EMPTY_LABEL = "amr-empty"
+# The role of edges that join what is not connected.
+REPAIR_ROLE = "mod"
+
+
+class Repairs(NamedTuple):
+    """What had to be done for a graph that is connected.
+
+    Attributes:
+        dropped: Nodes without an edge that were left out.
+        attached: Edges that were added.
+        is_top_chosen: Whether the machine gave no top, and one was chosen.
+        is_empty: Whether there was no node at all.
+    """
+
+    dropped: int = 0
+    attached: int = 0
+    is_top_chosen: bool = False
+    is_empty: bool = False
+
+
+def build_graph(state: State) -> tuple[AmrGraph, Repairs]:
+    """The graph of a state, final or not, and what was repaired.
+
+    Labelled items are nodes. Without a top, the node with the most children among those without a parent is
+    it, or among all where each has one. Nodes without an edge are left out. What the top does not reach, or
+    not within MAX_DEPTH steps, is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its
+    label looks like one.
+    """
+    graph, nodes, top = _raw_graph(state)
+    if not graph.labels:
+        return AmrGraph([EMPTY_LABEL], []), Repairs(is_empty=True, is_top_chosen=True)
+    graph.top = _choose_top(graph) if top is None else nodes[top]
+    dropped = _drop_lonely(graph)
+    attached = _attach(graph)
+    parents, children = graph.parents(), graph.children()
+    graph.constants = frozenset(
+        node
+        for node, label in enumerate(graph.labels)
+        if node != graph.top and parents[node] == 1 and not children[node] and is_constant_label(label)
+    )
+    return graph, Repairs(dropped, attached, top is None)
+
+
+def _raw_graph(state: State) -> tuple[AmrGraph, dict[int, int], int | None]:
+    """Nodes in the order of their words, edges, the node of each item, and the item that is the top."""
+    items = [item for item, label in enumerate(state.labels) if label is not None]
+    items.sort(key=lambda item: (state.positions[item], item))
+    nodes = {item: node for node, item in enumerate(items)}
+    graph = AmrGraph([state.labels[item] or "" for item in items], [])
+    graph.edges = unique_edges(
+        Edge(nodes[source], role, nodes[target]) for source, role, target in state.edges
+    )
+    for item, role, constant in state.constants:
+        graph.edges.append(Edge(nodes[item], role, len(graph.labels)))
+        graph.labels.append(constant)
+    return graph, nodes, state.root
+
+
+def _choose_top(graph: AmrGraph) -> int:
+    parents, children = graph.parents(), graph.children()
+    # The first of equal ones.
+    return max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
+
+
+def _drop_lonely(graph: AmrGraph) -> int:
+    """Leave out nodes without an edge, unless they are the top."""
+    neighbours = graph.neighbours()
+    kept = [node for node in range(len(graph.labels)) if neighbours[node] or node == graph.top]
+    new = {node: index for index, node in enumerate(kept)}
+    dropped = len(graph.labels) - len(kept)
+    graph.labels = [graph.labels[node] for node in kept]
+    graph.edges = [Edge(new[source], role, new[target]) for source, role, target in graph.edges]
+    graph.top = new[graph.top]
+    return dropped
+
+
+def _attach(graph: AmrGraph) -> int:
+    """Join to the top what it does not reach within MAX_DEPTH steps: the number of edges that were added."""
+    attached = 0
+    while True:
+        steps = graph.distances()
+        unreached = [node for node, n in enumerate(steps) if n is None]
+        if unreached:
+            parents = graph.parents()
+            node = next((node for node in unreached if not parents[node]), unreached[0])
+        else:
+            node = next((node for node, n in enumerate(steps) if n == MAX_DEPTH + 1), -1)
+        if node < 0:
+            return attached
+        graph.edges.append(Edge(graph.top, REPAIR_ROLE, node))
+        attached += 1
