@@ -1,0 +1,136 @@
+"""What the adapters share. They run in the peers' virtual environments: Python's own library only.
+
+An adapter is run as `ADAPTER.py train JOB RESULT` or `ADAPTER.py parse JOB RESULT`; both are JSON files. A
+job says what to do (see `job_of` in peers.py), a result what it took. Parsed sentences go to the job's
+"output" as CoNLL-U, words with heads and labels.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+#: Sentences that are parsed before the clock starts.
+N_WARM_UP = 64
+
+Job = dict[str, Any]
+Words = list[str]
+#: Of one sentence: for each word the ID of its head (0 for the root) and its label.
+Tree = list[tuple[int, str]]
+
+
+class Sentence(NamedTuple):
+    words: Words
+    tree: Tree
+
+
+class LoadedParser(NamedTuple):
+    """A trained parser: what is timed (words to whatever it makes), and how to get the trees out of that."""
+
+    parse: Callable[[list[Words]], Any]
+    trees: Callable[[Any], list[Tree]]
+    parameters: int
+
+
+def read_sentences(path: str | Path) -> Iterator[Sentence]:
+    """Sentences of a file that peers.py has prepared: ten columns, words only."""
+    rows: list[list[str]] = []
+    with open(path, encoding="utf8") as lines:
+        for line in lines:
+            if line.strip():
+                rows.append(line.rstrip("\n").split("\t"))
+            elif rows:
+                yield _sentence(rows)
+                rows = []
+    if rows:
+        yield _sentence(rows)
+
+
+def _sentence(rows: Sequence[Sequence[str]]) -> Sentence:
+    return Sentence([row[1] for row in rows], [(int(row[6]), row[7]) for row in rows])
+
+
+def write_sentences(path: str | Path, sentences: Sequence[Sentence]) -> None:
+    """The inverse of `read_sentences`."""
+    with open(path, "w", encoding="utf8") as file:
+        for words, tree in sentences:
+            for i, (word, (head, label)) in enumerate(zip(words, tree, strict=True), 1):
+                file.write(f"{i}\t{word}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n")
+            file.write("\n")
+
+
+def main(
+    train: Callable[[Job], dict[str, Any]],
+    load: Callable[[Job], LoadedParser],
+    packages: Sequence[str],
+) -> None:
+    """Do the job of the command line; packages: those whose versions are told."""
+    task, job_file, result_file = sys.argv[1:]
+    job = json.loads(Path(job_file).read_text(encoding="utf8"))
+    result = run_training(job, train) if task == "train" else run_parsing(job, load)
+    versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
+    facts = {"peak_mib": peak_memory(), "load": os.getloadavg()[0], "versions": versions}
+    Path(result_file).write_text(json.dumps(result | facts, indent=2) + "\n", encoding="utf8")
+
+
+def peak_memory() -> float:
+    """The most MiB that this process has had in memory."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # What getrusage tells begins with what the process had that started this one.
+        lines = status.read_text(encoding="utf8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+
+
+def run_training(job: Job, train: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
+    start = time.perf_counter()
+    facts = train(job)
+    minutes = (time.perf_counter() - start) / 60
+    return {"minutes": minutes, "cpu_minutes": time.process_time() / 60, **facts}
+
+
+def run_parsing(job: Job, load: Callable[[Job], LoadedParser]) -> dict[str, Any]:
+    """Parse the job's "input" "runs" times, after its first sentences; the trees are those of the last run.
+
+    Seconds are those of the clock, and those of the processor, which other work on it adds little to.
+    """
+    sentences = [sentence.words for sentence in read_sentences(job["input"])]
+    parser = load(job)
+    parsed = parser.parse(sentences[:N_WARM_UP])
+    seconds, cpu_seconds = [], []
+    for _ in range(job["runs"]):
+        start, cpu_start = time.perf_counter(), time.process_time()
+        parsed = parser.parse(sentences)
+        seconds.append(time.perf_counter() - start)
+        cpu_seconds.append(time.process_time() - cpu_start)
+    trees = parser.trees(parsed)
+    write_sentences(job["output"], [Sentence(*pair) for pair in zip(sentences, trees, strict=True)])
+    words = sum(map(len, sentences))
+    times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+    return {**times, "words": words, "parameters": parser.parameters}
+
+
+def use_threads(n: int) -> None:
+    """Let PyTorch compute with so many threads."""
+    import torch
+
+    torch.set_num_threads(n)
+
+
+def count_filled(lengths: Sequence[int], size: int) -> int:
+    """Batches of sentences that are sorted by length and put together up to ``size`` words."""
+    n, filled = 0, size
+    for length in sorted(lengths):
+        if filled + length > size:
+            n, filled = n + 1, 0
+        filled += length
+    return n

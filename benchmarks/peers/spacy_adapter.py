@@ -1,0 +1,141 @@
+"""Adapter of what `spacy train` trains: parsers of spaCy, of spacy-experimental and ours, by config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import spacy
+from adapter import Job, LoadedParser, Tree, Words, main, read_sentences, use_threads
+from spacy.cli._util import setup_gpu
+from spacy.cli.train import train as spacy_train
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import load_config, registry
+from spacy.vocab import Vocab
+from thinc.api import Config
+
+#: The label of the root in UD and in spaCy, which takes no other for it.
+UD_ROOT, SPACY_ROOT = "root", "ROOT"
+WARMUP = 0.1
+
+
+@registry.readers("peers.Corpus.v1")
+def make_corpus(path: Path) -> Callable[[Language], Iterator[Example]]:
+    """A corpus whose Docs are sentences, and known to be."""
+
+    def read(nlp: Language) -> Iterator[Example]:
+        for words, tree in read_sentences(path):
+            heads = [head - 1 if head else i for i, (head, _) in enumerate(tree)]
+            deps = [SPACY_ROOT if label == UD_ROOT else label for _, label in tree]
+            gold = Doc(nlp.vocab, words=words, heads=heads, deps=deps)
+            yield Example(make_doc(nlp.vocab, words), gold)
+
+    return read
+
+
+def make_doc(vocab: Vocab, words: Words) -> Doc:
+    return Doc(vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
+
+
+def train(job: Job) -> dict[str, Any]:
+    """Train by the config, one evaluation an epoch; spaCy keeps the model of the best."""
+    use_threads(job["threads"])
+    config = make_config(job)
+    model = Path(job["model"])
+    model.mkdir(parents=True, exist_ok=True)
+    config.to_disk(model / "train.cfg", interpolate=False)
+    spacy_train(model / "train.cfg", model, use_gpu=job["gpu"])
+    return {"steps": config["training"]["max_steps"]}
+
+
+def make_config(job: Job) -> Config:
+    """The job's config with its settings, our corpora, and a schedule by the number of updates."""
+    paths = {f"paths.{name}": job[name] for name in ("train", "dev", "encoder")}
+    overrides = {**job["settings"], **paths, "system.seed": job["seed"]}
+    config = Config().from_str(load_config(job["config"]).to_str(), overrides=overrides, interpolate=False)
+    for part in ("train", "dev"):
+        config["corpora"][part] = {"@readers": "peers.Corpus.v1", "path": f"${{paths.{part}}}"}
+    steps_an_epoch = count_batches(config)
+    steps = steps_an_epoch * job["epochs"]
+    config["training"] |= {"max_steps": steps, "max_epochs": 0, "patience": 0}
+    config["training"]["eval_frequency"] = steps_an_epoch
+    config["training"]["logger"] = {"@loggers": "spacy.ConsoleLogger.v1", "progress_bar": False}
+    rate = config["training"]["optimizer"]["learn_rate"]
+    rate |= {"warmup_steps": max(1, round(WARMUP * steps)), "total_steps": steps}
+    return config
+
+
+def count_batches(config: Config) -> int:
+    """Batches of an epoch, by the config's batcher."""
+    resolved = registry.resolve(config.interpolate()["training"], validate=False)
+    vocab = Vocab()
+    docs = [make_doc(vocab, sentence.words) for sentence in read_sentences(config["paths"]["train"])]
+    return sum(1 for _ in resolved["batcher"](docs))
+
+
+def load(job: Job) -> LoadedParser:
+    setup_gpu(job["gpu"])
+    use_threads(job["threads"])
+    nlp = spacy.load(Path(job["model"]) / "model-best")
+
+    def parse(sentences: list[Words]) -> list[Doc]:
+        return list(nlp.pipe(make_doc(nlp.vocab, words) for words in sentences))
+
+    return LoadedParser(parse, lambda docs: [tree_of(doc) for doc in docs], count_parameters(nlp))
+
+
+def tree_of(doc: Doc) -> Tree:
+    """The tree of a Doc; roots after the first are attached to it, since a sentence has one."""
+    heads = [token.head.i for token in doc]
+    roots = [i for i, head in enumerate(heads) if head == i]
+    tree = []
+    for i, token in enumerate(doc):
+        if i == roots[0]:
+            tree.append((0, UD_ROOT))
+        elif heads[i] == i:
+            tree.append((roots[0] + 1, "parataxis"))
+        else:
+            tree.append((heads[i] + 1, token.dep_))
+    return tree
+
+
+def count_parameters(nlp: Language) -> int:
+    """Parameters of all components, each counted once."""
+    seen: set[int] = set()
+    return sum(_parameters(pipe.model, seen) for _, pipe in nlp.pipeline if hasattr(pipe, "model"))
+
+
+def _parameters(model: Any, seen: set[int]) -> int:
+    n = 0
+    for node in model.walk():
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        n += sum(node.get_param(name).size for name in node.param_names if node.has_param(name))
+        for shim in node.shims:
+            network = getattr(shim, "network", None) or getattr(shim, "_model", None)
+            n += _size(network.parameters()) if network is not None else 0
+    return n
+
+
+def _size(parameters: Iterable[Any]) -> int:
+    return sum(parameter.numel() for parameter in parameters)
+
+
+if __name__ == "__main__":
+    from importlib.metadata import distributions
+
+    known = {distribution.metadata["Name"].lower() for distribution in distributions()}
+    names = (
+        "spacy",
+        "spacy-transformers",
+        "spacy-experimental",
+        "spacy-g2g",
+        "thinc",
+        "transformers",
+        "torch",
+    )
+    main(train, load, [name for name in names if name in known])

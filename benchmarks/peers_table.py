@@ -1,0 +1,183 @@
+"""The table of peers.py: figures by peer, means over seeds, Markdown, and whether the bars are met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+METRICS = ("UAS", "LAS", "CLAS")
+#: Whose scores and speed are compared with all others'; and whose speed it is to reach.
+OURS, FAST_ENOUGH = "g2g", "spacy"
+
+#: Peer, settings and seed of a model, and what is known of it (see `collect` in peers.py).
+Models = Mapping[tuple[str, str, int], Mapping[str, Any]]
+Figures = Mapping[str, Any]
+
+
+def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, Any]) -> dict[str, Any]:
+    """Rows by peer, out of the settings with the best LAS on dev; and what was found with each."""
+    rows = {}
+    for name, title in titles.items():
+        tried: dict[str, list[Mapping[str, Any]]] = {}
+        for (peer, settings, _), known in models.items():
+            if peer == name:
+                tried.setdefault(settings, []).append(known)
+        if tried:
+            entries = {settings: summary(known) for settings, known in tried.items()}
+            best = max(entries, key=lambda settings: las_of(entries[settings]))
+            rows[name] = {"title": title, "settings": best, **entries[best], "tried": entries}
+    return {"setup": dict(setup), "rows": rows, "bars": bars(rows)}
+
+
+def las_of(entry: Figures) -> float:
+    """LAS on dev in percent; -1 where it is not known."""
+    return float(entry["dev"]["LAS"]["mean"]) if entry["dev"] else -1.0
+
+
+def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Figures of one peer with the same settings: of each seed, and their mean."""
+    trained = [known["train"] for known in models if known["train"]]
+    parsed = [known for known in models if known["train"] and known["dev"]]
+    errors = [known["error"] for known in models if known["error"]]
+    return {
+        "seeds": [known["seed"] for known in parsed],
+        "dev": scores([known["dev"] for known in parsed]),
+        "test": scores([known["test"] for known in models if known["test"]]),
+        "words_per_second": averaged([speed(known["dev"], "seconds") for known in parsed]),
+        "words_per_cpu_second": averaged([speed(known["dev"], "cpu_seconds") for known in parsed]),
+        "minutes": averaged([known["minutes"] for known in trained]),
+        "cpu_minutes": averaged([known["cpu_minutes"] for known in trained]),
+        "training_mib": averaged([known["peak_mib"] for known in trained]),
+        "parsing_mib": averaged([known["dev"]["peak_mib"] for known in parsed]),
+        "parameters": parsed[0]["dev"]["parameters"] if parsed else None,
+        "bytes": parsed[0]["bytes"] if parsed else None,
+        "steps": trained[0].get("steps") if trained else None,
+        "versions": (parsed[0]["dev"] if parsed else trained[0] if trained else {}).get("versions", {}),
+        "load": {
+            "training": [known["load"] for known in trained],
+            "parsing": [known["dev"]["load"] for known in parsed],
+        },
+        "errors": errors,
+    }
+
+
+def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Metrics in percent; None for no results."""
+    return {m: averaged([result["scores"][m] for result in results]) for m in METRICS} if results else None
+
+
+def speed(result: Mapping[str, Any], unit: str) -> float:
+    """Words a second in the best run; unit: "seconds" or "cpu_seconds"."""
+    return float(result["words"] / min(result[unit]))
+
+
+def averaged(values: Sequence[float]) -> dict[str, Any] | None:
+    return {"mean": mean(values), "values": list(values)} if values else None
+
+
+def bars(rows: Mapping[str, Figures]) -> list[str]:
+    """What the bars ask for, and whether it is met, a line each."""
+    ours = rows.get(OURS)
+    if ours is None or not ours["dev"]:
+        return []
+    lines = []
+    peers = {name: row for name, row in rows.items() if name != OURS and row["dev"]}
+    if peers:
+        best = max(peers, key=lambda name: las_of(peers[name]))
+        gap = las_of(ours) - las_of(peers[best])
+        lines.append(f"LAS at or above every peer: {verdict(gap)}, {gap:+.2f} to {peers[best]['title']}")
+    if FAST_ENOUGH in peers:
+        units = ("words_per_second", "words_per_cpu_second")
+        ratio, cpu = (ours[unit]["mean"] / peers[FAST_ENOUGH][unit]["mean"] for unit in units)
+        lines.append(
+            f"words/s at or above {peers[FAST_ENOUGH]['title']}: {verdict(ratio - 1)}, "
+            f"{ratio:.2f} times its, {cpu:.2f} times by processor time"
+        )
+    return lines
+
+
+def verdict(margin: float) -> str:
+    return "met" if margin >= 0 else "**missed**"
+
+
+# Text
+
+
+def markdown(table: Mapping[str, Any]) -> str:
+    """The table, what failed, the bars and all settings that were tried."""
+    setup, rows = table["setup"], table["rows"]
+    lines = [f"## {describe(setup)}", ""]
+    done = {name: row for name, row in rows.items() if row["dev"]}
+    columns = {
+        title: fill for title, fill in COLUMNS.items() if setup["test"] or not title.startswith("test")
+    }
+    cells = [[fill(row) for fill in columns.values()] for row in done.values()]
+    lines += [*grid([list(columns), *cells]), ""] if cells else []
+    for row in rows.values():
+        seen = dict.fromkeys(error for entry in row["tried"].values() for error in entry["errors"])
+        lines += [f"- {row['title']} **failed**: {error}" for error in seen]
+    lines += [f"- {bar}" for bar in table["bars"]]
+    lines += ["", *tried_lines(rows), ""]
+    return "\n".join(lines)
+
+
+def describe(setup: Mapping[str, Any]) -> str:
+    n = f"{setup['sentences']:,} sentences" if setup["sentences"] else "all sentences"
+    hardware = setup["hardware"]
+    device = f"{hardware.get('gpu') or hardware['processor']}, {hardware['threads']} thread(s)"
+    return f"{setup['train']}, {n}, {setup['epochs']} epochs; scored on {setup['dev']}; {device}"
+
+
+def grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table whose first row is its head."""
+    return [f"| {' | '.join(row)} |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])]
+
+
+def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
+    """A table of all settings, and of the versions."""
+    head = ["", "settings", "updates", "dev LAS", "training, min", "versions"]
+    cells = [
+        [
+            row["title"],
+            settings,
+            str(entry["steps"] or "-"),
+            number(entry["dev"] and entry["dev"]["LAS"], 2),
+            number(entry["minutes"], 1),
+            ", ".join(f"{name} {version}" for name, version in entry["versions"].items()) or "-",
+        ]
+        for row in rows.values()
+        for settings, entry in row["tried"].items()
+    ]
+    return grid([head, *cells]) if cells else []
+
+
+def number(value: Figures | None, digits: int, scale: float = 1.0) -> str:
+    """A mean, with the values of seeds where there are several; "-" for none."""
+    if value is None:
+        return "-"
+    shown = f"{scale * value['mean']:,.{digits}f}"
+    if len(value["values"]) > 1:
+        shown += f" ({', '.join(f'{scale * v:,.{digits}f}' for v in value['values'])})"
+    return shown
+
+
+def _score(part: str, metric: str) -> Callable[[Figures], str]:
+    return lambda row: number(row[part] and row[part][metric], 2)
+
+
+#: Headings of the Markdown table, and how a row fills the column.
+COLUMNS: Mapping[str, Callable[[Figures], str]] = {
+    "": lambda row: str(row["title"]),
+    **{f"dev {metric}" if metric == "UAS" else metric: _score("dev", metric) for metric in METRICS},
+    **{f"test {metric}": _score("test", metric) for metric in METRICS},
+    "words/s": lambda row: number(row["words_per_second"], 0),
+    "words/s of the processor": lambda row: number(row["words_per_cpu_second"], 0),
+    "training, min": lambda row: number(row["minutes"], 1),
+    "of the processor": lambda row: number(row["cpu_minutes"], 1),
+    "peak memory, training, MiB": lambda row: number(row["training_mib"], 0),
+    "parsing, MiB": lambda row: number(row["parsing_mib"], 0),
+    "parameters, million": lambda row: f"{row['parameters'] / 1e6:.1f}",
+    "on disk, MB": lambda row: f"{row['bytes'] / 1e6:.0f}",
+    "settings": lambda row: str(row["settings"]),
+}
