@@ -77,6 +77,12 @@ def encoder_name(encoder: str) -> str:
     return Path(encoder).name if encoder and Path(encoder).is_dir() else encoder
 
 
+def pipeline_name(path: str) -> str:
+    """The name of a pipeline, or of a folder the last part of its path, the training's for model-best."""
+    parts = Path(path).parts
+    return parts[-2 if len(parts) > 1 and parts[-1] in ("model-best", "model-last") else -1] if parts else ""
+
+
 def encoder_license(encoder: str) -> str:
     """The licence of a checkpoint, where it is known; else "unknown"."""
     return str(read_table()["encoder_licenses"].get(encoder, "unknown"))

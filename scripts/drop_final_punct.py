@@ -12,6 +12,7 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.formats.conllu import paragraphs
 from spacy_g2g.formats.conllx import read_treebank
 from spacy_g2g.training.augmenters import final_punct, select_tokens
@@ -24,7 +25,8 @@ def main() -> None:
     parser.add_argument("treebank", type=Path, help="CoNLL-U or CoNLL-X file")
     parser.add_argument("output", type=Path, help="CoNLL-U file to write")
     arguments = parser.parse_args()
-    arguments.output.write_text("".join(drop(arguments.treebank)), encoding="utf8")
+    with user_errors(), atomic_path(arguments.output) as path:
+        path.write_text("".join(drop(arguments.treebank)), encoding="utf8")
 
 
 def drop(treebank: Path) -> Iterator[str]:

@@ -18,13 +18,22 @@ from pathlib import Path
 
 import spacy
 from choices import choose_encoder, choose_language, read_source
+from comparison import BEST, CONFIG
 from once import digest
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import load_config
 from spacy.vocab import Vocab
-from train import choose_config, choose_steps, count_corpus, overrides
+from train import (
+    choose_config,
+    choose_steps,
+    count_corpus,
+    overrides,
+    pipeline_config,
+    step_settings,
+    used_encoder,
+)
 from wasabi import msg
 
 from spacy_g2g.cli.common import atomic_path, check_suffix
@@ -92,16 +101,16 @@ def parse_fold(
     """Train on ``learned`` and parse ``held_out``; the parser is deleted afterwards."""
     write_docs(learned, folder / LEARNED)
     write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
-    config = choose_config(args.config, args.encoder)
-    steps = args.steps
-    if args.epochs and not steps:
-        batches = count_corpus(folder / LEARNED, load_config(config))["batches"]
-        steps = choose_steps(steps, args.epochs, batches)
-    settings = overrides(args.encoder, args.lang, steps)
+    path = choose_config(args.config, args.encoder)
+    config = load_config(path)
+    batches = count_corpus(folder / LEARNED, config)["batches"] if args.epochs else 0
+    settings = overrides(used_encoder(config, args.encoder), args.lang)
+    settings |= step_settings(config, choose_steps(args.steps, args.epochs, batches))
     settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}
+    pipeline_config(path, settings).to_disk(folder / CONFIG, interpolate=False)
     output = folder / "training"
-    train(config, output, use_gpu=args.gpu, overrides=settings)
-    parse(str(output / "model-best"), folder / HELD_OUT, folder / PREDICTED, silent=False)
+    train(folder / CONFIG, output, use_gpu=args.gpu)
+    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, silent=False)
     shutil.rmtree(output)
 
 

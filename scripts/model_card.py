@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from choices import encoder_license
+from choices import encoder_license, pipeline_name
 from tables import Table, markdown_table
 
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
@@ -16,6 +16,16 @@ TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
 METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS)
 #: Components that annotate columns which others leave empty.
 TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "attribute_ruler")
+#: What components have learned.
+TASKS = {
+    "senter": "sentence boundaries",
+    "tagger": "tags",
+    "morphologizer": "morphology",
+    "trainable_lemmatizer": "lemmas",
+    "parser": "dependency trees",
+    "g2g_parser": "dependency trees",
+    "rng_refiner": "dependency trees",
+}
 #: What a package says of its treebank, beside the address.
 TREEBANK_FACTS = ("treebank", "tag", "commit", "license", "date")
 SET_NAMES = {
@@ -42,10 +52,14 @@ def complete_meta(
     for split, metrics in scores.items():
         shown = metrics_of(split, meta.get("pipeline", []))
         performance |= {f"{split}_{m.lower()}": metrics[m]["f1"] for m in shown if m in metrics}
-    components = ", ".join(meta.get("pipeline", []))
+    if training.get("parser"):
+        training = {**training, "parser": pipeline_name(training["parser"])}
+    components = meta.get("pipeline", [])
+    tasks = ", ".join(dict.fromkeys(TASKS[name] for name in components if name in TASKS)) or "A pipeline"
     return {
         **meta,
-        "description": f"Dependency parsing trained on {name}: {components} ({size / 1e6:.0f} MB).",
+        "description": f"{tasks[0].upper()}{tasks[1:]}, trained on {name}: {', '.join(components)} "
+        f"({size / 1e6:.0f} MB).",
         "license": treebank.get("license") or "unknown",
         "sources": _sources(treebank, training),
         "performance": performance,
@@ -111,12 +125,12 @@ def _without_punctuation(rule: str | None) -> str:
 
 def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     treebank = facts.get("treebank", {})
-    labels = sum(len(names) for names in meta.get("labels", {}).values())
+    labels = ", ".join(f"{name} {len(found)}" for name, found in meta.get("labels", {}).items() if found)
     return [
         ("treebank", treebank_name(treebank)),
         ("commit of the treebank", treebank.get("commit") or "-"),
         ("components", ", ".join(meta.get("pipeline", []))),
-        ("labels", str(labels)),
+        ("labels", labels or "-"),
         ("size on disk", f"{facts['size_in_bytes'] / 1e6:.1f} MB"),
         ("requires", ", ".join(meta.get("requirements", [])) or "-"),
     ]
@@ -140,7 +154,7 @@ def _training(training: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("encoder", training["encoder"] or "none: trained from scratch"),
         ("config", training["config"]),
-        ("steps", f"{training['steps']} ({training['epochs']} epochs)"),
+        ("steps at most", f"{training['max_steps']} ({training['epochs']} epochs)"),
         ("training set", f"{training['sentences']} sentences, {training['words']} words"),
         ("time", f"{training['minutes']} minutes on {training['device']}"),
         ("date", training["date"]),

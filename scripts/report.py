@@ -122,9 +122,13 @@ def _beside_papers(
     tables: Sequence[Mapping[str, Any]],
     tag: str | None,
 ) -> Section:
-    """Our figures and those of tables of the papers, with averages over the treebanks of each."""
+    """Our figures and those of tables of the papers, with averages over the treebanks of both.
+
+    Runs of a treebank have suffixes after its name: each suffix has an average of its own.
+    """
     head = ("treebank", *kinds, *(column for table in tables for column in table["columns"]))
-    body, numbers = [], []
+    body: list[Sequence[str]] = []
+    numbers: dict[str, list[list[float | None]]] = {}
     for run in runs:
         treebank = run.treebank.get("treebank", "")
         ours = [run.percent(kind, "test", name) for kind in kinds]
@@ -137,13 +141,12 @@ def _beside_papers(
         same = tag is None or run.treebank.get("tag") == tag
         body.append((run.title + ("" if same or not known else " *"), *map(_number, [*ours, *theirs])))
         if known and same:
-            numbers.append([*ours, *theirs])
-    if len(numbers) > 1:
-        columns = list(zip(*numbers, strict=True))
-        means = [None if None in column else sum(column) / len(column) for column in columns]
-        body.append(
-            (f"average of these {len(numbers)}" + ("" if tag is None else f" at {tag}"), *map(_number, means))
-        )
+            numbers.setdefault(run.name.removeprefix(treebank), []).append([*ours, *theirs])
+    for suffix, rows in numbers.items():
+        if len(rows) > 1:
+            which = "these" if len(numbers) == 1 else f"the {suffix or 'unsuffixed'}"
+            average = f"average of {which} {len(rows)}" + ("" if tag is None else f" at {tag}")
+            body.append((average, *map(_number, map(_mean, zip(*rows, strict=True)))))
     groups = [(OURS, len(kinds))]
     groups += [(f"{table['short']}, table {table['table']}", len(table["columns"])) for table in tables]
     return Section(title, note, [head, *body], [("", 1), *groups])
@@ -169,7 +172,7 @@ def _source_rows(runs: Iterable[Run]) -> Table:
         "licence",
         "encoder",
         "config",
-        "steps",
+        "steps at most",
         "epochs",
         "sentences",
     )
@@ -186,7 +189,7 @@ def _source_rows(runs: Iterable[Run]) -> Table:
                 treebank.get("license"),
                 training.get("encoder") or (training and "none"),
                 config,
-                *(training.get(key) for key in ("steps", "epochs", "sentences", "device")),
+                *(training.get(key) for key in ("max_steps", "epochs", "sentences", "device")),
                 facts.get("exclude_punct"),
                 training.get("date"),
                 versions,
@@ -195,6 +198,11 @@ def _source_rows(runs: Iterable[Run]) -> Table:
             ]
             rows.append((run.name, kind, *(str(value) if value else NONE for value in values)))
     return rows
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
 
 
 def _number(value: float | None) -> str:

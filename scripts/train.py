@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -20,20 +21,23 @@ from typing import Any
 import spacy
 import torch
 from choices import UNSET, choose_encoder, choose_language, encoder_name, read_source
-from comparison import BEST, TRAINING, train_into
+from comparison import BEST, TRAINING, has_setting, train_into
 from once import FACTS, is_done, made_from, mark_done, read_facts
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
 from spacy.util import load_config, registry
 from spacy.vocab import Vocab
 from thinc.api import Config
+from wasabi import msg
 from wordpiece_encoder import loadable_encoder
 
 import spacy_g2g
 from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.word_vectors import get_tok2vec
 from spacy_g2g.training.corpus import corpus_files, read_docs
 
 CONFIGS = Path(__file__).parent.parent / "configs"
+REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
 
 
 def choose_config(config: str, encoder: str, parser: str = "") -> Path:
@@ -45,39 +49,85 @@ def choose_config(config: str, encoder: str, parser: str = "") -> Path:
     return CONFIGS / ("syntr_scratch.cfg" if encoder in UNSET else "syntr_pretrained.cfg")
 
 
-def overrides(encoder: str, lang: str, steps: int) -> dict[str, Any]:
-    """Settings in place of the config's; steps: of the optimizer, 0 for as many as the config says."""
+def used_encoder(config: Config, encoder: str) -> str:
+    """The encoder that a training starts from: this one, or the config's if none is given; "" for none.
+
+    A config without `paths.encoder` needs none.
+    """
+    if not has_setting(config, "paths.encoder"):
+        return ""
+    return encoder if encoder not in UNSET else config["paths"]["encoder"] or ""
+
+
+def overrides(encoder: str, lang: str, steps: int = 0) -> dict[str, Any]:
+    """Settings in place of the config's; steps: exactly so many, 0 to leave them (see `step_settings`)."""
     settings: dict[str, Any] = {"nlp.lang": lang}
     if encoder not in UNSET:
         settings["paths.encoder"] = loadable_encoder(encoder)
     if steps:
         settings["training.max_epochs"] = 0
         settings["training.max_steps"] = steps
-        settings["training.optimizer.learn_rate.total_steps"] = steps
+        settings[f"{RATE}.total_steps"] = steps
+    return settings
+
+
+def step_settings(config: Config, steps: int) -> dict[str, Any]:
+    """Settings of a training of so many steps, or up to nine more; none for 0, which leaves the config's.
+
+    spaCy evaluates, and keeps the best, at multiples of the evaluations' frequency: the last step is one.
+    """
+    if not steps:
+        return {}
+    every = math.ceil(steps / 10)
+    steps = every * math.ceil(steps / every)
+    settings = {"training.max_epochs": 0, "training.max_steps": steps, "training.eval_frequency": every}
+    config = config.interpolate()
+    if has_setting(config, f"{RATE}.total_steps"):
+        settings[f"{RATE}.total_steps"] = steps
+    else:
+        msg.warn(f"The config has no {RATE}.total_steps: its rate is not fitted to the {steps} steps.")
+    if has_setting(config, f"{RATE}.warmup_steps"):
+        warmup: int = config["training"]["optimizer"]["learn_rate"]["warmup_steps"]
+        settings[f"{RATE}.warmup_steps"] = min(warmup, steps // 10)
     return settings
 
 
 def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
     """The config of a refiner behind all components of a trained pipeline, which stay as they are.
 
-    The refiner starts from the parser if it is one of ours, else from the encoder, or from scratch.
+    The refiner starts from the parser if it is one of ours with an encoder of its own, else from the
+    checkpoint `encoder`, or from scratch.
     """
+    if REFINER in {*nlp.pipe_names, *nlp.pipe_factories.values()}:
+        raise SystemExit(
+            f"The pipeline has the components {nlp.pipe_names}, a refiner among them. Expected one without, "
+            "as the workflow all trains it."
+        )
     parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser | DependencyParser)]
     if not parsers:
         raise SystemExit(f"The pipeline has the components {nlp.pipe_names}: expected a parser among them.")
     names, parser = nlp.pipe_names, parsers[-1]
-    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, "rng_refiner"]}
-    refiner = config["components"]["rng_refiner"]
-    config["components"] = {name: {"source": "${paths.parser}"} for name in names} | {"rng_refiner": refiner}
+    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, REFINER]}
+    refiner = config["components"][REFINER]
+    config["components"] = {name: {"source": "${paths.parser}"} for name in names} | {REFINER: refiner}
     config["training"] |= {"frozen_components": names, "annotating_components": names}
     config["training"]["before_update"]["components"] = [parser]
     source: dict[str, Any] = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
-    if isinstance(nlp.get_pipe(parser), G2GParser):
-        source = config["initialize"]["components"]["rng_refiner"]["encoder"] | {"component": parser}
+    pipe = nlp.get_pipe(parser)
+    if isinstance(pipe, G2GParser) and get_tok2vec(pipe.model) is None:
+        source = config["initialize"]["components"][REFINER]["encoder"] | {"component": parser}
     elif encoder not in UNSET:
-        source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": encoder}
-    config["initialize"]["components"]["rng_refiner"]["encoder"] = source
+        source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}
+    config["initialize"]["components"][REFINER]["encoder"] = source
     return config
+
+
+def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
+    """The encoder that a refiner starts from, by its config (see `refiner_config`); "" for none."""
+    source = config["initialize"]["components"][REFINER]["encoder"]
+    if "component" in source:
+        return str(read_facts(Path(parser).parent).get("encoder", "the parser's, which was not noted"))
+    return encoder if "name" in source else ""
 
 
 def count_corpus(path: Path, config: Config) -> dict[str, int]:
@@ -113,12 +163,16 @@ def versions() -> dict[str, str]:
         "PyTorch": torch.__version__,
         "Python": platform.python_version(),
     }
-    command = ["git", "-C", str(CONFIGS.parent), "rev-parse", "--short=12", "HEAD"]
+    project = CONFIGS.parent.resolve()
+    command = ["git", "-C", str(project), "rev-parse", "--show-toplevel", "HEAD"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return found
-    return {**found, "commit": done.stdout.strip()} if done.returncode == 0 else found
+    top, _, commit = done.stdout.strip().partition("\n")
+    # Not of a repository that the project is only a folder of.
+    is_checkout = done.returncode == 0 and Path(top).resolve() == project
+    return {**found, "commit": commit[:12]} if is_checkout else found
 
 
 def device(gpu: int) -> str:
@@ -163,11 +217,16 @@ def main() -> None:
     lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")
     path = choose_config(args.config, encoder, parser)
-    counts = count_corpus(Path(args.train), load_config(path))
-    steps = choose_steps(args.steps, args.epochs, counts["batches"])
+    config = load_config(path)
+    counts = count_corpus(Path(args.train), config)
+    steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"]))
     inputs = {"train": Path(args.train), "dev": Path(args.dev), "config": path}
     if parser:
         inputs["parser"] = Path(parser)
+    else:
+        encoder = used_encoder(config, encoder)
+    if encoder and Path(encoder).is_dir():
+        inputs["encoder"] = Path(encoder)
     if args.train_parsed not in UNSET:
         inputs["train_parsed"] = Path(args.train_parsed)
     made = made_from(
@@ -176,7 +235,7 @@ def main() -> None:
     )  # fmt: skip
     if is_done(args.output / BEST, made):
         return
-    settings = overrides("" if parser else encoder, lang, steps)
+    settings = overrides("" if parser else encoder, lang) | steps
     settings |= {"paths.train": args.train, "paths.dev": args.dev}
     if parser:
         del settings["nlp.lang"]  # is the pipeline's
@@ -187,12 +246,11 @@ def main() -> None:
     if parser:
         nlp = spacy.load(parser)
         lang, config = nlp.lang, refiner_config(config, nlp, encoder)
+        encoder = refiner_encoder(config, parser, encoder)
     train_into(args.output, config, args.gpu)
     max_steps = config["training"]["max_steps"]
-    if parser:  # whose encoder the refiner starts from, where it is one of ours
-        encoder = read_facts(Path(parser).parent).get("encoder", encoder)
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
-    facts["steps"] = max_steps
+    facts["max_steps"] = max_steps  # fewer where the config has patience or epochs
     facts |= {"epochs": round(max_steps / counts["batches"], 2), **counts, "device": device(args.gpu)}
     write_facts(args.output, facts)
     mark_done(args.output / BEST, made)

@@ -27,13 +27,15 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from choices import SOURCE, UNSET, papers_treebanks
+from choices import SOURCE, UNSET, papers_treebanks, read_source
 
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES, read_treebank
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
+#: The origin of a folder that was not downloaded.
+FILES = "files"
 #: A licence of Creative Commons by its address or its name.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
@@ -57,10 +59,15 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
     tag: A tag of the repository.
     folder: Is only verified if it exists.
     checksums: File of checksums; made where there is none.
-    Raises TreebankError where there is no such treebank or tag, where a split is missing, and for files that
-    differ from the checksums.
+    Raises TreebankError where there is no such treebank or tag, where a split is missing, for files that
+    differ from the checksums, and where the folder is of files by path.
     """
     if folder.exists():
+        if read_source(folder).get("origin") == FILES:
+            raise TreebankError(
+                f"{folder} is made of files by path. Expected train_path and dev_path, or another name for a "
+                "download."
+            )
         verify(folder, checksums)
         return
     with _staging(folder) as temporary:
@@ -107,8 +114,8 @@ def import_files(
     files = {split: _files_at(path) for split, path in paths.items()}
     parts = {split: [_describe(path, str(path)) for path in found] for split, found in files.items()}
     if folder.exists():
-        found = json.loads((folder / SOURCE).read_text(encoding="utf8")) if (folder / SOURCE).exists() else {}
-        if found.get("origin") != "files":
+        found = read_source(folder)
+        if found.get("origin") != FILES:
             raise TreebankError(f"{folder} is a download. Expected another name for files by path.")
         if found["parts"] == parts and found["license"] == data_license:
             verify(folder, checksums)
@@ -119,7 +126,7 @@ def import_files(
         for split, found in files.items():
             _write_conllu(found, staged / f"{split}.conllu")
         _write_source(
-            staged, treebank=treebank, tag="", origin="files", commit="", license=data_license, parts=parts
+            staged, treebank=treebank, tag="", origin=FILES, commit="", license=data_license, parts=parts
         )
         if folder.exists():
             folder.rename(temporary / "old")

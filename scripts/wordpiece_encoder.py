@@ -14,6 +14,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 #: Encoders that have no tokenizer.json; others are left to the loader.
 WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
+#: In the names of those that read single characters.
+OF_CHARACTERS = "-char"
 ENCODERS = Path(__file__).parent.parent / "assets" / "encoders"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
@@ -22,10 +24,20 @@ def loadable_encoder(name: str) -> str:
     """The name, or for one of `WITHOUT_TOKENIZER` a folder with a tokenizer.json, made at first use."""
     if not name.startswith(WITHOUT_TOKENIZER):
         return name
+    check_word_pieces(name)
     folder = ENCODERS / name.replace("/", "--")
     if not folder.exists():
         make_folder(fetch(name), folder)
     return str(folder)
+
+
+def check_word_pieces(name: str) -> None:
+    """Stop where a model has a vocabulary of characters."""
+    if OF_CHARACTERS in name:
+        raise SystemExit(
+            f"{name} has a vocabulary of characters, in which words are unknown. Expected one of "
+            f"word pieces, as {name.partition(OF_CHARACTERS)[0]}."
+        )
 
 
 def fetch(name: str) -> Path:
@@ -70,6 +82,7 @@ def main() -> None:
     cli.add_argument("name", help="name on the Hugging Face hub, or a folder with vocab.txt")
     cli.add_argument("folder", type=Path, help="folder to make")
     args = cli.parse_args()
+    check_word_pieces(args.name)
     make_folder(Path(args.name) if Path(args.name).is_dir() else fetch(args.name), args.folder)
 
 

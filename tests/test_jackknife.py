@@ -36,7 +36,13 @@ def script() -> Iterator[ModuleType]:
 def arguments(folder: Path, *more: str, output: str = "predicted.conllu") -> list[str]:
     config = str(ROOT / "configs" / "test" / "syntr_tiny.cfg")
     options = {"--dev": str(folder / "dev.conllu"), "--config": config, "--folds": "2", "--block": "3"}
-    options |= {"--steps": "2", "--lang": "en", "--work": str(folder / "work")}
+    # The config has no `paths.encoder`, so that this one is not used.
+    options |= {
+        "--encoder": "bert-base-cased",
+        "--steps": "2",
+        "--lang": "en",
+        "--work": str(folder / "work"),
+    }
     pairs = [item for pair in options.items() for item in pair]
     return [str(folder / "train.spacy"), str(folder / output), *pairs, *more]
 
@@ -137,6 +143,9 @@ def test_it_goes_on_with_the_folds_that_are_not_parsed(script: ModuleType, copie
 def test_docs_may_be_written_instead_of_conllu(script: ModuleType, copied: Path, trained: list[str]):
     script.main(arguments(copied, output="predicted.spacy"))
     assert trained == []
+    written = (copied / "predicted.spacy").read_bytes()
+    script.main(arguments(copied, output="predicted.spacy"))
+    assert (copied / "predicted.spacy").read_bytes() == written
     assert [[(t.head.i - d[0].i, t.dep_) for t in d] for d in docs_of(copied / "predicted.spacy")] == [
         [(w.head - 1 if w.head else i, w.deprel) for i, w in enumerate(s.words) if w.head is not None]
         for s in read_conllu(copied / "predicted.conllu")

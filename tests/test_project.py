@@ -1,9 +1,11 @@
 """`project.yml`: from a treebank to a wheel, and what it does with treebanks that are not as expected."""
 
+import importlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +21,17 @@ from spacy.util import load_config
 ROOT = Path(__file__).parent.parent
 TREEBANK, TAG = "UD_Xx-Tiny", "r9.1"
 PREFIX = "xx_tiny-ud"
+N_TRAIN = 20
 OTHER, OTHER_PREFIX = "UD_English-Small", "en_small-ud"
 FOLDER = Path(f"assets/treebanks/{TREEBANK}-{TAG}")
 CHECKSUMS = Path(f"assets/checksums/{TREEBANK}-{TAG}.sha256")
+#: What the workflow `all` printed.
+LOG = "all.log"
 VARIABLES = {
     "ud_tag": TAG,
-    "encoder": "",
+    # A name that a config without `paths.encoder` has no use for.
+    "encoder": "papers",
+    "steps": "11",
     "config": "configs/test/syntr_tiny.cfg",
     "pipeline_config": "configs/test/syntr_tiny.cfg",
     "refiner_config": "configs/test/rngtr_tiny.cfg",
@@ -62,9 +69,9 @@ def sample(split: str, n: int) -> list[str]:
 
 def make_plain(base: Path) -> Path:
     """Folders of two treebanks; the training set of the first comes in parts."""
-    train = sample("train", 40)
-    parts = {"train-a": train[:30], "train-b": train[30:], "dev": sample("dev", 8), "test": sample("test", 8)}
-    others = {"train": train, "dev": sample("dev", 8), "test": sample("test", 6)}
+    train = sample("train", N_TRAIN)
+    parts = {"train-a": train[:15], "train-b": train[15:], "dev": sample("dev", 4), "test": sample("test", 4)}
+    others = {"train": train, "dev": sample("dev", 4), "test": sample("test", 3)}
     for treebank, prefix, files in ((TREEBANK, PREFIX, parts), (OTHER, OTHER_PREFIX, others)):
         folder = base / treebank
         folder.mkdir(parents=True)
@@ -130,7 +137,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("trained")
     base = make_repositories(folder / "repositories").as_uri()
     project = make_project(folder / "project")
-    run_workflow(project, "all", ud_base=base)
+    done = run_workflow(project, "all", ud_base=base)
+    (project / LOG).write_text(done.stdout, encoding="utf8")
     run_workflow(project, "pipeline", OTHER, ud_base=base)
     return project, base
 
@@ -140,10 +148,25 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
+def treebank(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run scripts/treebank.py in this process, which saves its start."""
+    handler = signal.getsignal(signal.SIGTERM)
+    returncode, stderr = 0, ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "scripts"))
+        for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+            patch.setenv(name, ENVIRONMENT[name])
+        try:
+            importlib.import_module("treebank").main(list(map(str, arguments)))
+        except SystemExit as error:
+            returncode, stderr = 1, str(error)
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+    return subprocess.CompletedProcess(arguments, returncode, "", stderr)
+
+
 def download(project: Path, base: str | Path, tag: str = TAG) -> subprocess.CompletedProcess[str]:
-    script = project / "scripts" / "treebank.py"
-    arguments = (base, TREEBANK, tag, FOLDER, CHECKSUMS)
-    return run(sys.executable, script, "download", *arguments, cwd=project)
+    return treebank("download", base, TREEBANK, tag, project / FOLDER, project / CHECKSUMS)
 
 
 def downloaded(project: Path) -> list[str]:
@@ -160,17 +183,26 @@ def test_all_makes_a_wheel_of_a_tagged_repository(trained: tuple[Path, str]):
         assert scores["LAS"]["gold"] == scores["LAS"]["system"] > scores["LAS_nopunct"]["gold"] > 0
     facts = read_json(project / "metrics" / TREEBANK / "facts.json")
     assert (facts["treebank"]["tag"], facts["treebank"]["license"]) == (TAG, "CC BY-SA 4.0")
-    assert (facts["training"]["sentences"], facts["training"]["steps"]) == (40, 20)
+    training = facts["training"]
+    assert (training["sentences"], training["max_steps"], training["encoder"]) == (N_TRAIN, 12, "")
     (wheel,) = (project / "packages" / TREEBANK).rglob("*.whl")
     assert wheel.name == "xx_tiny-0.1.0-py3-none-any.whl"
     with ZipFile(wheel) as archive:
         card = archive.read("xx_tiny/xx_tiny-0.1.0/README.md").decode("utf8")
         meta = json.loads(archive.read("xx_tiny/meta.json"))
     assert f"{TREEBANK} {TAG}" in card
-    assert "40 sentences" in card
+    assert f"{N_TRAIN} sentences" in card
+    assert "| encoder | none: trained from scratch |" in card
     dev = read_json(project / "metrics" / TREEBANK / "dev.json")
     assert meta["performance"]["dev_las"] == pytest.approx(dev["LAS"]["f1"])
     assert meta["license"] == "CC BY-SA 4.0"
+
+
+def test_the_last_step_is_evaluated(trained: tuple[Path, str]):
+    project, _ = trained
+    config = load_config(project / "training" / TREEBANK / "model-best" / "config.cfg")
+    rows = re.findall(r"^ +\d+ +(\d+) +\d", (project / LOG).read_text(encoding="utf8"), re.M)
+    assert int(rows[-1]) == config["training"]["max_steps"] == 12
 
 
 def test_pipeline_is_scored_from_text_too_and_has_the_language_of_its_files(trained: tuple[Path, str]):
@@ -180,7 +212,7 @@ def test_pipeline_is_scored_from_text_too_and_has_the_language_of_its_files(trai
     assert read_json(metrics / "test_raw.json")["Words"]["gold"] > 0
     assert spacy.load(project / "training" / f"{OTHER}-pipeline" / "model-best").lang == "en"
     docs = DocBin().from_disk(project / "corpus" / f"{OTHER}-pipeline" / "train.spacy")
-    assert len(docs) == 4
+    assert len(docs) == N_TRAIN // 10
     assert list((project / "packages").rglob("en_tiny_pipeline-0.1.0-py3-none-any.whl"))
 
 
@@ -188,28 +220,28 @@ def test_what_is_done_is_not_done_again_after_another_treebank(trained: tuple[Pa
     project, base = trained
     best = project / "training" / TREEBANK / "model-best" / "meta.json"
     before = best.stat().st_mtime_ns
-    # spaCy's own memory of the last run of each command, as if it had been another treebank's.
-    (project / "project.lock").unlink()
-    done = run_workflow(project, "all", ud_base=base)
-    assert len(re.findall(r"is done\s+already", done.stdout)) == 6
-    assert best.stat().st_mtime_ns == before
     (project / "metrics" / TREEBANK / "dev.json").write_text("{}", encoding="utf8")
-    done = run_workflow(project, "evaluate", ud_base=base)
-    assert len(re.findall(r"is done\s+already", done.stdout)) == 1
+    done = run_workflow(project, "all", ud_base=base)
+    # Two corpora, the training, scores of the test set and the package; not the scores that were changed.
+    assert len(re.findall(r"is done\s+already", done.stdout)) == 5
+    assert best.stat().st_mtime_ns == before
     assert read_json(project / "metrics" / TREEBANK / "dev.json")["LAS"]["gold"] > 0
 
 
 def test_refine_and_jackknife_put_a_refiner_on_what_all_has_trained(trained: tuple[Path, str]):
     project, base = trained
-    run_workflow(project, "refine", ud_base=base)
-    assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
-    assert read_json(project / "metrics" / f"{TREEBANK}-refined" / "dev.json")["LAS"]["gold"] > 0
+    workflows = srsly.read_yaml(project / "project.yml")["workflows"]
+    assert workflows["refine"] == ["refine-train", *workflows["jackknife"][2:]]
+    run_workflow(project, "refine-train", ud_base=base)
     refined = project / "training" / f"{TREEBANK}-refined" / "model-best"
     assert spacy.load(refined).pipe_names == ["sentencizer", "g2g_parser", "rng_refiner"]
+    assert load_config(refined / "config.cfg")["paths"]["train_parsed"] is None
     run_workflow(project, "jackknife", ud_base=base)
     config = load_config(refined / "config.cfg")
     parsed = DocBin().from_disk(project / config["paths"]["train_parsed"])
-    assert len(parsed) == 40
+    assert len(parsed) == N_TRAIN
+    assert read_json(project / "metrics" / f"{TREEBANK}-refined" / "dev.json")["LAS"]["gold"] > 0
+    assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
 
 
 def test_report_has_all_that_was_scored(trained: tuple[Path, str]):
@@ -227,7 +259,7 @@ def test_report_has_all_that_was_scored(trained: tuple[Path, str]):
 def test_download_takes_the_tag_and_joins_the_parts_of_the_training_set(project: Path, repositories: Path):
     assert download(project, repositories).returncode == 0
     folder = project / FOLDER
-    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", 40))
+    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", N_TRAIN))
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["LICENSE.txt", "dev.conllu", "source.json", "test.conllu", "train.conllu"]
     source = read_json(folder / "source.json")
@@ -259,7 +291,7 @@ def test_changed_treebank_does_not_pass_the_checksums_of_the_first_download(proj
 def test_changed_download_does_not_verify(project: Path, plain: Path):
     assert download(project, plain).returncode == 0
     (project / FOLDER / "test.conllu").write_text("", encoding="utf8")
-    done = run(sys.executable, "scripts/treebank.py", "verify", FOLDER, CHECKSUMS, cwd=project)
+    done = treebank("verify", project / FOLDER, project / CHECKSUMS)
     assert done.returncode == 1
     assert ": test.conllu." in done.stderr
 
@@ -296,7 +328,8 @@ def test_download_that_is_killed_leaves_no_half_of_it(
     fake.write_text(f"#!/bin/sh\nkill -{with_signal} $PPID\nsleep 0.2\n", encoding="utf8")
     fake.chmod(0o755)
     monkeypatch.setitem(ENVIRONMENT, "PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
-    assert download(project, repositories).returncode != 0
+    arguments = ("download", repositories, TREEBANK, TAG, FOLDER, CHECKSUMS)
+    assert run(sys.executable, "scripts/treebank.py", *arguments, cwd=project).returncode != 0
     assert not (project / FOLDER).exists()
     assert not (project / CHECKSUMS).exists()
     monkeypatch.undo()
@@ -304,15 +337,14 @@ def test_download_that_is_killed_leaves_no_half_of_it(
     assert [path.name for path in (project / FOLDER).parent.iterdir()] == [FOLDER.name]
 
 
-def import_files(project: Path, folder: Path, name: str = "mine", **paths: Path):
+def import_files(folder: Path, name: str = "mine", **paths: Path) -> subprocess.CompletedProcess[str]:
     options = [item for split, path in paths.items() for item in (f"--{split}", path)]
-    script = project / "scripts" / "treebank.py"
     checksums = folder.with_suffix(".sha256")
     arguments = ("https://example.org", name, "r2.3", folder, checksums, "--license", "LDC", *options)
-    return run(sys.executable, script, "download", *arguments, cwd=project)
+    return treebank("download", *arguments)
 
 
-def test_files_by_path_take_the_place_of_a_download(project: Path, plain: Path, tmp_path: Path):
+def test_files_by_path_take_the_place_of_a_download(plain: Path, tmp_path: Path):
     folder, conllx = tmp_path / "mine", tmp_path / "dev.conllx"
     conllx.write_text("1\tYes\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
     train = tmp_path / "train"
@@ -320,23 +352,24 @@ def test_files_by_path_take_the_place_of_a_download(project: Path, plain: Path, 
     for part in ("10", "9"):
         source = plain / TREEBANK / f"{PREFIX}-train-{'b' if part == '10' else 'a'}.conllu"
         shutil.copyfile(source, train / f"part-{part}.conllu")
-    assert import_files(project, folder, train=train, dev=conllx).returncode == 0
-    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", 40))
+    assert import_files(folder, train=train, dev=conllx).returncode == 0
+    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", N_TRAIN))
     assert not (folder / "test.conllu").exists()
     source = read_json(folder / "source.json")
     assert (source["treebank"], source["origin"], source["license"]) == ("mine", "files", "LDC")
     conllx.write_text("1\tNo\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
-    assert import_files(project, folder, train=train, dev=conllx).returncode == 0
+    assert import_files(folder, train=train, dev=conllx).returncode == 0
     assert "No\t" in (folder / "dev.conllu").read_text(encoding="utf8")
+    assert f"{folder} is made of files by path" in import_files(folder).stderr
 
 
-def test_files_by_path_need_a_name_and_a_development_set(project: Path, plain: Path, tmp_path: Path):
+def test_files_by_path_need_a_name_and_a_development_set(plain: Path, tmp_path: Path):
     train = plain / TREEBANK / f"{PREFIX}-train-a.conllu"
-    done = import_files(project, tmp_path / "x", name="UD_English-EWT", train=train, dev=train)
+    done = import_files(tmp_path / "x", name="UD_English-EWT", train=train, dev=train)
     assert "UD_English-EWT is the name of a UD treebank" in done.stderr
-    done = import_files(project, tmp_path / "x", train=train)
+    done = import_files(tmp_path / "x", train=train)
     assert "There is no dev_path" in done.stderr
-    done = import_files(project, tmp_path / "x", train=train, dev=tmp_path / "none.conllu")
+    done = import_files(tmp_path / "x", train=train, dev=tmp_path / "none.conllu")
     assert f"There is no treebank at {tmp_path / 'none.conllu'}" in done.stderr
     assert not (tmp_path / "x").exists()
 
@@ -353,3 +386,9 @@ def test_every_variable_has_a_comment():
     lines = [line.strip() for line in block[1].strip().splitlines()]
     for comment, line in zip(["", *lines], lines, strict=False):
         assert line.startswith("#") or comment.startswith("#"), line
+
+
+def test_commands_that_know_themselves_what_is_done_are_never_skipped():
+    """spaCy would skip them by their text and `deps`, which lack what else they depend on."""
+    commands = srsly.read_yaml(ROOT / "project.yml")["commands"]
+    assert [c["name"] for c in commands if not c.get("no_skip") and not c["name"].startswith("demo-")] == []

@@ -177,8 +177,8 @@ FACTS = {
     "training": {
         "encoder": "bert-base-chinese",
         "config": "syntr_pretrained.cfg",
-        "parser": "",
-        "steps": 20,
+        "parser": "/home/me/training/UD_Turkish-IMST/model-best",
+        "max_steps": 20,
         "epochs": 0.5,
         "sentences": 40,
         "words": 400,
@@ -195,6 +195,7 @@ META = {
     "version": "1.0",
     "pipeline": ["g2g_parser"],
     "performance": {"ud_las": 0.5},
+    "labels": {"g2g_parser": ["nsubj", "obj"]},
 }
 SCORES = {
     "dev": {"UAS": score(0.9), "LAS": score(0.8), "CLAS": score(0.7), "UFeats": score(0.3)},
@@ -213,7 +214,8 @@ def test_meta_has_scores_licences_and_facts_of_the_training(scripts: Scripts):
         "bert-base-chinese": "Apache-2.0",
         "spacy-g2g (code)": "MIT",
     }
-    assert meta["spacy_g2g"]["training"]["steps"] == 20
+    assert meta["spacy_g2g"]["training"]["max_steps"] == 20
+    assert meta["spacy_g2g"]["training"]["parser"] == "UD_Turkish-IMST"
     assert "/home/me" not in json.dumps(meta)
 
 
@@ -232,10 +234,37 @@ def test_card_says_what_meta_has(scripts: Scripts):
         "| development set | - | 90.00 | 80.00 | 70.00 |",
         "| test set, from text | 99.00 | - | 75.00 | - |",
         "Punctuation that is left out: PUNCT in UPOS.",
-        "| steps | 20 (0.5 epochs) |",
+        "| steps at most | 20 (0.5 epochs) |",
+        "| refines | UD_Turkish-IMST |",
+        "Dependency trees, trained on UD_Turkish-IMST r2.3: g2g_parser (12 MB).",
+        "| labels | g2g_parser 2 |",
         "| UD_Turkish-IMST r2.3 | CC BY-NC-SA 3.0 |",
     ):
         assert text in card
+
+
+def test_card_says_what_each_component_has_learned(scripts: Scripts):
+    labels = {"tagger": ["A", "B", "C"], "senter": [], "g2g_parser": ["nsubj"], "rng_refiner": ["nsubj"]}
+    pipeline = ["transformer", "senter", "tagger", "trainable_lemmatizer", "g2g_parser", "rng_refiner"]
+    meta = scripts.model_card.complete_meta({**META, "pipeline": pipeline, "labels": labels}, FACTS, {}, 1)
+    assert meta["description"].startswith(
+        "Sentence boundaries, tags, lemmas, dependency trees, trained on UD_"
+    )
+    card = scripts.model_card.model_card(meta)
+    assert "| labels | tagger 3, g2g_parser 1, rng_refiner 1 |" in card
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("training/X/model-best", "X"),
+        ("/home/me/mine", "mine"),
+        ("en_g2g", "en_g2g"),
+        ("model-last", "model-last"),
+    ],
+)
+def test_pipelines_are_named_without_their_folders(scripts: Scripts, path: str, expected: str):
+    assert scripts.choices.pipeline_name(path) == expected
 
 
 def test_card_of_a_pipeline_that_nothing_is_known_of(scripts: Scripts):
@@ -306,6 +335,17 @@ def test_averages_are_over_runs_on_the_papers_data_on_both_sides(scripts: Script
     row = row_of(las, "average of these 2 at r2.3")
     assert (row["parser"], row["refined"]) == ("76.00", "-")
     assert row["SynTr"] == f"{(87.49 + 72.52) / 2:.2f}"
+
+
+def test_runs_of_a_suffix_have_an_average_of_their_own(scripts: Scripts, metrics: Path):
+    for name, f1 in (("UD_Turkish-IMST", 0.6), ("UD_Basque-BDT", 0.7)):
+        facts = facts_of(name, "r2.3", run=f"{name}_modern")
+        write_run(metrics, f"{name}_modern", facts, test={"LAS": score(f1)})
+    las = scripts.report.make_sections(scripts.report.read_runs(metrics), PAPERS)[0]
+    plain = row_of(las, "average of the unsuffixed 2 at r2.3")
+    modern = row_of(las, "average of the _modern 2 at r2.3")
+    assert (plain["parser"], modern["parser"]) == ("76.00", "65.00")
+    assert plain["SynTr"] == modern["SynTr"] == f"{(87.49 + 72.52) / 2:.2f}"
 
 
 def test_runs_without_facts_and_without_test_sets_are_told_too(scripts: Scripts, metrics: Path):
@@ -381,3 +421,22 @@ def test_only_encoders_without_a_tokenizer_get_a_folder(scripts: Scripts, monkey
     folder = module.loadable_encoder("tohoku-nlp/bert-base-japanese")
     assert made == [Path(folder)]
     assert made[0].name == "tohoku-nlp--bert-base-japanese"
+
+
+def test_encoders_of_single_characters_are_refused(scripts: Scripts):
+    name = "cl-tohoku/bert-base-japanese-char-v2"
+    with pytest.raises(SystemExit, match=rf"^{name} .*as cl-tohoku/bert-base-japanese\.$"):
+        scripts.wordpiece_encoder.loadable_encoder(name)
+
+
+# Treebanks without their full stops
+
+
+def test_a_treebank_that_is_not_there_is_told_and_leaves_no_file(
+    scripts: Scripts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.argv", ["x", str(tmp_path / "none.conllu"), str(tmp_path / "out" / "x.conllu")])
+    with pytest.raises(SystemExit):
+        scripts.drop_final_punct.main()
+    assert "none.conllu" in capsys.readouterr().out
+    assert list(tmp_path.rglob("*.conllu")) == []
