@@ -1,7 +1,8 @@
-"""The systems of the papers on transition-based Graph2Graph parsers, and what they published.
+"""The systems of the papers on transition-based Transformer parsers, and what they published.
 
 Mohammadshahi & Henderson 2019 (DepTr, G2GTr) and 2020 (StateTr, SentTr), "Graph-to-Graph Transformer for
-Transition-based Dependency Parsing".
+Transition-based Dependency Parsing"; Fernandez Astudillo et al. 2020 (Stack-a and so on, by the letters of
+table 1), "Transition-based Parsing with Stack-Transformers".
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """What is trained: a shipped config, and values for its model block."""
+    """What is trained: a shipped config, and values for its model block; and the result that is scored."""
 
     config: str
     model: Mapping[str, Any] = field(default_factory=dict)
+    scored: str = "model-best"
 
 
 STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pieces")
@@ -32,6 +34,21 @@ STATE_ROWS = {
     "StateTr+G2CLSTr": (True, False, "labels", "cls", True, True, "first"),
     "StateTr+G2GTr+C": (True, True, "labels", "tokens", True, True, "first"),
 }
+STACK_COLUMNS = ("state_heads", "state_positions", "shift_labels", "n_encoder_layers", "n_layers")
+STACK_ROWS = {
+    "Stack-a": ([], False, 0, 6, 6),
+    "Stack-b": ([], False, 100, 6, 6),
+    "Stack-c": (["buffer", "stack"], False, 0, 6, 6),
+    "Stack-d": (["buffer", "stack"], True, 0, 6, 6),
+    "Stack-e": (["buffer"], False, 0, 6, 6),
+    "Stack-f": (["stack"], False, 0, 6, 6),
+    "Stack-g": (["buffer_top2"], False, 0, 6, 6),
+    "Stack-h": (["stack_top2"], False, 0, 6, 6),
+    "Stack-bh": (["stack_top2"], False, 100, 6, 6),
+    "Stack-small-a": ([], False, 0, 2, 2),
+    "Stack-small-b": ([], False, 100, 2, 2),
+    "Stack-small-c": (["buffer", "stack"], False, 0, 2, 2),
+}
 ROWS = {
     "SynTr": Row("syntr_pretrained.cfg"),
     **{
@@ -40,6 +57,10 @@ ROWS = {
     },
     "SentTr": Row("sent_tr.cfg", {"graph_input": False}),
     "SentTr+G2GTr": Row("sent_tr.cfg", {"graph_input": True}),
+    **{
+        name: Row("stack_transformer.cfg", dict(zip(STACK_COLUMNS, values, strict=True)), "model-last")
+        for name, values in STACK_ROWS.items()
+    },
 }
 #: The rows that a row is compared with.
 AGAINST = {
@@ -52,9 +73,21 @@ AGAINST = {
     "StateTr+G2CLSTr": ("StateCLSTr",),
     "SentTr": ("SynTr",),
     "SentTr+G2GTr": ("SentTr",),
+    "Stack-b": ("Stack-a",),
+    "Stack-c": ("Stack-a", "Stack-b", "SynTr"),
+    "Stack-d": ("Stack-c",),
+    "Stack-e": ("Stack-a", "Stack-c"),
+    "Stack-f": ("Stack-a", "Stack-c"),
+    "Stack-g": ("Stack-e",),
+    "Stack-h": ("Stack-f",),
+    "Stack-bh": ("Stack-h",),
+    "Stack-small-a": ("Stack-a",),
+    "Stack-small-b": ("Stack-small-a", "Stack-b"),
+    "Stack-small-c": ("Stack-small-a", "Stack-c"),
 }
 #: UAS and LAS on the test set of the Penn Treebank by row, start and layers: 2019, table 2; 2020, table 1;
-#: SynTr, with the 12 layers of BERT: 2021, table 3. The papers start from BERT or from scratch.
+#: SynTr, with the 12 layers of BERT: 2021, table 3. The papers start from BERT or from scratch. The
+#: stack-Transformers', on vectors of RoBERTa, are those of the dev set: table 1, which has all of them.
 PUBLISHED = {
     ("SynTr", "checkpoint", 12): (96.60, 94.94),
     ("DepTr", "scratch", 6): (88.40, 84.23),
@@ -78,6 +111,18 @@ PUBLISHED = {
     ("SentTr", "checkpoint", 6): (95.65, 93.85),
     ("SentTr+G2GTr", "checkpoint", 6): (96.06, 94.26),
     ("SentTr+G2GTr", "checkpoint", 7): (96.11, 94.33),
+    ("Stack-a", "checkpoint", 12): (93.9, 92.0),
+    ("Stack-b", "checkpoint", 12): (95.2, 93.5),
+    ("Stack-c", "checkpoint", 12): (95.7, 94.1),
+    ("Stack-d", "checkpoint", 12): (94.8, 92.7),
+    ("Stack-e", "checkpoint", 12): (95.8, 94.0),
+    ("Stack-f", "checkpoint", 12): (95.5, 93.8),
+    ("Stack-g", "checkpoint", 12): (95.7, 93.8),
+    ("Stack-h", "checkpoint", 12): (95.4, 93.8),
+    ("Stack-bh", "checkpoint", 12): (95.4, 93.8),
+    ("Stack-small-a", "checkpoint", 12): (91.0, 88.5),
+    ("Stack-small-b", "checkpoint", 12): (94.6, 92.5),
+    ("Stack-small-c", "checkpoint", 12): (95.5, 93.7),
 }
 
 

@@ -23,7 +23,6 @@ import numpy as np
 import spacy
 import torch
 from comparison import (
-    BEST,
     METRICS,
     TRAINING,
     Counts,
@@ -148,8 +147,9 @@ def score(name: str, start: str, seed: int, args: argparse.Namespace) -> Counts 
         return None
     sentences = list(read_conllu(args.dev, trees="full"))
     counts = kept_counts(folder / COUNTS, sentences)
-    if counts is None and (folder / BEST).exists():
-        counts = parse_and_count(folder / BEST, sentences) | {"training": read_training(folder)}
+    model = folder / ROWS[name].scored
+    if counts is None and model.exists():
+        counts = parse_and_count(model, sentences) | {"training": read_training(folder)}
         write_atomically(folder / COUNTS, json.dumps(counts) + "\n")
     return counts
 

@@ -52,23 +52,35 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E130 = (
         "{n} of the {total} nodes of the AMR have no way to its top. Expected a connected graph, such as "
-        "State.graph() gives."
+        "build_graph() gives."
     )
-    E131 = "{where}: can't read the AMR {text}: {error}. Expected a graph as in (b / bark-01 :ARG0 (d / dog))."
+    E131 = (
+        "{where}: can't read the AMR {text}: {error}. Expected a graph as in (b / bark-01 :ARG0 (d / dog))."
+    )
     E132 = "{where}: {rest} follows the AMR. Expected one graph, and an empty line after it."
     E133 = "{where}: an empty node () in the AMR. Expected a variable and a concept, as in (d / dog)."
     E134 = (
         "{where}: the variable {variable!r} has a second tree. Expected its concept once, and elsewhere the "
         "variable alone."
     )
-    E135 = "{where}: the role {role!r} of the variable {variable!r} has no target, or is missing. Expected both."
-    E136 = "There is no AMR in {path}; {n} could not be read. Expected one or more, of the ids that are wanted."
+    E135 = (
+        "{where}: the role {role!r} of the variable {variable!r} has no target, or is missing. Expected both."
+    )
+    E136 = (
+        "There is no AMR in {path}; {n} could not be read. Expected one or more, of the ids that are wanted."
+    )
     E137 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
     E138 = "The range of ids {entry!r} ends before it starts. Expected it as in 'lpp_1943.1..145'."
     E139 = (
         "AMRs can't be read without penman ({error}). Expected it to be installed, as by: "
         "pip install 'spacy-g2g[amr]'"
     )
+    E140 = "{n} words have {found} lemmas. Expected one for each."
+    E141 = "{action} is not valid in the state {state} (stack | buffer). Expected an action that is."
+    E142 = "candidates is {candidates!r}. Expected one of: {expected}."
+    E143 = "Words were seen with the labels {labels}, which no PRED has. Expected the labels of PREDs."
+    E144 = "The table of actions can't be read: {error}. Expected what ActionTable.to_dict() gave."
+    E145 = "unaligned is {unaligned!r}. Expected one of: {expected}."
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -97,6 +109,9 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E218 = "None of the {n} gold words count ({compared}). Expected one or more that do."
     E219 = "Can't rank sentences by {by!r}. Expected one of: {known}."
+
+    E240 = "There are {gold} gold AMRs, but {predicted} predicted ones. Expected as many."
+    E241 = "restarts is {restarts}. Expected 0 or more."
 
     # 3xx: formats, training, evaluation, cli
     E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
@@ -254,6 +269,8 @@ class Errors(metaclass=_TextsWithCodes):
         "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't "
         "be given, and which can't be copied. Expected a model with tok2vec = null and an encoder block."
     )
+    E417 = "state_heads has {unknown}. Expected a list of any of {choices}."
+    E418 = "state_heads ties {heads}, but there are {n_heads} attention heads. Expected no more than those."
 
     # 5xx: pipeline
     E501 = (
@@ -276,6 +293,10 @@ class Errors(metaclass=_TextsWithCodes):
     E510 = (
         "[initialize.components.{name}.encoder] gives weights, but the model of {name!r} has tok2vec "
         "{encoder!r}, which has its own. Expected one of the two: no such block, or tok2vec = null."
+    )
+    E511 = (
+        "The layer {layer!r} gives {found} vectors for {expected} tokens. Expected one for each token of "
+        "each Doc, as of a tok2vec or of a listener."
     )
     E509 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "

@@ -392,7 +392,45 @@ def test_rows_have_the_values_of_the_papers(script: ModuleType, tmp_path: Path):
     assert [model["graph_input"] for model in sentence.values()] == [False, True]
     assert [model["swap"] for model in sentence.values()] == [True, True]
     assert models["SynTr"]["@architectures"] == "spacy_g2g.SynTr.v1"
-    assert set(script.ROWS) == {*expected, *SENTENCE_ROWS, "SynTr"}
+    assert set(script.ROWS) == {*expected, *SENTENCE_ROWS, "SynTr", *STACK_ROWS}
+
+
+#: Heads, positions, words that SHIFT names, layers of encoder and decoder.
+STACK_ROWS = {
+    "Stack-a": ([], False, 0, 6, 6),
+    "Stack-b": ([], False, 100, 6, 6),
+    "Stack-c": (["buffer", "stack"], False, 0, 6, 6),
+    "Stack-d": (["buffer", "stack"], True, 0, 6, 6),
+    "Stack-e": (["buffer"], False, 0, 6, 6),
+    "Stack-f": (["stack"], False, 0, 6, 6),
+    "Stack-g": (["buffer_top2"], False, 0, 6, 6),
+    "Stack-h": (["stack_top2"], False, 0, 6, 6),
+    "Stack-bh": (["stack_top2"], False, 100, 6, 6),
+    "Stack-small-a": ([], False, 0, 2, 2),
+    "Stack-small-b": ([], False, 100, 2, 2),
+    "Stack-small-c": (["buffer", "stack"], False, 0, 2, 2),
+}
+
+
+def test_stack_transformers_have_the_values_of_the_paper(script: ModuleType, tmp_path: Path):
+    columns = ("state_heads", "state_positions", "shift_labels", "n_encoder_layers", "n_layers")
+    models = {name: model_of(config_of(script, tmp_path, name)) for name in STACK_ROWS}
+    assert {name: tuple(model[column] for column in columns) for name, model in models.items()} == STACK_ROWS
+    assert {model["@architectures"] for model in models.values()} == {"spacy_g2g.StackTransformer.v1"}
+
+
+def test_a_stack_transformer_is_trained_and_its_mean_weights_are_scored(
+    script: ModuleType, tmp_path: Path, trained: list[str]
+):
+    write_corpora(tmp_path)
+    small = {"width": 32, "n_attention_heads": 4, "hidden_width": 64, "n_encoder_layers": 1, "n_layers": 1}
+    sizes = [f"{PARSER}.model.{name}={size}" for name, size in small.items()]
+    script.main(arguments(tmp_path, "--rows", "Stack-small-c", "--set", *sizes, steps=4))
+    assert trained == ["0/scratch/Stack-small-c"]
+    expected = evaluate(
+        str(tmp_path / "out" / "0" / "scratch" / "Stack-small-c" / "model-last"), tmp_path / "dev.conllu"
+    )
+    assert table_of(tmp_path)["scratch"]["Stack-small-c"]["las"]["mean"] == expected["LAS"].f1
 
 
 @pytest.mark.parametrize("start", ["checkpoint", "scratch"])

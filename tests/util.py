@@ -134,7 +134,8 @@ def treebank_examples(nlp: Language) -> list[Example]:
 def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
     """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block.
 
-    settings: ``row``, of ``PAPER_ROWS`` or ``STACK_ROWS``, for a transition-based parser; and those of the model.
+    settings: ``row``, of ``PAPER_ROWS`` or ``STACK_ROWS``, for a transition-based parser; and those
+        of the model.
     """
     sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
     encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}

@@ -37,6 +37,7 @@ class NetworkSpec:
     pretrained_scorers: the scorers' weights came from a parser.
     rare_words: words that are read as unknown in training.
     vector_width: of words that come as vectors, from an encoder that the pipeline shares.
+    frequent_words: the most frequent training words, the first most so, of a network that tells them apart.
     """
 
     encoder: EncoderConfig | None
@@ -48,6 +49,7 @@ class NetworkSpec:
     pretrained_scorers: bool = False
     rare_words: tuple[str, ...] = ()
     vector_width: int = 0
+    frequent_words: tuple[str, ...] = ()
 
     @property
     def own_encoder(self) -> EncoderConfig:
@@ -95,7 +97,8 @@ class Network(nn.Module, ABC):
         """
         piece_ids = self.tensor(batch.piece_ids)
         if batch.vectors is not None:
-            return torch.cat([self.root[None], batch.vectors])[piece_ids]
+            words = batch.vectors[(piece_ids[:, 1:] - 1).clamp(min=0)]
+            return torch.cat([self.root.expand(len(words), 1, -1), words], dim=1)
         mask = None
         if int(batch.lengths.min()) < batch.piece_ids.shape[1]:
             mask = self.tensor(np.arange(batch.piece_ids.shape[1]) < batch.lengths[:, None])

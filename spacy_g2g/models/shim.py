@@ -56,6 +56,7 @@ class G2GShim(Shim):
     mixed_precision: compute in bfloat16 on CUDA.
     unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
         unknown in training.
+    n_frequent_words: how many of the most frequent training words the network is told.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class G2GShim(Shim):
         rate_factor: float,
         mixed_precision: bool,
         unknown_share: float = 0.0,
+        n_frequent_words: int = 0,
     ) -> None:
         super().__init__(None)
         self.build = build
@@ -77,6 +79,7 @@ class G2GShim(Shim):
         self.rate_factor = rate_factor
         self.mixed_precision = mixed_precision
         self.unknown_share = unknown_share
+        self.n_frequent_words = n_frequent_words
         self.spec: NetworkSpec | None = None
         self.n_targets = 0
         self._stored_as = torch.float32
@@ -111,6 +114,7 @@ class G2GShim(Shim):
             pretrained=bool(checkpoint.weights),
             n_initial_labels=n_initial_labels,
             rare_words=() if checkpoint.weights else _rarest_words(sentences, self.unknown_share),
+            frequent_words=_most_frequent_words(sentences, self.n_frequent_words),
         )
         self._set_network(spec)
         if checkpoint.weights:
@@ -118,9 +122,16 @@ class G2GShim(Shim):
         if checkpoint.scorers:
             self._take_scorers(checkpoint, tuple(labels))
 
-    def initialize_from_vectors(self, width: int, labels: Sequence[str]) -> None:
+    def initialize_from_vectors(
+        self, width: int, labels: Sequence[str], sentences: Iterable[Sentence] = ()
+    ) -> None:
         """Build the network for training, of words that come as vectors of a width."""
-        self._set_network(NetworkSpec(None, "", len(labels), None, pretrained=False, vector_width=width))
+        words = _most_frequent_words(sentences, self.n_frequent_words)
+        self._set_network(
+            NetworkSpec(
+                None, "", len(labels), None, pretrained=False, vector_width=width, frequent_words=words
+            )
+        )
 
     def _take_scorers(self, checkpoint: Checkpoint, labels: tuple[str, ...]) -> None:
         """Take a parser's scorers, or warn where they do not fit."""
@@ -333,7 +344,8 @@ class G2GShim(Shim):
             weights = load_tensors(msg["weights"])
             spec["encoder"] = None if spec["encoder"] is None else EncoderConfig(**spec["encoder"])
             spec["tags"] = None if spec["tags"] is None else tuple(spec["tags"])
-            spec["rare_words"] = tuple(spec.get("rare_words", ()))
+            for words in ("rare_words", "frequent_words"):
+                spec[words] = tuple(spec.get(words, ()))
             self._set_network(NetworkSpec(**spec))
             self.network.load_state_dict(weights)
         except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
@@ -353,10 +365,19 @@ class G2GShim(Shim):
 
 
 def _rarest_words(sentences: Iterable[Sentence], share: float) -> tuple[str, ...]:
+    ranked = _rank_words(sentences)
+    return tuple(ranked[: int(share * len(ranked))])
+
+
+def _most_frequent_words(sentences: Iterable[Sentence], n: int) -> tuple[str, ...]:
+    return tuple(reversed(_rank_words(sentences)[-n:])) if n else ()
+
+
+def _rank_words(sentences: Iterable[Sentence]) -> list[str]:
+    """All words, the rarest first."""
     counts = Counter(word for sentence in sentences for word in sentence.words)
     # Among words of one frequency in no order that means anything, but the same in every run.
-    ranked = sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))
-    return tuple(ranked[: int(share * len(ranked))])
+    return sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))
 
 
 def get_shim(model: ParserModel) -> G2GShim:
@@ -384,6 +405,7 @@ def make_model(
     rate_factor: float,
     mixed_precision: bool,
     unknown_share: float = 0.0,
+    n_frequent_words: int = 0,
 ) -> ParserModel:
     """The Thinc model around a network that is built later; the settings are those of ``G2GShim``.
 
@@ -399,6 +421,7 @@ def make_model(
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
         unknown_share=unknown_share,
+        n_frequent_words=n_frequent_words,
     )
     return ParserModel(
         name,

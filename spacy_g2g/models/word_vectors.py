@@ -49,9 +49,10 @@ class WordVectors:
         while len(order):
             n_rows = max(1, max_padded // int(lengths[order[0]] + 1))
             members, order = order[:n_rows], order[n_rows:]
-            yield members.tolist(), self._batch(firsts[members], lengths[members])
+            forms = [sentences[i].words for i in members]
+            yield members.tolist(), self._batch(firsts[members], lengths[members], forms)
 
-    def _batch(self, firsts: IntArray, n_words: IntArray) -> PieceBatch:
+    def _batch(self, firsts: IntArray, n_words: IntArray, forms: Sequence[Sequence[str]]) -> PieceBatch:
         """One batch; firsts: int [sentences], the ids of first words."""
         places = np.arange(int(n_words.max()) + 1)
         is_word = (places > 0) & (places <= n_words[:, None])
@@ -66,4 +67,5 @@ class WordVectors:
             sentences=rows,
             words=np.where(places <= n_words[:, None], places, -1),
             vectors=self.vectors,
+            forms=forms,
         )

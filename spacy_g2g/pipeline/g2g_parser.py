@@ -154,7 +154,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
     ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
         """The inputs with vectors, of a parser that shares an encoder; see ``add_vectors``."""
         tok2vec = get_tok2vec(self.model)
-        if tok2vec is None or not sentences:
+        if tok2vec is None or not (docs and (sentences or is_train)):
             return sentences, lambda _: None
         return add_vectors(sentences, tok2vec, docs, layout, is_train)
 
@@ -332,8 +332,8 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             raise ValueError(Errors.E501.format(name=self.name))
         shim = get_shim(self.model)
         if tok2vec is not None:
-            docs = [example.x for example in islice(get_examples(), EXAMPLES_FOR_WIDTH)]
-            shim.initialize_from_vectors(find_width(tok2vec, docs), self.labels)
+            docs = list(islice((e.x for e in get_examples() if len(e.x)), EXAMPLES_FOR_WIDTH))
+            shim.initialize_from_vectors(find_width(tok2vec, docs), self.labels, sentences)
         else:
             source = encoder or encoder_from_scratch()
             shim.initialize(source, sentences, self.labels, self._count_initial_labels())

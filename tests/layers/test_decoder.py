@@ -320,7 +320,10 @@ def test_heads_have_the_values_of_the_published_figure():
     assert seen.visible is not None
     assert seen.has_any is not None
     shown = [
-        ["".join("abc"[i] for i in range(3) if row[i]) if any_ else "" for row, any_ in zip(rows, has, strict=True)]
+        [
+            "".join("abc"[i] for i in range(3) if row[i]) if any_ else ""
+            for row, any_ in zip(rows, has, strict=True)
+        ]
         for rows, has in zip(seen.visible[0, :2], seen.has_any[0, :2, :, 0], strict=True)
     ]
     assert shown == [["abc", "bc", "c", "c", ""], ["", "a", "ab", "a", "ac"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,9 @@ def settings(**changes: Any) -> ActionSettings:
     return ActionSettings(**{**values, **changes})
 
 
-def make(seed: int = 0, scale: float = 0.2, groups: list[int] | None = None, **changes: Any) -> ActionTransformer:
+def make(
+    seed: int = 0, scale: float = 0.2, groups: list[int] | None = None, **changes: Any
+) -> ActionTransformer:
     torch.manual_seed(seed)
     network = ActionTransformer(
         INPUT, N_ACTIONS, settings(**changes), None if groups is None else np.array(groups)
@@ -175,7 +178,9 @@ def totals_of(network: ActionTransformer, n_words: int) -> list[tuple[float, lis
 
 
 @torch.no_grad()
-def search(network: ActionTransformer, sizes: Sequence[int] = SIZES, penalty: float = 0.0) -> list[tuple[float, Toy]]:
+def search(
+    network: ActionTransformer, sizes: Sequence[int] = SIZES, penalty: float = 0.0
+) -> list[tuple[float, Toy]]:
     found = network.search(*encoded(network, sizes), machines(sizes), penalty)
     assert isinstance(found.machines, ToyMachines)
     assert found.machines.is_final.all()
@@ -186,7 +191,9 @@ def search(network: ActionTransformer, sizes: Sequence[int] = SIZES, penalty: fl
 # Loss
 
 
-def literal_loss(network: ActionTransformer, sequences: list[list[int]], sizes: list[int], share: float) -> float:
+def literal_loss(
+    network: ActionTransformer, sequences: list[list[int]], sizes: list[int], share: float
+) -> float:
     loss = 0.0
     for sequence, size in zip(sequences, sizes, strict=True):
         for step, action in zip(log_probs(network, [sequence], size)[0], sequence, strict=True):
@@ -229,7 +236,10 @@ def test_a_found_sequence_has_the_total_of_its_steps(beam_width: int):
         assert total == pytest.approx(float(of_actions.sum()), abs=1e-4)
         probs = np.array(toy.probs)
         assert probs[:, 0] == pytest.approx(of_actions.exp().numpy(), abs=1e-5)
-        in_group = [step.exp()[[POP] if a == POP else [PUSH, DROP, TWICE]].sum() for step, a in zip(steps, toy.actions, strict=True)]
+        in_group = [
+            step.exp()[[POP] if a == POP else [PUSH, DROP, TWICE]].sum()
+            for step, a in zip(steps, toy.actions, strict=True)
+        ]
         assert probs[:, 1] == pytest.approx(np.array(in_group), abs=1e-5)
 
 
@@ -254,7 +264,7 @@ def test_a_beam_that_loses_nothing_finds_the_best_of_all_sequences(seed: int):
 
 def test_wider_beams_are_better_where_greedy_is_not_best():
     found = [[total for total, _ in search(make(38, 0.0, beam_width=width))] for width in (1, 2, 100)]
-    for narrow, wide in zip(found, found[1:], strict=False):
+    for narrow, wide in pairwise(found):
         assert all(b >= a - 1e-4 for a, b in zip(narrow, wide, strict=True))
         assert sum(wide) > sum(narrow) + 0.1
 

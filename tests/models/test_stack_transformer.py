@@ -33,9 +33,11 @@ from .systems import GOLD, SENTENCES
 SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
 
 
-def make(row: str = "Stack-bh", seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[ParserModel, G2GShim]:
+def make(
+    row: str = "Stack-bh", seed: int = 0, scale: float = 0.1, **settings: Any
+) -> tuple[ParserModel, G2GShim]:
     """An initialised model with random weights, and its shim."""
-    sizes = tiny_sizes(**{"n_positions": settings.pop("n_positions", 64)})
+    sizes = tiny_sizes(n_positions=settings.pop("n_positions", 64))
     model = build_stack_transformer(sizes, **{**SIZES, "beam_width": 1, **STACK_ROWS[row], **settings})
     shim = initialised_model(model, seed, len(LABELS))
     randomise(model, seed + 1, scale)
@@ -95,7 +97,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         stack, buffer = state_places(states)
         for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
             assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
-        found = {i for i in np.flatnonzero(table.valid(states, shifts, swap)[0]).tolist()}
+        found = set(np.flatnonzero(table.valid(states, shifts, swap)[0]).tolist())
         expected = set()
         for action in Action:
             if plain.is_valid(action, swap):
@@ -114,7 +116,9 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
 # Loss and decoding
 
 
-def literal_scores(network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]) -> torch.Tensor:
+def literal_scores(
+    network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]
+) -> torch.Tensor:
     """Log-probabilities after each prefix of actions, decoded step by step: [steps + 1, actions]."""
     batch = shim.wordpieces.batch([sentence])
     memory, mask = network.read(batch)
@@ -124,7 +128,9 @@ def literal_scores(network: StackTransformer, shim: G2GShim, sentence: Sentence,
         if previous >= 0:
             apply(states, network.table.types[[previous]], network.table.labels[[previous]])
         places = [torch.from_numpy(part)[:, None] for part in state_places(states)]
-        hidden = network.parser.decoder.step(torch.tensor([[previous]]), cache, stack_transformer_places(*places))
+        hidden = network.parser.decoder.step(
+            torch.tensor([[previous]]), cache, stack_transformer_places(*places)
+        )
         valid = torch.from_numpy(network.table.valid(states, network.shifts(batch), network.swap))
         rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
     return torch.cat(rows)
@@ -245,7 +251,9 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
     the, stop = (shim.spec.frequent_words.index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
-    copied = get_shim(make("Stack-b", shift_labels=2)[0].from_bytes(make("Stack-b", shift_labels=2)[0].to_bytes()))
+    copied = get_shim(
+        make("Stack-b", shift_labels=2)[0].from_bytes(make("Stack-b", shift_labels=2)[0].to_bytes())
+    )
     assert copied.spec is not None
     assert copied.spec.frequent_words == shim.spec.frequent_words
 
@@ -290,7 +298,9 @@ def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(
         losses.append(loss)
         assert sum(n_encoded) == (3, 4, 4)[number]
         shim.finish_update(Adam(0.01))
-    changed = {name for name, weight in shim.network.state_dict().items() if not torch.equal(weight, before[name])}
+    changed = {
+        name for name, weight in shim.network.state_dict().items() if not torch.equal(weight, before[name])
+    }
     assert not any(name.startswith("encoder.") for name in changed)
     assert {"root", "parser.input.weight", "parser.output.weight"} <= changed
     # Predictions keep nothing.

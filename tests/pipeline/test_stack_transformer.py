@@ -1,0 +1,112 @@
+"""The stack-Transformer on the vectors of an encoder that the pipeline shares, and what it can't learn."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from thinc.api import fix_random_seed
+
+from spacy_g2g.models.shim import get_shim
+
+from ..util import (
+    TINY_STACK,
+    make_nlp,
+    overfit,
+    parser_of,
+    plain_doc,
+    tree_of,
+    treebank_docs,
+    treebank_examples,
+)
+from .test_shared_encoder import LISTENERS, TOK2VEC, transformer
+
+MEAN = {**LISTENERS["transformer"], "pooling": {"@layers": "reduce_mean.v1"}}
+
+
+def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe(upstream, config={"model": TOK2VEC if upstream == "tok2vec" else transformer(folder)})
+    own = {"tok2vec": LISTENERS["tok2vec"] if upstream == "tok2vec" else MEAN, **TINY_STACK, **settings}
+    model = {"@architectures": "spacy_g2g.StackTransformer.v1", **own}
+    model["encoder"] = {"@architectures": "spacy_g2g.GraphEncoder.v1"}
+    nlp.add_pipe("g2g_parser", config={"model": model})
+    return nlp
+
+
+@pytest.mark.parametrize("upstream", ["tok2vec", "transformer"])
+def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_path: Path):
+    nlp = shared_nlp(upstream, tmp_path / "bert", shift_labels=3)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    overfit(nlp, treebank_examples(nlp), steps={"tok2vec": 30, "transformer": 60}[upstream])
+    spec = get_shim(parser_of(nlp).model).spec
+    assert spec is not None
+    assert (spec.encoder, len(spec.frequent_words)) == (None, 3)
+    nlp.to_disk(tmp_path / "nlp")
+    loaded = spacy.load(tmp_path / "nlp")
+    for example in treebank_examples(loaded):
+        assert tree_of(loaded(example.predicted)) == tree_of(example.reference)
+    docs = [plain_doc(loaded.vocab, ["she", "saw", " ", "it"], ["\n"]), *treebank_docs(loaded.vocab)]
+    together = [tree_of(doc) for doc in loaded.pipe([doc.copy() for doc in docs])]
+    assert together == [tree_of(loaded(doc)) for doc in docs]
+
+
+def test_the_shared_encoder_gets_the_gradient(tmp_path: Path):
+    nlp = shared_nlp("tok2vec", tmp_path)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    encoder: Any = nlp.get_pipe("tok2vec")
+    before = encoder.model.to_bytes()
+    # What a listener hands back is applied in the following update.
+    overfit(nlp, treebank_examples(nlp), steps=2)
+    assert encoder.model.to_bytes() != before
+
+
+def test_sentences_with_missing_labels_are_left_out_with_a_counted_warning():
+    nlp = make_nlp(row="Stack-c")
+    examples = treebank_examples(nlp)
+    examples[0].reference[0].dep_ = "root"  # the root's label within the tree
+    with pytest.warns(UserWarning, match=r"W504.*'g2g_parser'.* 1 of 10 sentences"):
+        nlp.initialize(lambda: examples)
+    losses = nlp.update(examples[:1], sgd=nlp.create_optimizer(), losses={}, drop=0.0)
+    assert losses == {"g2g_parser": 0.0}
+
+
+def test_wider_beams_can_be_set_on_a_kept_parser(tmp_path: Path):
+    nlp = make_nlp(row="Stack-bh")
+    nlp.initialize(lambda: treebank_examples(nlp))
+    overfit(nlp, treebank_examples(nlp), steps=25)
+    nlp.to_disk(tmp_path)
+    setting = {"components": {"g2g_parser": {"model": {"beam_width": 5}}}}
+    loaded = spacy.load(tmp_path, config=setting)
+    assert get_shim(parser_of(loaded).model).network.parser.settings.beam_width == 5
+    for example in treebank_examples(loaded):
+        assert tree_of(loaded(example.predicted)) == tree_of(example.reference)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"state_heads": ["queue"]}, "state_heads"),
+        ({"state_heads": "stack"}, "state_heads"),
+        ({"tag_attr": "POS"}, "tag_attr"),
+        ({"shift_labels": "many"}, "shift_labels"),
+    ],
+)
+def test_settings_that_there_are_not_are_a_config_error_that_names_them(settings: dict[str, Any], name: str):
+    with pytest.raises(Exception, match=name):
+        make_nlp(row="Stack-c", **settings)
+
+
+def test_a_half_precision_save_is_half_the_size_and_parses():
+    nlp = make_nlp(row="Stack-c")
+    nlp.initialize(lambda: treebank_examples(nlp))
+    shim = get_shim(parser_of(nlp).model)
+    with shim.half_precision():
+        small = shim.to_bytes()
+    assert len(small) < 0.6 * len(shim.to_bytes())
+    shim.from_bytes(small)
+    assert all(torch.isfinite(weight).all() for weight in shim.network.parameters())
+    assert len(parser_of(nlp).predict(treebank_docs(nlp.vocab))) == 10
