@@ -151,14 +151,7 @@ def _read(
     except (ValueError, OSError) as error:
         raise ValueError(Errors.E396.format(name=name, error=error)) from error
     docs = [example.predicted for example in examples]
-    layout = layouts.lay_out(docs)
-    unset = layout.unset
-    if unset.any():
-        # As in training: where the predicted Doc has no boundaries, those of the reference.
-        pairs = zip(examples, unset, strict=True)
-        layout = layouts.lay_out(
-            docs, [layouts.gold_starts(e) if is_unset else None for e, is_unset in pairs]
-        )
+    layout = layouts.lay_out_examples(examples)
     gold = list(_gold_sentences(examples, docs, layout))
     references = [example.reference for example in examples]
     n_labels = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
@@ -166,7 +159,7 @@ def _read(
         gold,
         docs=len(docs),
         white_space=len(layout.sentence_of) - len(layout.words),
-        unset=int(unset.sum()),
+        unset=int(layout.unset.sum()),
         misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.labels)),
         multiword=multiword(references),
     )
@@ -175,19 +168,12 @@ def _read(
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:
     """The sentences that have words, with their gold trees."""
-    parses = [layouts.gold_parse(example) for example in examples]
-    shifted = [
-        np.where(heads < 0, -1, heads + start)
-        for (heads, _), start in zip(parses, layout.doc_starts[:-1], strict=True)
-    ]
-    absolute = layouts.concatenate(shifted, np.int64)
+    absolute, labels = layouts.gold_trees(examples, layout)
     heads = layouts.heads_in_sentences(layout, absolute)
     of_words = absolute[layout.words]
     is_lost = (heads < 0) & (of_words >= 0)
     is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
     heads = np.select([is_outside, is_lost, heads < 0], [OUTSIDE, SPACE, MISSING], heads)
-    flat = [dep for _, deps in parses for dep in deps]
-    labels = [flat[i] for i in layout.words]
     sentences = layouts.make_sentences(docs, layout, None)
     for sentence, words in zip(sentences, layouts.slices(layout), strict=True):
         yield GoldSentence(sentence.words, heads[words].tolist(), labels[words])

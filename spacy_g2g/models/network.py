@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .types import BoolArray, Parse, Tree
+from .types import BoolArray, IntArray, Parse, Tree
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.
@@ -107,6 +107,21 @@ class Network(nn.Module, ABC):
             extra = tags if extra is None else extra + tags
         pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
+
+    def mean_pieces(self, vectors: Tensor, words: IntArray, batch: PieceBatch) -> Tensor:
+        """The mean over the pieces of ROOT and of each word, which may be in several rows.
+
+        vectors: float [rows, width of the rows, any width]; words: int [rows, width of the rows], as
+            ``batch.words``.
+        Returns float32 [sentences, words + 1, any width], zeros for what has no pieces.
+        """
+        n, width = batch.word_index.shape
+        rows, places = np.nonzero(words >= 0)
+        owners = batch.sentences[rows] * width + words[rows, places]
+        counts = np.maximum(np.bincount(owners, minlength=n * width), 1).astype(np.float32)
+        picked = vectors[self.tensor(rows), self.tensor(places)].float()
+        sums = picked.new_zeros(n * width, picked.shape[1]).index_add(0, self.tensor(owners), picked)
+        return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
 
     @abstractmethod
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:

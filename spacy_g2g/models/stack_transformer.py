@@ -284,13 +284,13 @@ class StackTransformer(Network):
         if batch.vectors is not None:
             return self.encode(batch)
         if not self.is_frozen:
-            words = self._mean_pieces(batch)
+            words = self._encode_words(batch)
         else:
             with torch.no_grad():
-                words = self._kept_words(batch) if self.training else self._mean_pieces(batch)
+                words = self._kept_words(batch) if self.training else self._encode_words(batch)
         return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
 
-    def _mean_pieces(self, batch: PieceBatch) -> Tensor:
+    def _encode_words(self, batch: PieceBatch) -> Tensor:
         """Means of encoded pieces of each word, which may be in several rows: [sentences, words, width]."""
         # Without ROOT, the second piece, the encoder reads what it was trained on.
         piece_ids, words = (np.delete(array, 1, axis=1) for array in (batch.piece_ids, batch.words))
@@ -298,14 +298,7 @@ class StackTransformer(Network):
         if int(batch.lengths.min()) - 1 < piece_ids.shape[1]:
             mask = self.tensor(np.arange(piece_ids.shape[1]) < batch.lengths[:, None] - 1)
         vectors = self.encoder(self.tensor(piece_ids), mask)
-        n, width = len(batch.n_words), int(batch.n_words.max())
-        rows, places = np.nonzero(words > 0)
-        owners = batch.sentences[rows] * width + words[rows, places] - 1
-        counts = np.maximum(np.bincount(owners, minlength=n * width), 1).astype(np.float32)
-        picked = vectors[self.tensor(rows), self.tensor(places)].float()
-        sums = picked.new_zeros(n * width, picked.shape[1]).index_add(0, self.tensor(owners), picked)
-        means: Tensor = (sums / self.tensor(counts)[:, None]).view(n, width, -1)
-        return means
+        return self.mean_pieces(vectors, words, batch)[:, 1:]
 
     def _kept_words(self, batch: PieceBatch) -> Tensor:
         """The vectors of words, of which those of sentences seen before are kept."""
@@ -313,7 +306,7 @@ class StackTransformer(Network):
         new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
         found = [self._kept.get(key) for key in keys]
         if len(new):
-            vectors = self._mean_pieces(batch.take(new))
+            vectors = self._encode_words(batch.take(new))
             for i, of_sentence in zip(new.tolist(), vectors, strict=True):
                 words = found[i] = of_sentence[: batch.n_words[i]].cpu()
                 if self._n_kept + len(words) <= MAX_KEPT_WORDS:

@@ -192,24 +192,13 @@ class StateTr(TransitionNetwork):
         piece_ids = self.tensor(batch.piece_ids)
         table = self.encoder.embeddings.pieces
         if self.pieces == "mean":
-            vectors = self._mean_pieces(batch, table(piece_ids))
+            vectors = self.mean_pieces(table(piece_ids), batch.words, batch)
         else:
             vectors = table(piece_ids.flatten()[index])
         if self.tags is not None and batch.tag_ids is not None:
             vectors = vectors + self.tags(self.tensor(batch.tag_ids).flatten()[index])
         frame = batch.piece_ids[0, [batch.lengths[0] - 1, 0]]
         return torch.cat([vectors, table(self.tensor(frame)).expand(len(vectors), -1, -1)], 1)
-
-    def _mean_pieces(self, batch: PieceBatch, vectors: Tensor) -> Tensor:
-        """The mean over the pieces of each word; vectors: [rows, width of the rows, embedding_width]."""
-        n, width = batch.word_index.shape
-        rows, places = np.nonzero(batch.words >= 0)
-        words = batch.sentences[rows] * width + batch.words[rows, places]
-        counts = np.maximum(np.bincount(words, minlength=n * width), 1).astype(np.float32)
-        sums = vectors.new_zeros(n * width, vectors.shape[-1])
-        picked = vectors[self.tensor(rows), self.tensor(places)]
-        sums = sums.index_add(0, self.tensor(words), picked)
-        return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
 
     def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
         """Let the words on the stacks take in what a step gave them.

@@ -253,28 +253,11 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         from ..models.types import Tree
 
         docs = [example.predicted for example in examples]
-        layout = layouts.lay_out(docs)
-        if layout.unset.any():
-            starts = [
-                layouts.gold_starts(example) if unset else None
-                for example, unset in zip(examples, layout.unset, strict=True)
-            ]
-            layout = layouts.lay_out(docs, starts)
-        parses = [layouts.gold_parse(example) for example in examples]
-        heads = layouts.heads_in_sentences(
-            layout,
-            layouts.concatenate(
-                [
-                    np.where(heads < 0, -1, heads + start)
-                    for (heads, _), start in zip(parses, layout.doc_starts[:-1], strict=True)
-                ],
-                np.int64,
-            ),
-        )
-        ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
+        layout = layouts.lay_out_examples(examples)
         # White space may have any label: it is not learned.
-        flat = [dep for _, deps in parses for dep in deps]
-        deps = [flat[i] for i in layout.words]
+        absolute, deps = layouts.gold_trees(examples, layout)
+        heads = layouts.heads_in_sentences(layout, absolute)
+        ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
         unknown = sorted(set(deps) - set(ids))
         if unknown and not self.labels:
             raise ValueError(Errors.E405)

@@ -184,6 +184,31 @@ def _initial_graph(doc: Doc) -> tuple[IntArray, HashArray]:
     return np.where(deps == 0, -1, heads), deps
 
 
+def lay_out_examples(examples: Sequence[Example]) -> Layout:
+    """The sentences of the predicted Docs: at their boundaries, of those without any at the reference's."""
+    docs = [example.predicted for example in examples]
+    layout = lay_out(docs)
+    if not layout.unset.any():
+        return layout
+    pairs = zip(examples, layout.unset, strict=True)
+    return lay_out(docs, [gold_starts(example) if unset else None for example, unset in pairs])
+
+
+def gold_trees(examples: Sequence[Example], layout: Layout) -> tuple[IntArray, list[str]]:
+    """Gold heads and labels of all Examples, whose predicted Docs a layout is of; see ``gold_parse``.
+
+    Returns int [tokens], token numbers over all Docs, of a root its own, -1 where missing; and the labels of
+    words, "" where missing.
+    """
+    parses = [gold_parse(example) for example in examples]
+    starts = layout.doc_starts[:-1]
+    absolute = [
+        np.where(heads < 0, -1, heads + start) for (heads, _), start in zip(parses, starts, strict=True)
+    ]
+    flat = [dep for _, deps in parses for dep in deps]
+    return concatenate(absolute, np.int64), [flat[i] for i in layout.words]
+
+
 def gold_starts(example: Example) -> BoolArray | None:
     """Sentence starts of the reference, as the predicted Doc's tokens; None if it has none."""
     reference = example.reference
