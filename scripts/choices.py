@@ -19,6 +19,8 @@ UNSET = ("", "null", "None")
 #: Encoders that a treebank's row names.
 CHOICES = ("papers", "modern")
 SOURCE = "source.json"
+#: The kind of data, in its source.json, and of a pipeline.
+AMR = "amr"
 #: The language that needs no tokenizer of its own.
 NEUTRAL = "xx"
 
@@ -34,7 +36,7 @@ def papers_treebanks() -> list[str]:
 
 
 def read_source(data: Path | None) -> dict[str, Any]:
-    """What scripts/treebank.py wrote of a treebank; empty where it wrote nothing."""
+    """What scripts/treebank.py or amr_data.py wrote of its data; empty where it wrote nothing."""
     if data is None or not (data / SOURCE).exists():
         return {}
     source: dict[str, Any] = json.loads((data / SOURCE).read_text(encoding="utf8"))
@@ -68,7 +70,8 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
     if encoder not in CHOICES:
         return encoder
     table = read_table()
-    row = table["treebanks"].get(source.get("treebank"), table["others"])
+    others = table[AMR if source.get("kind") == AMR else "others"]
+    row = table["treebanks"].get(source.get("treebank"), others)
     return str(row[encoder])
 
 

@@ -27,7 +27,7 @@ from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
-BEST, CONFIG, TRAINING = "model-best", "train.cfg", "training.json"
+BEST, LAST, CONFIG, TRAINING = "model-best", "model-last", "train.cfg", "training.json"
 #: Names in table.json and headings of the scores.
 METRICS = {"uas": "UAS", "las": "LAS", "las_subtypes": "LAS with subtypes"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from choices import encoder_license, pipeline_name
+from choices import AMR, encoder_license, pipeline_name
 from tables import Table, markdown_table
 
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
@@ -13,7 +13,9 @@ from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
 #: Metrics of a card, by the sets of `scripts/score.py`.
 DEPENDENCY_METRICS = ("UAS", "LAS", "CLAS", "UAS_nopunct", "LAS_nopunct")
 TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
-METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS)
+AMR_METRICS = ("Smatch", "Concepts")
+METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
+AMR_PARSER = "amr_parser"
 #: Components that annotate columns which others leave empty.
 TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "attribute_ruler")
 #: What components have learned.
@@ -25,9 +27,10 @@ TASKS = {
     "parser": "dependency trees",
     "g2g_parser": "dependency trees",
     "rng_refiner": "dependency trees",
+    AMR_PARSER: "AMRs",
 }
 #: What a package says of its treebank, beside the address.
-TREEBANK_FACTS = ("treebank", "tag", "commit", "license", "date")
+TREEBANK_FACTS = ("kind", "treebank", "tag", "commit", "license", "date")
 SET_NAMES = {
     "dev": "development set",
     "test": "test set",
@@ -35,6 +38,14 @@ SET_NAMES = {
     "test_raw": "test set, from text",
 }
 CODE_LICENSE = "MIT"
+NOTES = (
+    "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless they say from text: "
+    "punctuation counts, label subtypes do not."
+)
+AMR_NOTES = (
+    "Scores are Smatch, over the triples of all sentences and without links to Wikipedia, and the F1 score of "
+    "concepts alone; on gold words and sentences."
+)
 
 
 def complete_meta(
@@ -49,6 +60,10 @@ def complete_meta(
     treebank, training = facts.get("treebank", {}), facts.get("training", {})
     name = treebank_name(treebank)
     performance = dict(meta.get("performance", {}))
+    for letter, rate in {"p": "precision", "r": "recall", "f": "f1"}.items():
+        if "Smatch" in scores.get("dev", {}):
+            # Training has noted those of the last evaluation, not of the mean of the best weights.
+            performance[f"smatch_{letter}"] = scores["dev"]["Smatch"][rate]
     for split, metrics in scores.items():
         shown = metrics_of(split, meta.get("pipeline", []))
         performance |= {f"{split}_{m.lower()}": metrics[m]["f1"] for m in shown if m in metrics}
@@ -63,8 +78,7 @@ def complete_meta(
         "license": treebank.get("license") or "unknown",
         "sources": _sources(treebank, training),
         "performance": performance,
-        "notes": "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless they "
-        "say from text: punctuation counts, label subtypes do not.",
+        "notes": AMR_NOTES if treebank.get("kind") == AMR else NOTES,
         "spacy_g2g": {
             "size_in_bytes": size,
             "code_license": CODE_LICENSE,
@@ -78,6 +92,8 @@ def complete_meta(
 
 def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
     """Metrics of what a pipeline annotates, of a set that is read from gold words or from text."""
+    if AMR_PARSER in pipeline:
+        return AMR_METRICS
     tokens = TOKEN_METRICS if set(TAGGERS) & set(pipeline) else ()
     segments = ("Tokens", "Sentences", "Words") if split.endswith("_raw") else ()
     return (*segments, *tokens, *DEPENDENCY_METRICS)
@@ -111,12 +127,16 @@ def model_card(meta: Mapping[str, Any]) -> str:
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licences",
-        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the treebank, whose "
+        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the {_data(facts)}, whose "
         "licence may bind those who use them or pass them on (see LICENSES_SOURCES): one with NC does not "
         "allow commercial use.",
         markdown_table([("source", "licence"), *((s["name"], s["license"]) for s in meta["sources"])]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _data(facts: Mapping[str, Any]) -> str:
+    return "AMR corpus" if facts.get("treebank", {}).get("kind") == AMR else "treebank"
 
 
 def _without_punctuation(rule: str | None) -> str:
@@ -127,8 +147,8 @@ def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[s
     treebank = facts.get("treebank", {})
     labels = ", ".join(f"{name} {len(found)}" for name, found in meta.get("labels", {}).items() if found)
     return [
-        ("treebank", treebank_name(treebank)),
-        ("commit of the treebank", treebank.get("commit") or "-"),
+        (_data(facts), treebank_name(treebank)),
+        (f"commit of the {_data(facts)}", treebank.get("commit") or "-"),
         ("components", ", ".join(meta.get("pipeline", []))),
         ("labels", labels or "-"),
         ("size on disk", f"{facts['size_in_bytes'] / 1e6:.1f} MB"),

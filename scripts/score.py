@@ -1,53 +1,80 @@
 """Score a pipeline on a treebank's development and test sets: `score.py MODEL FOLDER METRICS ...`.
 
 METRICS gets dev.json and test.json, and facts.json that says of what: the treebank and what scripts/train.py
-noted beside the pipeline. What is scored already is left as it is.
+noted beside the pipeline. What is scored already is left as it is. With `--amrs` the sets are those of AMRs
+that scripts/amr_data.py converted, and FOLDER is the one that it fetched.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from choices import UNSET, read_source
+import spacy
+from choices import AMR, UNSET, read_source
 from once import FACTS, digest, is_done, mark_done, read_facts
 from spacy.cli._util import setup_gpu
+from wasabi import msg
 
 import spacy_g2g
 from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
+from spacy_g2g.training.amr_corpus import make_amr_corpus
 
 KINDS = ("parser", "refined", "pipeline")
+#: Metrics of AMRs by their names in the scores of the pipeline.
+AMR_SCORES = {"Smatch": "smatch", "Concepts": "amr_concepts"}
 
 
-def score_once(
-    model: Path, model_digest: str, gold: Path, output: Path, raw: bool, exclude_punct: str
-) -> bool:
-    """Write the metrics of one set, unless they are there; whether they were written."""
-    made = {"inputs": {"model": model_digest, "gold": digest(gold)}}
-    made["settings"] = {"raw": raw, "exclude_punct": exclude_punct}
-    if is_done(output, made):
-        return False
+def score_once(model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any) -> None:
+    """Write the metrics of one set by a function, unless they are there."""
+    made = {"inputs": {"model": model_digest, "gold": digest(gold)}, "settings": settings}
+    if not is_done(output, made):
+        write()
+        mark_done(output, made)
+
+
+def write_trees(model: Path, gold: Path, output: Path, raw: bool, exclude_punct: str) -> None:
     scores = evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, silent=False)
     write_scores(scores, output)
-    mark_done(output, made)
     print_scores(scores, f"{'text' if raw else 'gold words and sentences'}: {output}")
-    return True
+
+
+def write_amrs(model: Path, gold: Path, output: Path) -> None:
+    """Write Smatch and the scores of concepts, on gold words and sentences."""
+    nlp = spacy.load(model)
+    found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
+    keys = {"precision": "p", "recall": "r", "f1": "f"}
+    scores = {
+        name: {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
+        for name, prefix in AMR_SCORES.items()
+    }
+    with atomic_path(output) as path:
+        path.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf8")
+    rows = [(name, *(f"{100 * value:.2f}" for value in values.values())) for name, values in scores.items()]
+    msg.divider(f"AMRs, from gold words and sentences: {output}")
+    msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
 
 
 def score(args: argparse.Namespace) -> None:
     exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
     model_digest = digest(args.model)
     for split in ("dev", "test"):
-        gold = args.folder / f"{split}.conllu"
+        gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder / f"{split}.conllu"
         for raw in (False, True) if args.raw else (False,):
             output = args.metrics / f"{split}{'_raw' if raw else ''}.json"
             if not gold.exists():
                 output.unlink(missing_ok=True)
-                continue
-            score_once(args.model, model_digest, gold, output, raw, exclude_punct)
+            elif args.amrs:
+                score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
+            else:
+                write = partial(write_trees, args.model, gold, output, raw, exclude_punct)
+                score_once(model_digest, gold, output, write, raw=raw, exclude_punct=exclude_punct)
     write_facts(args, exclude_punct)
 
 
@@ -55,7 +82,7 @@ def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
     """Note what was scored, with the date at which it changed."""
     facts = {
         "run": args.run or args.metrics.name,
-        "kind": args.kind,
+        "kind": AMR if args.amrs else args.kind,
         "treebank": read_source(args.folder),
         "training": read_facts(args.model.parent),
         "exclude_punct": exclude_punct,
@@ -76,6 +103,7 @@ def main() -> None:
     cli.add_argument("metrics", type=Path, help="folder for the scores")
     cli.add_argument("--run", default="", help="name that a parser and its refiner share in the report")
     cli.add_argument("--kind", choices=KINDS, default="parser", help="what the pipeline is, in the report")
+    cli.add_argument("--amrs", type=Path, help="folder with dev.spacy and perhaps test.spacy, of AMRs")
     cli.add_argument("--raw", action="store_true", help="also from text, not from gold words and sentences")
     cli.add_argument("--exclude-punct", default="", help="also without punctuation; see g2g evaluate")
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")

@@ -21,7 +21,7 @@ from typing import Any
 import spacy
 import torch
 from choices import UNSET, choose_encoder, choose_language, encoder_name, read_source
-from comparison import BEST, TRAINING, has_setting, train_into
+from comparison import BEST, LAST, TRAINING, has_setting, train_into
 from once import FACTS, is_done, made_from, mark_done, read_facts
 from spacy.language import Language
 from spacy.pipeline import DependencyParser
@@ -38,6 +38,8 @@ from spacy_g2g.training.corpus import corpus_files, read_docs
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
+#: Leaves the mean of several weights in model-last.
+AVERAGE = "spacy_g2g.average_best.v1"
 
 
 def choose_config(config: str, encoder: str, parser: str = "") -> Path:
@@ -155,6 +157,11 @@ def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
     return load_config(path, overrides=known)
 
 
+def result(config: Config) -> str:
+    """The folder of what a training is for: model-best, or model-last where it is a mean of weights."""
+    return LAST if config["training"].get("logger", {}).get("@loggers") == AVERAGE else BEST
+
+
 def versions() -> dict[str, str]:
     """Of what trained a pipeline; "commit" where the project is a checkout."""
     found = {
@@ -233,7 +240,8 @@ def main() -> None:
         {name: file for name, file in inputs.items() if file.exists()},
         parser=parser, encoder=encoder, lang=lang, steps=steps,
     )  # fmt: skip
-    if is_done(args.output / BEST, made):
+    trained = args.output / result(config)
+    if is_done(trained, made):
         return
     settings = overrides("" if parser else encoder, lang) | steps
     settings |= {"paths.train": args.train, "paths.dev": args.dev}
@@ -253,7 +261,7 @@ def main() -> None:
     facts["max_steps"] = max_steps  # fewer where the config has patience or epochs
     facts |= {"epochs": round(max_steps / counts["batches"], 2), **counts, "device": device(args.gpu)}
     write_facts(args.output, facts)
-    mark_done(args.output / BEST, made)
+    mark_done(trained, made)
 
 
 if __name__ == "__main__":

@@ -70,13 +70,13 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
             )
         verify(folder, checksums)
         return
-    with _staging(folder) as temporary:
+    with staging_folder(folder) as temporary:
         plain = _plain_folder(base, treebank)
         source = plain or _clone(base, treebank, tag, temporary / "clone")
         staged = temporary / "staged"
         staged.mkdir()
         parts = _join_splits(treebank, source, staged)
-        _write_source(
+        write_source(
             staged,
             treebank=treebank,
             tag=tag,
@@ -120,12 +120,12 @@ def import_files(
         if found["parts"] == parts and found["license"] == data_license:
             verify(folder, checksums)
             return
-    with _staging(folder) as temporary:
+    with staging_folder(folder) as temporary:
         staged = temporary / "staged"
         staged.mkdir()
         for split, found in files.items():
             _write_conllu(found, staged / f"{split}.conllu")
-        _write_source(
+        write_source(
             staged, treebank=treebank, tag="", origin=FILES, commit="", license=data_license, parts=parts
         )
         if folder.exists():
@@ -167,7 +167,7 @@ def find_license(folder: Path) -> str:
 
 
 @contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
+def staging_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder beside another, which goes away; so does one that was left by a killed download."""
     temporary = folder.with_name(f".{folder.name}.download")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -180,7 +180,7 @@ def _staging(folder: Path) -> Iterator[Path]:
 
 def _plain_folder(base: str, treebank: str) -> Path | None:
     """The local folder of a treebank that is not a git repository, if it is one."""
-    path = _local(base)
+    path = local_path(base)
     if path is None:
         return None
     path = path / treebank
@@ -190,14 +190,15 @@ def _plain_folder(base: str, treebank: str) -> Path | None:
     return None if is_repository else path
 
 
-def _local(base: str) -> Path | None:
+def local_path(base: str) -> Path | None:
+    """The path that a base is, or that a file:// address names; None for other addresses."""
     if base.startswith("file://"):
         return Path(url2pathname(urlparse(base).path))
     return Path(base) if "://" not in base and not base.startswith("git@") else None
 
 
 def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
-    path = _local(base)
+    path = local_path(base)
     # As a URL, since git makes no shallow clones of paths.
     root = path.resolve().as_uri() if path else base.rstrip("/")
     done = _git(
@@ -290,7 +291,8 @@ def _describe(path: Path, name: str) -> dict[str, str]:
     return {"file": name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
-def _write_source(folder: Path, **source: Any) -> None:
+def write_source(folder: Path, **source: Any) -> None:
+    """Note where the files of a folder are from, with the date; see ``choices.read_source``."""
     source["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     (folder / SOURCE).write_text(json.dumps(source, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
 

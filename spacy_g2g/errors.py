@@ -81,6 +81,13 @@ class Errors(metaclass=_TextsWithCodes):
     E143 = "Words were seen with the labels {labels}, which no PRED has. Expected the labels of PREDs."
     E144 = "The table of actions can't be read: {error}. Expected what ActionTable.to_dict() gave."
     E145 = "unaligned is {unaligned!r}. Expected one of: {expected}."
+    E146 = "doc._.amr is {found}. Expected a list with the text of an AMR for each sentence, or None."
+    E147 = (
+        "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one for "
+        "each, and no new boundaries after AMRs are set."
+    )
+    E148 = "{where}: the AMR has no words. Expected a line of its sentence, as in '# ::snt The dog barked .'"
+    E150 = "What was learned of AMRs can't be read: {error}. Expected what AmrScheme.to_dict() gave."
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -127,6 +134,14 @@ class Errors(metaclass=_TextsWithCodes):
     E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
     E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
     E309 = "{where}: the column FORM is empty."
+    E318 = (
+        "The pipeline gave the sentence {sentence!r} {n} AMR(s) and the tokens {words}. Expected one at "
+        "most, and the words of the file: a pipeline that neither merges nor splits tokens or sentences."
+    )
+    E319 = (
+        "Sentence {text!r} has no AMR: the components {names} set no doc._.amr. Expected an amr_parser, or "
+        "another component that sets it, among them."
+    )
     E320 = "n_sents is {n_sents}. Expected 1 or more sentences a Doc."
     E321 = "Unknown annotations {names}. Expected names out of {expected}."
     E322 = "Annotations {names} have one of HEAD and DEP without the other. Expected both or none."
@@ -168,7 +183,10 @@ class Errors(metaclass=_TextsWithCodes):
     E341 = "There is no .conllu file at {path}."
     E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
     E343 = "There is no file {path}."
-    E344 = "No trees: the components {names} set no heads. Expected a parser such as g2g_parser among them."
+    E344 = (
+        "Neither trees nor AMRs: the components {names} set no heads and no doc._.amr. Expected a parser "
+        "such as g2g_parser or amr_parser among them."
+    )
     E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
     E351 = "runs is {runs}. Expected 1 or more."
     E360 = "{where}: a token of white space only cannot be evaluated."
@@ -215,6 +233,15 @@ class Errors(metaclass=_TextsWithCodes):
         "{where}: expected the 10 columns of CoNLL-X separated by tabs, or the first 8, found {found}: "
         "{row!r}"
     )
+    E392 = (
+        "The AMR corpus has no path. Expected a file of AMRs (.txt, .amr), a .spacy file, or a folder of "
+        "them."
+    )
+    E393 = (
+        "There is no AMR corpus at {path}. Expected a file of AMRs (.txt, .amr), a .spacy file, or a folder "
+        "of them."
+    )
+    E394 = "{path} is no AMR corpus. Expected files of these types: {expected}."
     E395 = (
         "The pipeline has the components {names}, and of ours it trains none (training.frozen_components is "
         "{frozen}). Expected a g2g_parser or rng_refiner that is trained."
@@ -271,6 +298,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E417 = "state_heads has {unknown}. Expected a list of any of {choices}."
     E418 = "state_heads ties {heads}, but there are {n_heads} attention heads. Expected no more than those."
+    E419 = "A parser of AMR can't be given {n} labels. Expected its actions, which are set when it is built."
 
     # 5xx: pipeline
     E501 = (
@@ -301,6 +329,21 @@ class Errors(metaclass=_TextsWithCodes):
     E509 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "
         "one root, and projective ones where the model has swap = false."
+    )
+    E512 = "{setting} of amr_parser is {value}. Expected {expected}."
+    E513 = (
+        "{name!r} has the model {model!r}, which builds {builds}. Expected one that builds {expected}: "
+        "spacy_g2g.AmrStackTransformer.v1 for amr_parser, the other ones for g2g_parser and rng_refiner."
+    )
+    E514 = (
+        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of them of the same "
+        "words. Expected Examples whose references have doc._.amr. It gets lost in a DocBin made without "
+        "store_user_data=True, and in spacy.Corpus.v1 with gold_preproc = true or a max_length other than 0; "
+        "the reader spacy_g2g.AMRCorpus.v1 and files of `g2g convert-amr` have it."
+    )
+    E515 = (
+        "{origin}: the actions of the network are not those of the component. Expected cfg and model that "
+        "were saved together."
     )
 
 
@@ -342,3 +385,12 @@ class Warnings(metaclass=_TextsWithCodes):
         "and tag set in the gold file, or another choice; scores without punctuation are those with it."
     )
     W513 = "{n} AMR(s) of {path} can't be read and are left out. The first: {first}"
+    W514 = (
+        "{n} of {of} sentences of {path} look as if their text was not tokenised, and there is no ::tok; "
+        "such words keep their punctuation marks, as {word!r} does. Expected gold_tokens = false "
+        "(convert-amr: --no-gold-tokens) for such a file."
+    )
+    W507 = (
+        "{name}: {n} of {of} AMRs are of sentences that the predicted Docs do not have with the same words. "
+        "They are not learned."
+    )

@@ -1,11 +1,17 @@
-"""`benchmarks/amr_oracle.py` prints a row for each part of the files."""
+"""The benchmarks of AMR: `amr_oracle.py` has a row for each part of the files, `amr_parsing.py` for each system."""
 
 import importlib
 import json
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import spacy
+
+from spacy_g2g.training.amr_corpus import make_amr_corpus
+
+from .util import TINY_STACK
 
 ROOT = Path(__file__).parent.parent
 FILE = """# ::id a.1
@@ -18,14 +24,18 @@ FILE = """# ::id a.1
 """
 
 
+def load(name: str) -> ModuleType:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
 def test_the_oracle_of_small_files_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "amr.txt"
     path.write_text(FILE, encoding="utf8")
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        benchmark = importlib.import_module("amr_oracle")
-    finally:
-        sys.path.pop(0)
+    benchmark = load("amr_oracle")
     parts = [f"{path}:one=a.1", f"{path}:all", str(path)]
     benchmark.main([*parts, "--split", "all", "--output", str(tmp_path / "out")])
     rows = json.loads((tmp_path / "out.json").read_text(encoding="utf8"))
@@ -37,3 +47,25 @@ def test_the_oracle_of_small_files_loses_nothing(tmp_path: Path, capsys: pytest.
     # The full stop is a word of its own where the text is split: one more SHIFT and REDUCE for each sentence.
     assert rows[1]["actions"] == rows[2]["actions"] + 4
     assert capsys.readouterr().out == (tmp_path / "out.md").read_text(encoding="utf8")
+
+
+def test_parsers_have_rows_and_comparisons(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "amr.txt"
+    path.write_text(FILE, encoding="utf8")
+    pipelines = []
+    for seed in range(3):
+        spacy.util.fix_random_seed(seed)
+        nlp = spacy.blank("en")
+        nlp.add_pipe("amr_parser", config={"model": TINY_AMR})
+        nlp.initialize(lambda: make_amr_corpus(path)(nlp))  # noqa: B023
+        pipelines.append(tmp_path / str(seed))
+        nlp.to_disk(pipelines[-1])
+    systems = [f"one={pipelines[0]},{pipelines[1]}", f"other={pipelines[2]}"]
+    arguments = ["--beam-widths", "1", "2", "--against", "other", "--threads", "1"]
+    output = ["--output", str(tmp_path / "out")]
+    load("amr_parsing").main([str(path), "--systems", *systems, *arguments, *output])
+    rows = json.loads((tmp_path / "out.json").read_text(encoding="utf8"))
+    expected = [("one", 1, 2), ("other", 1, 1), ("one", 2, 2), ("other", 2, 1)]
+    assert [(row["system"], row["beam"], len(row["seeds"])) for row in rows] == expected
+    assert all(0.0 <= seed["Smatch"] <= 1.0 for row in rows for seed in row["seeds"])
+    assert capsys.readouterr().out.count("- one to other, beam") == 2

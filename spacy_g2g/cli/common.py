@@ -9,12 +9,15 @@ from typing import Annotated, TypeVar
 
 import typer
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from tqdm import tqdm
 from wasabi import msg
 
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
+from ..formats.amr import AmrBlock, read_amr_file
 from ..formats.conllu import decode_lines
+from ..training.amr_docs import AMR, doc_from_amr
 from ..training.refiner_corpus import align_graphs
 
 T = TypeVar("T")
@@ -38,10 +41,10 @@ Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only"
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Print an error of the input as one line and exit with status 1, without a traceback."""
+    """Print an error of the input, or a package that is missing, as one line and exit with status 1."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
 
 
@@ -71,6 +74,17 @@ def read_texts(path: Path) -> Iterator[str]:
         for line in decode_lines(file_, str(path)):
             if line.strip():
                 yield line.rstrip("\r\n")
+
+
+def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
+    """For each AMR of a file a Doc of its words, one sentence without AMR.
+
+    RAISES (ValueError): for an AMR that can't be read or has no words, with file, line and id.
+    """
+    for block in read_amr_file(path).blocks:
+        doc = doc_from_amr(block, vocab)
+        doc._.set(AMR, None)
+        yield doc, block
 
 
 def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:

@@ -1,7 +1,7 @@
 """``parse``: annotate a file with a pipeline."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,13 +13,16 @@ from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
 from ..errors import Errors
+from ..formats.amr import write_amrs
 from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
+from ..training.amr_docs import AMR, amr_sentences, get_amr_ids, get_amrs
 from ..training.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
     remove_tree,
     restore_sentences,
     sentences_to_docs,
+    source_sentences,
 )
 from .common import (
     BatchSize,
@@ -30,6 +33,7 @@ from .common import (
     atomic_path,
     check_suffix,
     progress,
+    read_amr_words,
     read_texts,
     user_errors,
     with_graphs,
@@ -39,16 +43,19 @@ from .common import (
 Task = tuple[str | Doc, dict[str, Any]]
 Result = tuple[Doc, dict[str, Any]]
 
+AMR_SUFFIX = ".amr"
+
 
 def parse_cli(
     pipeline: Pipeline,
     input_: Annotated[
         Path,
         typer.Argument(
-            metavar="IN", help=".txt (a document a line), .jsonl (objects with a text), .conllu or .spacy"
+            metavar="IN",
+            help=".txt (a document a line), .jsonl (objects with a text), .conllu, .amr or .spacy",
         ),
     ],
-    output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl or .spacy")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
     batch_size: BatchSize = None,
     n_process: Annotated[int, typer.Option("--n-process", "-n", help="Number of processes")] = 1,
     gpu_id: GpuId = -1,
@@ -61,6 +68,7 @@ def parse_cli(
     """Parse a file. Order is kept; empty lines of text are left out.
 
     From CoNLL-U to CoNLL-U, words and sentences are the given ones, and all but HEAD and DEPREL stays.
+    From a file of AMRs, words and sentences are the given ones.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -93,16 +101,19 @@ def parse(
 
     pipeline: Folder or name of a pipeline.
     input_: A .txt file (each line that is not empty is a document), .jsonl (a document is the "text" of
-        each object; other keys are kept), .conllu (each sentence; its words and tags are given) or .spacy.
-    output: A .conllu, .jsonl (what ``Doc.to_json`` gives) or .spacy file.
-    format: "conllu", "jsonl" or "spacy", in place of the output's suffix.
+        each object; other keys are kept), .conllu (each sentence; its words and tags are given), .amr (each
+        sentence; its words are given) or .spacy.
+    output: A .conllu, .jsonl (what ``Doc.to_json`` gives) or .spacy file; or .amr, with the AMR of each
+        sentence. Their ids are those of the input ("id" in .jsonl), else its name with a number.
+    format: "conllu", "jsonl", "amr" or "spacy", in place of the output's suffix.
     initial: A file with the sentences of a .conllu or .spacy input, maybe that input itself, whose trees a
         refiner begins with; trees of the input are not used else.
     RETURNS (int): Number of Docs.
-    RAISES (ValueError): for an unknown suffix or bad input; the output is left as it was then.
+    RAISES (ValueError): for an unknown suffix or bad input, and for .amr from a pipeline that gives none; the
+        output is left as it was then.
     """
     in_suffix = check_suffix(input_, tuple(_READERS))
-    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, tuple(_WRITERS))
+    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, (*_WRITERS, AMR_SUFFIX))
     if not input_.is_file():
         raise FileNotFoundError(Errors.E343.format(path=input_))
     nlp = spacy.load(pipeline)
@@ -113,7 +124,10 @@ def parse(
         tasks = ((doc, {}) for doc in with_graphs(docs, initial, input_))
     annotated = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size, n_process=n_process)
     with atomic_path(output) as path:
-        return _WRITERS[out_suffix](progress(annotated, unit="Docs", silent=silent), path)
+        results = progress(annotated, unit="Docs", silent=silent)
+        if out_suffix == AMR_SUFFIX:
+            return _write_amr(results, path, input_.stem, nlp.pipe_names)
+        return _WRITERS[out_suffix](results, path)
 
 
 def _read_txt(path: Path, _nlp: Language) -> Iterator[Task]:
@@ -141,10 +155,17 @@ def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
         yield doc, {}
 
 
+def _read_amr(path: Path, nlp: Language) -> Iterator[Task]:
+    for doc, _ in read_amr_words(path, nlp.vocab):
+        yield doc, {}
+
+
 def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
     for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
         restore_sentences(doc)
         remove_tree(doc)
+        if doc._.get(AMR) is not None:
+            doc._.set(AMR, None)
         yield doc, {}
 
 
@@ -167,7 +188,9 @@ def _write_jsonl(results: Iterable[Result], path: Path) -> int:
     with path.open("w", encoding="utf8", newline="") as file_:
         for doc, record in results:
             n_docs += 1
-            file_.write(json.dumps({**record, **doc.to_json()}, ensure_ascii=False) + "\n")
+            underscore = [AMR] if doc._.get(AMR) is not None else None
+            annotated = {**record, **doc.to_json(underscore=underscore)}
+            file_.write(json.dumps(annotated, ensure_ascii=False) + "\n")
     return n_docs
 
 
@@ -181,10 +204,47 @@ def _write_spacy(results: Iterable[Result], path: Path) -> int:
     return len(doc_bin)
 
 
+def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Sequence[str]) -> int:
+    """Write AMRs. name: Of a sentence without an id, before its number. pipe_names: For an error."""
+    n_docs = 0
+
+    def amrs() -> Iterator[tuple[dict[str, str], str]]:
+        nonlocal n_docs
+        n_sentences = 0
+        for doc, record in results:
+            n_docs += 1
+            spans, texts = amr_sentences(doc), get_amrs(doc)
+            if texts is None and spans:
+                raise ValueError(Errors.E319.format(text=spans[0].text[:80], names=list(pipe_names)))
+            ids = _sentence_ids(doc, record, len(spans))
+            for span, id_, text in zip(spans, ids, texts or [], strict=True):
+                words = ["_".join(token.text.split()) for token in span if token.text.strip()]
+                if words:
+                    n_sentences += 1
+                    snt = " ".join(span.text.split())
+                    yield {"id": id_ or f"{name}.{n_sentences}", "snt": snt, "tok": " ".join(words)}, text
+
+    with path.open("w", encoding="utf8", newline="") as file_:
+        file_.writelines(write_amrs(amrs()))
+    return n_docs
+
+
+def _sentence_ids(doc: Doc, record: dict[str, Any], n: int) -> list[str]:
+    """The ids that the input gives the n sentences of a Doc, "" where it gives none."""
+    ids = get_amr_ids(doc) or [sentence.comment("sent_id") or "" for sentence in source_sentences(doc)]
+    if len(ids) == n:
+        return ids
+    of_doc = record.get("id")
+    if not isinstance(of_doc, str | int) or of_doc == "":
+        return [""] * n
+    return [str(of_doc)] if n == 1 else [f"{of_doc}.{number}" for number in range(1, n + 1)]
+
+
 _READERS: dict[str, Callable[[Path, Language], Iterator[Task]]] = {
     ".txt": _read_txt,
     ".jsonl": _read_jsonl,
     ".conllu": _read_conllu,
+    AMR_SUFFIX: _read_amr,
     ".spacy": _read_spacy,
 }
 _WRITERS: dict[str, Callable[[Iterable[Result], Path], int]] = {

@@ -1,4 +1,4 @@
-"""``render``: a page with the trees of sentences, those of each iteration where a refiner made them."""
+"""``render``: a page with the trees of sentences, of each iteration where a refiner made them, and AMRs."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +15,11 @@ from wasabi import msg
 
 from ..errors import Errors
 from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, is_empty
+from ..formats.amr import AmrBlock
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
+from ..training.amr_docs import amr_sentences, get_amrs
 from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from .common import (
     BatchSize,
@@ -29,13 +31,18 @@ from .common import (
     atomic_path,
     check_suffix,
     progress,
+    read_amr_words,
     read_texts,
     user_errors,
     with_graphs,
 )
 
-#: A text, or a Doc of words, and its sentence with the gold tree.
-Task = tuple[str | Doc, ConlluSentence | None]
+#: What is gold of a sentence: its tree, its AMR, or nothing.
+Gold = ConlluSentence | AmrBlock | None
+#: A text, or a Doc of words, and what is gold of it.
+Task = tuple[str | Doc, Gold]
+
+SUFFIXES = (".txt", ".conllu", ".amr")
 
 
 def render_cli(
@@ -44,7 +51,8 @@ def render_cli(
         str,
         typer.Argument(
             metavar="TEXT_OR_FILE",
-            help="Text, or a .txt (a document a line) or .conllu (with gold trees) file",
+            help="Text, or a .txt (a document a line), .conllu (with gold trees) or .amr (with gold AMRs) "
+            "file",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML page to write")],
@@ -59,9 +67,10 @@ def render_cli(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Draw trees on a page that opens in any browser: what changes between iterations, what is wrong.
+    """Draw trees and AMRs on a page for any browser: what changes between iterations, what is wrong.
 
-    From CoNLL-U, the pipeline is given words and sentences; the trees are what its own are compared with.
+    From CoNLL-U and from AMR files, the pipeline is given words and sentences; the trees or AMRs of the file
+    are what its own are compared with.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -92,19 +101,20 @@ def render(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> int:
-    """Write a page with the trees that a pipeline gives to sentences.
+    """Write a page with the trees and the AMRs that a pipeline gives to sentences.
 
     pipeline: Folder or name of a pipeline with any parser. Of one with a refiner, the graph of each
         iteration is drawn.
-    source: A text; or a file, which is what ends in .txt or .conllu: each line of .txt that is not empty
-        is a document, and of .conllu, the pipeline is given words and sentences.
+    source: A text; or a file, which is what ends in .txt, .conllu or .amr: each line of .txt that is not
+        empty is a document; of .conllu and .amr, the pipeline is given words and sentences, and what is gold
+        is drawn too.
     limit: Most sentences to draw, 0 for all.
     only_changed: Leave out sentences whose last tree is the initial graph.
     gold_tags: Give the pipeline the tags, features and lemmas of the .conllu file too.
     initial: A file with the sentences of a .conllu source, whose trees a refiner begins with.
     RETURNS (int): Number of sentences drawn.
-    RAISES (ValueError): for an unknown suffix, bad input, or a pipeline without a parser; FileNotFoundError
-        where there is no such file. The output is left as it was then.
+    RAISES (ValueError): for an unknown suffix, bad input, or a pipeline that sets neither trees nor AMRs;
+        FileNotFoundError where there is no such file. The output is left as it was then.
     """
     check_suffix(output, [".html"])
     path = _as_file(source)
@@ -129,11 +139,11 @@ def render(
 
 def _as_file(source: str) -> Path | None:
     """The file that is meant, or None for a text."""
-    is_name = source.endswith((".txt", ".conllu"))
+    is_name = source.endswith(SUFFIXES)
     if not is_name and not os.path.exists(source):
         return None
     path = Path(source)
-    check_suffix(path, [".txt", ".conllu"])
+    check_suffix(path, SUFFIXES)
     if not path.is_file():
         raise FileNotFoundError(Errors.E343.format(path=path))
     return path
@@ -157,6 +167,8 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
     elif source.suffix == ".txt":
         for text in read_texts(source):
             yield text, None
+    elif source.suffix == ".amr":
+        yield from read_amr_words(source, nlp.vocab)
     else:
         annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
         sentences, gold = tee(read_conllu(source, trees="any"))
@@ -164,24 +176,19 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
         yield from zip(with_graphs(docs, initial, source), gold, strict=True)
 
 
-def _draw(doc: Doc, gold: ConlluSentence | None, nlp: Language) -> Iterator[Drawing]:
+def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
     """The sentences of a Doc, without tokens of white space; the whole Doc where it has gold words."""
     graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_of(doc)]
+    amrs = get_amrs(doc)
     if len(graphs) == 1 and all(head == NO_HEAD for head in graphs[0]["heads"]) and doc.text.strip():
-        raise ValueError(Errors.E344.format(names=nlp.pipe_names))
+        if amrs is None and not isinstance(gold, AmrBlock):
+            raise ValueError(Errors.E344.format(names=nlp.pipe_names))
+        graphs = []
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
-        if [token.text for token in doc] != [word.form for word in gold.words]:
-            raise ValueError(Errors.E323.format(sentence=gold.text, words=[token.text for token in doc]))
-        yield Drawing(
-            words=[word.form for word in gold.words],
-            graphs=_cut_all(graphs, range(len(doc)), max(passes, default=len(graphs) - 1)),
-            gold=_gold_tree(gold),
-            name=gold.comment("sent_id") or "",
-            text=gold.text,
-        )
+        yield _draw_beside_gold(doc, graphs, max(passes, default=len(graphs) - 1), amrs or [], gold)
         return
-    for number, span in enumerate(doc.sents if doc.has_annotation("SENT_START") else [doc[:]]):
+    for number, span in enumerate(amr_sentences(doc)):
         words = [token.i for token in span if token.text.strip()]
         if words:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
@@ -189,7 +196,37 @@ def _draw(doc: Doc, gold: ConlluSentence | None, nlp: Language) -> Iterator[Draw
                 words=[doc[word].text for word in words],
                 graphs=_cut_all(graphs, words, n_passes),
                 text=span.text.strip(),
+                amr=amrs[number] if amrs else "",
             )
+
+
+def _draw_beside_gold(
+    doc: Doc,
+    graphs: Sequence[Mapping[str, Sequence[Any]]],
+    n_passes: int,
+    amrs: Sequence[str],
+    gold: ConlluSentence | AmrBlock,
+) -> Drawing:
+    """A Doc whose words are those of one sentence."""
+    found = [token.text for token in doc]
+    if isinstance(gold, AmrBlock):
+        words, tree, name, text = gold.tokens, None, gold.id, gold.sentence
+    else:
+        words, tree = [word.form for word in gold.words], _gold_tree(gold)
+        name, text = gold.comment("sent_id") or "", gold.text
+        if found != words:
+            raise ValueError(Errors.E323.format(sentence=text, words=found))
+    if found != words or len(amrs) > 1:
+        raise ValueError(Errors.E318.format(sentence=text, words=found, n=len(amrs)))
+    return Drawing(
+        words=words,
+        graphs=_cut_all(graphs, range(len(doc)), n_passes),
+        gold=tree,
+        name=name,
+        text=text,
+        amr="".join(amrs),
+        gold_amr=gold.text if isinstance(gold, AmrBlock) else "",
+    )
 
 
 def _tree_of(doc: Doc) -> dict[str, list[Any]]:
@@ -218,6 +255,8 @@ def _cut_all(
 
     words: Indices of the sentence's words in the Doc.
     """
+    if not graphs:
+        return []
     if len(graphs) == 1 or n_passes == 0:
         return [_cut("tree", graphs[-1], words)]
     names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
@@ -248,5 +287,7 @@ def _head_within(word: int, heads: Sequence[int], places: Mapping[int, int]) -> 
 
 
 def _is_changed(drawing: Drawing) -> bool:
+    if not drawing.graphs:
+        return False
     first, last = drawing.graphs[0], drawing.graphs[-1]
     return any(first.arc(word) != last.arc(word) for word in range(len(drawing.words)))

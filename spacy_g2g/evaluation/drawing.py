@@ -1,5 +1,7 @@
 """Trees as a page: for each sentence its graphs, of iterations or of systems, one under the other, as SVG.
 
+After them, the sentence's AMR is drawn, if it has one.
+
 The page is self-contained HTML without scripts and without addresses. Whatever comes from words, labels
 and titles is escaped. Lengths are in px.
 """
@@ -11,14 +13,15 @@ from dataclasses import dataclass
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..parsing.tree import find_cycle
-from .page import escape, make_page
+from .amr_drawing import NOTE, draw_figure
+from .page import escape, make_page, shorten, text_width
+from .smatch import smatch
 
 NO_HEAD = -1
 COMPARED = "Labels count with their subtypes, punctuation counts."
 
 WORD_SIZE, LABEL_SIZE = 15.0, 11.0
 WORD_GAP = 14.0
-LONGEST_WORD = 32  # characters; the rest of a longer one is shown on hover
 PORT_STEP = 6.0  # between the arcs that leave a word to one side
 LEVEL_STEP = 19.0
 FOOT = 4.0  # from the arrow tips to the level 0 of arcs
@@ -65,6 +68,7 @@ class Drawing:
     name: What the sentence is called, "sent_id" for instance.
     are_steps: Whether each graph came from the one before, so that changes are shown and gold comes last, to
         be opened. Otherwise, gold is drawn first.
+    amr, gold_amr: AMRs in PENMAN notation, which are drawn after the trees, or nothing.
     """
 
     words: Sequence[str]
@@ -73,6 +77,8 @@ class Drawing:
     name: str = ""
     text: str = ""
     are_steps: bool = True
+    amr: str = ""
+    gold_amr: str = ""
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -202,14 +208,14 @@ class _Columns:
 
 def _place_words(words: Sequence[str], graphs: Iterable[Graph]) -> _Columns:
     """Columns so wide that no words touch and that each label fits over its arc."""
-    widths = [max(20.0, _text_width(_shorten(word), WORD_SIZE)) for word in words]
+    widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
     room: list[dict[int, float]] = [{} for _ in words]  # by the right end and the left end of an arc
     for graph in graphs:
         for word, ports in enumerate(_ports(graph.heads)):
             n_ports = max((abs(port) for port in ports.values()), default=0)
             widths[word] = max(widths[word], 2 * PORT_STEP * (n_ports + 0.5))
         for word, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
-            needed = _text_width(dep, LABEL_SIZE)
+            needed = text_width(dep, LABEL_SIZE)
             if head == word:
                 widths[word] = max(widths[word], needed)
             elif head != NO_HEAD:
@@ -223,27 +229,8 @@ def _place_words(words: Sequence[str], graphs: Iterable[Graph]) -> _Columns:
     return _Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
 
 
-def _text_width(text: str, size: float) -> float:
-    """A width that the text does not exceed in most fonts."""
-    return size * sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> float:
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0.0
-    if unicodedata.east_asian_width(char) in "WF":
-        return 1.05
-    return (
-        0.45 if char in "ijlt.,:;'!|()[] " else 0.95 if char in "mwMW@%" else 0.7 if char.isupper() else 0.62
-    )
-
-
 def _is_right_to_left(word: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in word)
-
-
-def _shorten(word: str) -> str:
-    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
 
 
 def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
@@ -294,12 +281,21 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
         figure = _draw_figure(drawing.words, gold, None, None, columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"
         figures = [*figures, folded] if drawing.are_steps else [figure, *figures]
+    shown = "trees" if figures else "AMRs"
+    figures += _draw_amrs(drawing)
     name = f"{number}" + (f" · {drawing.name}" if drawing.name else "")
     return (
         f'<section>\n<h{level}>{escape(name)}</h{level}>\n<p dir="auto">{escape(drawing.text)}</p>\n'
-        f'<div class="box" tabindex="0" role="region" aria-label="trees of sentence {number}"'
+        f'<div class="box" tabindex="0" role="region" aria-label="{shown} of sentence {number}"'
         f' dir="{"rtl" if columns.right_to_left else "ltr"}">\n' + "\n".join(figures) + "\n</div>\n</section>"
     )
+
+
+def _draw_amrs(drawing: Drawing) -> list[str]:
+    amr, gold = drawing.amr, drawing.gold_amr
+    fact = f"Smatch {smatch([gold], [amr]).f_score:.1%}" if amr and gold else ""
+    figures = [draw_figure("AMR", amr, fact)] if amr else []
+    return [*figures, draw_figure("gold AMR", gold)] if gold else figures
 
 
 def _check(words: Sequence[str], graph: Graph) -> None:
@@ -350,9 +346,9 @@ def _draw_graph(
             f'<path class="{line}" d="{path}"/>{text}</g>'
         )
     for word, form in enumerate(words):
-        whole = f"<title>{escape(form)}</title>" if _shorten(form) != form else ""
+        whole = f"<title>{escape(form)}</title>" if shorten(form) != form else ""
         x, y = columns.x(word), base + WORD_SIZE
-        parts.append(f'<text class="word" x="{x}" y="{y}">{whole}{escape(_shorten(form))}</text>')
+        parts.append(f'<text class="word" x="{x}" y="{y}">{whole}{escape(shorten(form))}</text>')
     width, height = round(columns.width), round(base + 1.5 * WORD_SIZE)
     return (
         f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
@@ -374,6 +370,9 @@ def _arrow(x: float, base: float) -> str:
 
 
 def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
+    amr_note = f'<p class="note">{NOTE}</p>' if any(d.amr or d.gold_amr for d in drawings) else ""
+    if not any(drawing.graphs or drawing.gold for drawing in drawings):
+        return amr_note
     has_changes = any(drawing.are_steps and len(drawing.graphs) > 1 for drawing in drawings)
     has_gold = any(drawing.gold is not None for drawing in drawings)
     has_gaps = any(drawing.gold is None or NO_HEAD in drawing.gold.heads for drawing in drawings)
@@ -396,4 +395,4 @@ def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
         note += f" Dashed or italic: wrong. {compared}"
     note += " A ring is a word without head. Point at an arc for its words and probabilities."
     lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(kinds) > 1 else ""
-    return f'{lines}<p class="note">{note}</p>'
+    return f'{lines}<p class="note">{note}</p>{amr_note}'

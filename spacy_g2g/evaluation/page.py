@@ -3,7 +3,10 @@
 import base64
 import html
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+
+LONGEST_TEXT = 32  # characters of a word in a drawing; the rest of a longer one is shown on hover
 
 
 def make_page(title: str, body: str) -> str:
@@ -14,6 +17,26 @@ def make_page(title: str, body: str) -> str:
 def escape(text: str) -> str:
     """HTML for any text, in an element or a quoted attribute; control characters become U+FFFD."""
     return html.escape(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", text))
+
+
+def shorten(text: str) -> str:
+    """A word as it is drawn, cut if it is too long."""
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+
+
+def text_width(text: str, size: float) -> float:
+    """A width that the text does not exceed in most fonts."""
+    return size * sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> float:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    return (
+        0.45 if char in "ijlt.,:;'!|()[] " else 0.95 if char in "mwMW@%" else 0.7 if char.isupper() else 0.62
+    )
 
 
 def make_table(
@@ -69,9 +92,11 @@ _PAGE = """<!DOCTYPE html>
 
 _STYLE = """
 :root { --page: #fff; --text: #1b1d21; --soft: #5b626d; --edge: #d5d9df; --line: #8a929d;
+  --box: #f1f4f8;
   --changed: #0b62c4; --fixed: #0b7a3b; --broken: #d0142c; --moved: #a85a00; --wrong: #b0485a; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #15171b; --text: #e6e8ec; --soft: #a3abb7; --edge: #3a404a; --line: #7d8693;
+    --box: #22262d;
     --changed: #6cb0ff; --fixed: #55cf85; --broken: #ff6b78; --moved: #f2ad4e; --wrong: #dd8f9c; } }
 body { margin: 0 auto; padding: 1rem; background: var(--page); color: var(--text);
   font: 15px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -105,6 +130,13 @@ path.fixed { stroke: var(--fixed); } text.fixed { fill: var(--fixed); }
 path.broken { stroke: var(--broken); } text.broken { fill: var(--broken); }
 path.moved { stroke: var(--moved); } text.moved { fill: var(--moved); }
 path.wrong { stroke: var(--wrong); } text.wrong { fill: var(--wrong); }
+path.reentrant { stroke: var(--changed); stroke-dasharray: 5 3; }
+.amr rect { fill: var(--box); stroke: var(--line); stroke-width: 1.2; }
+.amr rect.top { stroke-width: 2.4; }
+.amr text.role { fill: var(--soft); }
+.amr text.concept, .amr text.constant { font-size: 13px; stroke: none; }
+.amr text.constant { font-style: italic; }
+pre { margin: .3rem 0; font: 13px/1.4 ui-monospace, monospace; }
 img { display: block; max-width: 100%; margin: .6rem 0; background: #fff; }
 .scroll { margin: .8rem 0; overflow-x: auto; }
 .side { display: flex; flex-wrap: wrap; gap: 0 3rem; }

@@ -6,7 +6,7 @@ The format is that of the AMR releases: ``# ::id ...``, ``# ::snt ...`` and, whe
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -129,6 +129,19 @@ def read_blocks(
             yield AmrBlock(text, parse_penman(text, where), metadata, where)
         except ValueError as error:
             yield error
+
+
+def write_amrs(amrs: Iterable[tuple[Mapping[str, str], str]]) -> Iterator[str]:
+    """The blocks of a file, each with an empty line at its end, such as ``read_blocks`` reads.
+
+    Line ends within a value become spaces, and empty lines of an AMR go away.
+
+    amrs: Metadata, in the order in which it is written, and the graph in PENMAN notation.
+    """
+    for metadata, text in amrs:
+        comments = [f"# ::{key} {' '.join(value.splitlines())}".rstrip() for key, value in metadata.items()]
+        lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+        yield "\n".join([*comments, *lines, "", ""])
 
 
 def read_metadata(comments: Iterable[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .types import BoolArray, IntArray, Parse, Tree
+from .types import BoolArray, IntArray
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.
@@ -38,6 +38,7 @@ class NetworkSpec:
     rare_words: words that are read as unknown in training.
     vector_width: of words that come as vectors, from an encoder that the pipeline shares.
     frequent_words: the most frequent training words, the first most so, of a network that tells them apart.
+    actions: of a parser of AMR, its table of actions as ``ActionTable.to_dict`` gives it.
     """
 
     encoder: EncoderConfig | None
@@ -50,6 +51,7 @@ class NetworkSpec:
     rare_words: tuple[str, ...] = ()
     vector_width: int = 0
     frequent_words: tuple[str, ...] = ()
+    actions: dict[str, Any] | None = None
 
     @property
     def own_encoder(self) -> EncoderConfig:
@@ -124,19 +126,23 @@ class Network(nn.Module, ABC):
         return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
 
     @abstractmethod
-    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: PieceBatch, gold: Sequence[Any]) -> Tensor:
         """The loss of a batch, a sum that grows with its words; words whose gold is missing have none."""
 
     @abstractmethod
-    def parse(self, batch: PieceBatch) -> list[Parse]:
-        """The parse of each sentence of a batch."""
+    def parse(self, batch: PieceBatch) -> list[Any]:
+        """The parse of each sentence of a batch, as the protocol in ``types`` has it."""
+
+    def count_targets(self, gold: Sequence[Any]) -> int:
+        """How many predictions a loss is the sum of: here words that have heads."""
+        return sum(int((tree.heads >= 0).sum()) for tree in gold)
 
     @property
     def n_hypotheses(self) -> int:
         """Rows that the encoder may be given for each of a sentence's."""
         return 1
 
-    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
+    def can_learn(self, gold: Sequence[Any]) -> BoolArray:
         """Which gold trees give a loss, bool [trees]: here those with a head at least."""
         return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
 

@@ -32,7 +32,7 @@ from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
-from .types import BoolArray, Parse, ParserModel, Sentence, Tree, WordVectorModel
+from .types import BoolArray, ParserModel, Sentence, WordVectorModel
 from .word_vectors import WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
 
@@ -92,10 +92,12 @@ class G2GShim(Shim):
         sentences: Iterable[Sentence],
         labels: Sequence[str],
         n_initial_labels: int = 0,
+        actions: dict[str, Any] | None = None,
     ) -> None:
         """Build the network for training: pieces and encoder from ``source``, tags from the sentences.
 
         n_initial_labels: labels that only initial graphs have.
+        actions: of a parser of AMR, see ``NetworkSpec``.
         """
         sentences = list(sentences)
         if self.sizes is None:
@@ -115,6 +117,7 @@ class G2GShim(Shim):
             n_initial_labels=n_initial_labels,
             rare_words=() if checkpoint.weights else _rarest_words(sentences, self.unknown_share),
             frequent_words=_most_frequent_words(sentences, self.n_frequent_words),
+            actions=actions,
         )
         self._set_network(spec)
         if checkpoint.weights:
@@ -123,15 +126,24 @@ class G2GShim(Shim):
             self._take_scorers(checkpoint, tuple(labels))
 
     def initialize_from_vectors(
-        self, width: int, labels: Sequence[str], sentences: Iterable[Sentence] = ()
+        self,
+        width: int,
+        labels: Sequence[str],
+        sentences: Iterable[Sentence] = (),
+        actions: dict[str, Any] | None = None,
     ) -> None:
         """Build the network for training, of words that come as vectors of a width."""
-        words = _most_frequent_words(sentences, self.n_frequent_words)
-        self._set_network(
-            NetworkSpec(
-                None, "", len(labels), None, pretrained=False, vector_width=width, frequent_words=words
-            )
+        spec = NetworkSpec(
+            encoder=None,
+            tokenizer="",
+            n_labels=len(labels),
+            tags=None,
+            pretrained=False,
+            vector_width=width,
+            frequent_words=_most_frequent_words(sentences, self.n_frequent_words),
+            actions=actions,
         )
+        self._set_network(spec)
 
     def _take_scorers(self, checkpoint: Checkpoint, labels: tuple[str, ...]) -> None:
         """Take a parser's scorers, or warn where they do not fit."""
@@ -198,19 +210,19 @@ class G2GShim(Shim):
 
     # Running
 
-    def predict(self, sentences: Sequence[Sentence]) -> list[Parse]:
+    def predict(self, sentences: Sequence[Sentence]) -> list[Any]:
         """The parse of each sentence, whatever else is in the batch."""
         network = self.network.eval()
-        parses: list[Parse | None] = [None] * len(sentences)
+        parses: list[Any] = [None] * len(sentences)
         with torch.inference_mode(), self.precision():
             words = self._reader(sentences)
             for members, batch in words.batches(sentences, self.max_padded // network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
-        return [parse for parse in parses if parse is not None]
+        return parses
 
     def begin_update(
-        self, inputs: tuple[Sequence[Sentence], Sequence[Tree]]
+        self, inputs: tuple[Sequence[Sentence], Sequence[Any]]
     ) -> tuple[float, Callable[[Any], list[Any]]]:
         """The summed loss of a network, and a callback that adds its gradient.
 
@@ -224,7 +236,7 @@ class G2GShim(Shim):
         with self.precision():
             for members, batch in words.batches(sentences, self.max_padded, self._unknown):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
-        n_targets = sum(int((tree.heads >= 0).sum()) for tree in gold)
+        n_targets = network.count_targets(gold)
 
         def backprop(_: Any) -> list[Any]:
             torch.autograd.backward(losses)
@@ -242,8 +254,8 @@ class G2GShim(Shim):
             return WordVectors(stack_vectors(sentences, self.network.device))
         return self.wordpieces
 
-    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
-        """Which gold trees give a loss, bool [trees]."""
+    def can_learn(self, gold: Sequence[Any]) -> BoolArray:
+        """Which gold trees, or other gold parses, give a loss, bool [trees]."""
         return self.network.can_learn(gold)
 
     @property
@@ -406,10 +418,12 @@ def make_model(
     mixed_precision: bool,
     unknown_share: float = 0.0,
     n_frequent_words: int = 0,
+    builds: str = "trees",
 ) -> ParserModel:
     """The Thinc model around a network that is built later; the settings are those of ``G2GShim``.
 
-    ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags sentences have.
+    ``[training] dropout`` sets the encoder's dropout; attribute ``tag_attr`` says which tags sentences have,
+    ``builds`` what it gives, "trees" or "amrs".
     The model does not call ``tok2vec``, its reference of that name, but reads the words' vectors from its
     sentences: whoever has the Docs calls it.
     """
@@ -429,7 +443,7 @@ def make_model(
         layers=[] if tok2vec is None else [tok2vec],
         shims=[shim],
         refs={} if tok2vec is None else {"tok2vec": tok2vec},
-        attrs={"dropout_rate": 0.0, "tag_attr": tag_attr},
+        attrs={"dropout_rate": 0.0, "tag_attr": tag_attr, "builds": builds},
     )
 
 

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
+from torch import Tensor
 
 from ..errors import Errors
 from ..parsing import oracle
@@ -21,22 +19,20 @@ from ..parsing.state import States
 from .action_decoder import (
     NO_ACTION,
     ActionSettings,
-    ActionTransformer,
     Machines,
     Sequences,
     StateHead,
     chunks,
 )
+from .action_network import ActionNetwork
 from .encoder import EncoderSizes
-from .network import ROOT_LABEL, ROOT_RANGE, Network, NetworkSpec
+from .network import ROOT_LABEL, NetworkSpec
 from .settings import check_shared_settings
 from .shim import make_model
 from .transitions import B1, S2, Step, dependents, is_arc, replay, take_samples
 from .types import BoolArray, FloatArray, IntArray, Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
-#: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.
-MAX_KEPT_WORDS = 1_000_000
 DEFAULT_HEADS: list[StateHead] = ["buffer", "stack"]
 
 
@@ -221,37 +217,19 @@ def state_places(states: States) -> tuple[IntArray, IntArray]:
     return places[0], places[1]
 
 
-class StackTransformer(Network):
-    """The words' vectors, from a frozen encoder as a rule, and the model that takes actions.
-
-    ROOT has a vector of its own, at the bottom of the stack; the encoder does not read it.
-    """
+class StackTransformer(ActionNetwork):
+    """Arc-standard actions for trees: ROOT is at the bottom of the stack."""
 
     needs_trees = True
 
     def __init__(
         self, spec: NetworkSpec, settings: ActionSettings, *, swap: bool, train_encoder: bool
     ) -> None:
-        super().__init__(spec)
-        if spec.encoder is not None:
-            self.root = nn.Parameter(torch.empty(spec.width))
-            nn.init.normal_(self.root, std=ROOT_RANGE)
-        self.is_frozen = spec.encoder is not None and spec.pretrained and not train_encoder
-        if self.is_frozen:
-            self.encoder.requires_grad_(False)
+        table = ActionTable(spec.n_labels, len(spec.frequent_words))
+        super().__init__(spec, settings, len(table), table.types, train_encoder=train_encoder)
         self.swap = swap
-        self.table = ActionTable(spec.n_labels, len(spec.frequent_words))
-        self.parser = ActionTransformer(spec.width, len(self.table), settings, self.table.types)
+        self.table = table
         self._shift_ids = {word: i for i, word in enumerate(spec.frequent_words, start=1)}
-        self._kept: dict[bytes, Tensor] = {}
-        self._n_kept = 0
-
-    def train(self, mode: bool = True) -> StackTransformer:
-        """Train, or don't; a frozen encoder has no dropout."""
-        super().train(mode)
-        if self.is_frozen:
-            self.encoder.eval()
-        return self
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
@@ -270,60 +248,14 @@ class StackTransformer(Network):
         has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
         return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
 
-    # Words
-
-    def read(self, batch: PieceBatch) -> tuple[Tensor, Tensor | None]:
-        """The encoded ROOT and words, [sentences, words + 1, width], and which are real, None for all."""
-        memory, mask = self.word_vectors(batch), None
-        if int(batch.n_words.min()) < memory.shape[1] - 1:
-            mask = self.tensor(np.arange(memory.shape[1]) <= batch.n_words[:, None])
-        return self.parser.encode(memory, mask), mask
-
-    def word_vectors(self, batch: PieceBatch) -> Tensor:
-        """The vectors of ROOT and of the words, float [sentences, words + 1, width]."""
-        if batch.vectors is not None:
-            return self.encode(batch)
-        if not self.is_frozen:
-            words = self._encode_words(batch)
-        else:
-            with torch.no_grad():
-                words = self._kept_words(batch) if self.training else self._encode_words(batch)
-        return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
-
-    def _encode_words(self, batch: PieceBatch) -> Tensor:
-        """Means of encoded pieces of each word, which may be in several rows: [sentences, words, width]."""
-        # Without ROOT, the second piece, the encoder reads what it was trained on.
-        piece_ids, words = (np.delete(array, 1, axis=1) for array in (batch.piece_ids, batch.words))
-        mask = None
-        if int(batch.lengths.min()) - 1 < piece_ids.shape[1]:
-            mask = self.tensor(np.arange(piece_ids.shape[1]) < batch.lengths[:, None] - 1)
-        vectors = self.encoder(self.tensor(piece_ids), mask)
-        return self.mean_pieces(vectors, words, batch)[:, 1:]
-
-    def _kept_words(self, batch: PieceBatch) -> Tensor:
-        """The vectors of words, of which those of sentences seen before are kept."""
-        keys = _keys(batch)
-        new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
-        found = [self._kept.get(key) for key in keys]
-        if len(new):
-            vectors = self._encode_words(batch.take(new))
-            for i, of_sentence in zip(new.tolist(), vectors, strict=True):
-                words = found[i] = of_sentence[: batch.n_words[i]].cpu()
-                if self._n_kept + len(words) <= MAX_KEPT_WORDS:
-                    self._kept[keys[i]] = words.clone()
-                    self._n_kept += len(words)
-        padded = pad_sequence([words for words in found if words is not None], batch_first=True)
-        return padded.to(self.device, non_blocking=True)
-
     def shifts(self, batch: PieceBatch) -> IntArray:
         """The number of each word among those that SHIFT names, int [sentences, words + 1], 0 for others."""
         shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
         if self._shift_ids:
-            for of_sentence, words in zip(shifts, batch.forms, strict=True):
-                of_sentence[1 : len(words) + 1] = [self._shift_ids.get(word, 0) for word in words]
+            for of_sentence, sentence in zip(shifts, batch.inputs, strict=True):
+                ids = [self._shift_ids.get(word, 0) for word in sentence.words]
+                of_sentence[1 : len(ids) + 1] = ids
         return shifts
-
-    # Training and decoding
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
         """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
@@ -372,13 +304,3 @@ class StackTransformer(Network):
                 head_probs, label_probs = found.probs[i, :length].T
                 parses.append(Parse(Tree(heads, labels), head_probs, label_probs, fit))
         return parses
-
-
-def _keys(batch: PieceBatch) -> list[bytes]:
-    """What the vectors of each sentence's words depend on: its pieces, and which words have them."""
-    keys = [b""] * len(batch.n_words)
-    for row, (sentence, length) in enumerate(
-        zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)
-    ):
-        keys[sentence] += batch.piece_ids[row, :length].tobytes() + batch.words[row, :length].tobytes()
-    return keys

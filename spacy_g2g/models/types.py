@@ -1,7 +1,8 @@
 """The protocol of all parsers: sentences in, parses out.
 
-A parser is a Thinc model. ``model.predict(sentences)`` gives a ``Parse`` for each ``Sentence``;
-``model.begin_update((sentences, gold))`` gives the summed loss and a callback that runs autograd.
+A parser is a Thinc model. ``model.predict(sentences)`` gives a ``Parse`` for each ``Sentence``, a parser of
+AMR an ``AmrParse``; ``model.begin_update((sentences, gold))`` gives the summed loss and a callback that runs
+autograd. What is gold are ``Tree``s, and for a parser of AMR ``parsing.amr.table.Replay``s.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
+
+from ..parsing.amr.build import Repairs
+from ..parsing.amr.graph import AmrGraph
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
@@ -45,12 +49,14 @@ class Sentence:
     graph: of a refiner, the graph to begin with; None for an empty one. Its label ids are the parser's, then
         those of the other labels of initial graphs, and -1 for any other label; -1 is no head.
     vectors: float [n, width], the words' vectors, of a parser that shares an encoder; NumPy or CuPy.
+    lemmas: n lemmas, of a parser of AMR.
     """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
     graph: Tree | None = None
     vectors: Floats2d | None = None
+    lemmas: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,27 @@ class Parse:
     label_probs: FloatArray
     fit: Fit = "whole"
     iterations: tuple[Parse, ...] = ()
+
+    @property
+    def n_words(self) -> int:
+        """Of the sentence."""
+        return len(self.tree.heads)
+
+
+@dataclass(frozen=True)
+class AmrParse:
+    """The AMR of a sentence of n words.
+
+    graph: connected.
+    repairs: what it took to make it so.
+    log_prob: of its actions, summed.
+    """
+
+    graph: AmrGraph
+    repairs: Repairs
+    log_prob: float
+    n_words: int
+    fit: Fit = "whole"
 
 
 def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntArray]:

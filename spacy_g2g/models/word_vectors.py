@@ -49,10 +49,10 @@ class WordVectors:
         while len(order):
             n_rows = max(1, max_padded // int(lengths[order[0]] + 1))
             members, order = order[:n_rows], order[n_rows:]
-            forms = [sentences[i].words for i in members]
-            yield members.tolist(), self._batch(firsts[members], lengths[members], forms)
+            inputs = [sentences[i] for i in members]
+            yield members.tolist(), self._batch(firsts[members], lengths[members], inputs)
 
-    def _batch(self, firsts: IntArray, n_words: IntArray, forms: Sequence[Sequence[str]]) -> PieceBatch:
+    def _batch(self, firsts: IntArray, n_words: IntArray, inputs: Sequence[Sentence]) -> PieceBatch:
         """One batch; firsts: int [sentences], the ids of first words."""
         places = np.arange(int(n_words.max()) + 1)
         is_word = (places > 0) & (places <= n_words[:, None])
@@ -67,5 +67,5 @@ class WordVectors:
             sentences=rows,
             words=np.where(places <= n_words[:, None], places, -1),
             vectors=self.vectors,
-            forms=forms,
+            inputs=inputs,
         )

@@ -48,7 +48,7 @@ class PieceBatch:
         None where no sentence had one.
     vectors: float [all words, width], where words come as vectors. Then the pieces of a row are ROOT, 0, and
         words, whose ids count from 1 over all words of all batches.
-    forms: the words of each sentence.
+    inputs: the sentences as they were given.
     """
 
     piece_ids: IntArray
@@ -62,7 +62,7 @@ class PieceBatch:
     heads: IntArray | None = None
     labels: IntArray | None = None
     vectors: Tensor | None = None
-    forms: Sequence[Sequence[str]] = ()
+    inputs: Sequence[Sentence] = ()
 
     def take(self, members: IntArray) -> PieceBatch:
         """The batch of some of the sentences, at least one, given by their numbers, which may repeat."""
@@ -88,7 +88,7 @@ class PieceBatch:
             None if self.heads is None else self.heads[members, : n_words.max()],
             None if self.labels is None else self.labels[members, : n_words.max()],
             self.vectors,
-            [self.forms[i] for i in members] if self.forms else (),
+            [self.inputs[i] for i in members] if self.inputs else (),
         )
 
 
@@ -205,7 +205,7 @@ class WordPieces:
             _pad([row.words_of_pieces for row in flat], width, NO_WORD),
             heads,
             labels,
-            forms=[sentence.words for sentence in sentences],
+            inputs=sentences,
         )
 
     def _row(self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int) -> _Row:

@@ -9,24 +9,21 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Token
-from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Config, Model, Optimizer, set_dropout_rate
+from thinc.api import Config, Model
 
 from ..errors import Errors, Warnings
 from . import sentences as layouts
+from .parser_pipe import ParserPipe
 from .sentences import Layout
-from .word_vectors import add_vectors, find_width, get_tok2vec
+from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Tree
@@ -58,9 +55,7 @@ tok2vec = null
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
-SAVED_FILES = ("cfg", "vocab", "model")
 EXAMPLES_AT_ONCE = 500
-EXAMPLES_FOR_WIDTH = 10
 
 
 @Language.factory(
@@ -99,12 +94,14 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(TrainablePipe):  # type: ignore[misc]
+class G2GParser(ParserPipe):
     """Writes a tree with one root for each sentence.
 
     Sentence boundaries that are set before are kept; a Doc without any is one sentence. Trees may be
     non-projective. ``labels[0]`` is the root label: the root arc has it, and no other arc.
     """
+
+    builds = "trees"
 
     def __init__(
         self,
@@ -116,51 +113,18 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        self.vocab = vocab
-        self.model = model
-        self.name = name
-        self.scorer = scorer
+        super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
         self.store_probabilities = store_probabilities
-        self.half_precision_weights = half_precision_weights
-        self.cfg: dict[str, Any] = {"labels": []}
-        self._warned_unset = False
+        self.cfg = {"labels": []}
         for extension in (HEAD_PROB, DEP_PROB):
             if store_probabilities and not Token.has_extension(extension):
                 Token.set_extension(extension, default=None)
 
     # Parsing
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Parse]]:
-        """The parses of the sentences of each Doc, without modifying it.
-
-        Sentences of nothing but white space have no parse. Raises ValueError before initialisation.
-        """
-        docs = list(docs)
-        layout = layouts.lay_out(docs)
-        self._warn_unset(layout)
-        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        parses = self.model.predict(sentences) if sentences else []
-        by_doc: list[list[Parse]] = [[] for _ in docs]
-        for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
-            by_doc[doc].append(parse)
-        return by_doc
-
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """What the model is given: the sentences of the Docs that have words, in order."""
         return layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
-
-    def _with_vectors(
-        self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
-    ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
-        """The inputs with vectors, of a parser that shares an encoder; see ``add_vectors``."""
-        tok2vec = get_tok2vec(self.model)
-        if tok2vec is None or not (docs and (sentences or is_train)):
-            return sentences, lambda _: None
-        return add_vectors(sentences, tok2vec, docs, layout, is_train)
-
-    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """What the model is given in training."""
-        return self.inputs(docs, layout)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
@@ -193,63 +157,14 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             underscore.set(HEAD_PROB, head)
             underscore.set(DEP_PROB, dep)
 
-    def _warn_unset(self, layout: Layout) -> None:
-        if layout.unset.any() and not self._warned_unset:
-            warnings.warn(Warnings.W501.format(name=self.name), stacklevel=2)
-            self._warned_unset = True
-
-    def _warn_unfit(self, doc: Doc, parses: Sequence[Parse]) -> None:
-        unfit = [parse for parse in parses if parse.fit != "whole"]
-        if unfit:
-            longest = max(len(parse.tree.heads) for parse in unfit)
-            fits = {parse.fit for parse in unfit}
-            text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
-            if "parts" in fits:
-                text = Warnings.W505
-            warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=2)
-
     # Training
 
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Optimizer | None = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
+    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+        """The predicted Docs, where their sentences are, and the gold trees of those that have words.
 
         Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
-        Where the predicted Doc has no boundaries, the reference's are used. Raises ValueError for a label
-        that was not seen in initialisation.
+        Raises ValueError for a label that was not seen in initialisation.
         """
-        from ..models.shim import get_shim
-
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        examples = list(examples)
-        validate_examples(examples, "G2GParser.update")
-        set_dropout_rate(self.model, drop)
-        docs, layout, gold = self._read(examples)
-        sentences = self.training_inputs(docs, layout)
-        inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
-        learnable = np.flatnonzero(get_shim(self.model).can_learn(gold)).tolist() if gold else []
-        gradients: dict[int, Any] = {}
-        if learnable:
-            loss, backprop = self.model.begin_update(
-                ([inputs[i] for i in learnable], [gold[i] for i in learnable])
-            )
-            gradients = dict(zip(learnable, backprop(None)))  # noqa: B905 (none, of words as pieces)
-            losses[self.name] += loss
-        # Without gradients, too: an encoder waits for all that listen to it.
-        backprop_vectors(gradients)
-        if sgd:
-            self.finish_update(sgd)
-        return losses
-
-    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
-        """The predicted Docs, where their sentences are, and the gold trees of those that have words."""
         from ..models.types import Tree
 
         docs = [example.predicted for example in examples]
@@ -293,6 +208,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
         if tok2vec is not None and encoder is not None:
             raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
         validate_get_examples(get_examples, "G2GParser.initialize")
+        self._check_builds()
         others: set[str] = set()
         roots: Counter[str] = Counter()
         sentences: list[Sentence] = []
@@ -315,8 +231,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             raise ValueError(Errors.E501.format(name=self.name))
         shim = get_shim(self.model)
         if tok2vec is not None:
-            docs = list(islice((e.x for e in get_examples() if len(e.x)), EXAMPLES_FOR_WIDTH))
-            shim.initialize_from_vectors(find_width(tok2vec, docs), self.labels, sentences)
+            shim.initialize_from_vectors(self._vector_width(get_examples), self.labels, sentences)
         else:
             source = encoder or encoder_from_scratch()
             shim.initialize(source, sentences, self.labels, self._count_initial_labels())
@@ -374,36 +289,7 @@ class G2GParser(TrainablePipe):  # type: ignore[misc]
             shim.resize_labels(len(self.labels))
         return 1
 
-    # Input and output
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
-        from ..models.shim import get_shim
-
-        shim = get_shim(self.model)
-        with shim.half_precision() if self.half_precision_weights else nullcontext():
-            super().to_disk(path, exclude=exclude)
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> G2GParser:
-        """Load from a bytestring. Raises ValueError when it is not whole."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._check_labels("bytes", exclude)
-        return self
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> G2GParser:
-        """Load from a folder. Raises ValueError when a file is missing or not whole."""
-        for file in SAVED_FILES:
-            others = [other for other in SAVED_FILES if other != file]
-            try:
-                super().from_disk(path, exclude=[*exclude, *others])
-            except FileNotFoundError as error:
-                raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
-            except ValueError as error:
-                raise ValueError(Errors.E505.format(path=Path(path) / file, error=error)) from error
-        self._check_labels(path, exclude)
-        return self
-
-    def _check_labels(self, origin: Any, exclude: Iterable[str]) -> None:
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         from ..models.shim import get_shim
 
         spec = get_shim(self.model).spec

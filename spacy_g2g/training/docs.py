@@ -134,6 +134,13 @@ def doc_to_sentences(
     return sentences
 
 
+def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
+    """The sentences that a Doc was read from, as they were; none if it is not from CoNLL-U."""
+    for text in doc.user_data.get(USER_DATA_KEY, {}).get("text", ()):
+        # Not splitlines(), which cuts at characters that a form may have.
+        yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
+
+
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
     """Raise a ValueError for an unknown name, or for one of HEAD and DEP without the other."""
     unknown = sorted(set(names) - set(expected))
@@ -170,9 +177,7 @@ def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
 def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
     sentences = []
     start = 0
-    for text in doc.user_data[USER_DATA_KEY]["text"]:
-        # Not splitlines(), which cuts at characters that a form may have.
-        (sentence,) = read_conllu(io.StringIO(text, newline="\n"), trees="any")
+    for sentence in source_sentences(doc):
         span = doc[start : start + len(sentence.words)]
         if [token.text for token in span] != [word.form for word in sentence.words]:
             raise ValueError(Errors.E323.format(sentence=sentence.text, words=[t.text for t in span]))

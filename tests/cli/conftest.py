@@ -3,6 +3,15 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+AMR_SAMPLE = """# ::snt Mr. Li can't go.
+# ::tok Mr . Li ca n't go .
+(g / go-02~e.5 :polarity -~e.4 :ARG0 (p / person))
+
+# ::id b.7 ::date 2012
+# ::snt :: Yes !
+(y / yes :mode expressive)
+"""
+
 
 def attach_to_previous(doc: Doc) -> Doc:
     """A parser: the first word of each sentence is the root, any other hangs on the one before it."""
@@ -35,6 +44,37 @@ def pipeline(tmp_path_factory):
     path = tmp_path_factory.mktemp("pipeline") / "chain"
     nlp.to_disk(path)
     return str(path)
+
+
+def say_words(doc: Doc) -> Doc:
+    """A parser of AMRs: each sentence says its words, the first of which says it."""
+    amrs = []
+    for span in doc.sents:
+        words = [token.text.replace('"', "") for token in span]
+        operands = "".join(f'\n   :op{i} "{word}"' for i, word in enumerate(words, start=1))
+        amrs.append(f"(s / say-01{operands}\n   :ARG0 s)")
+    doc._.amr = amrs
+    return doc
+
+
+@pytest.fixture(scope="session")
+def amr_pipeline(tmp_path_factory):
+    """Folder of a pipeline that splits sentences at full stops and parses by ``say_words``."""
+    Language.component("test_say_words", func=say_words)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("test_say_words")
+    path = tmp_path_factory.mktemp("pipeline") / "amr"
+    nlp.to_disk(path)
+    return str(path)
+
+
+@pytest.fixture
+def amr_sample(tmp_path):
+    """A file of two AMRs, the first of which has no id and several full stops in its sentence."""
+    path = tmp_path / "sample.amr"
+    path.write_text(AMR_SAMPLE, encoding="utf8")
+    return path
 
 
 @pytest.fixture

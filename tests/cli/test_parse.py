@@ -1,5 +1,6 @@
 import importlib
 import json
+import sys
 
 import pytest
 import spacy
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 from spacy_g2g.cli import app
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.cli.parse import parse
+from spacy_g2g.formats.amr import read_amr_file
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank
@@ -145,9 +147,9 @@ def test_bad_input_leaves_no_output(pipeline, tmp_path):
 
 
 def test_unknown_suffixes_are_errors_that_name_those_supported(pipeline, sample, tmp_path):
-    with pytest.raises(ValueError, match=r"E340.*'\.doc'.*\.txt, \.jsonl, \.conllu, \.spacy"):
+    with pytest.raises(ValueError, match=r"E340.*'\.doc'.*\.txt, \.jsonl, \.conllu, \.amr, \.spacy"):
         parse(pipeline, tmp_path / "in.doc", tmp_path / "out.conllu")
-    with pytest.raises(ValueError, match=r"E340.*'\.xml'.*\.conllu, \.jsonl, \.spacy"):
+    with pytest.raises(ValueError, match=r"E340.*'\.xml'.*\.conllu, \.jsonl, \.spacy, \.amr"):
         parse(pipeline, sample, tmp_path / "out.xml")
     with pytest.raises(FileNotFoundError, match=r"E343.*nowhere"):
         parse(pipeline, tmp_path / "nowhere.txt", tmp_path / "out.conllu")
@@ -207,3 +209,99 @@ def test_processes_give_the_same_output(pipeline, sample, tmp_path):
     parse(pipeline, sample, one)
     parse(pipeline, sample, two, n_process=2, batch_size=1)
     assert one.read_bytes() == two.read_bytes()
+
+
+# AMRs
+
+
+def facts(path):
+    """Id, sentence, words and operands of each AMR of a file."""
+    return [
+        (
+            b.id,
+            b.sentence,
+            b.tokens,
+            [value.strip('"') for role, value in b.tree[1] if role.startswith(":op")],
+        )
+        for b in read_amr_file(path).blocks
+    ]
+
+
+@pytest.mark.parametrize("format_", [None, "amr"])
+def test_amrs_of_sentences_are_numbered_and_read_again(amr_pipeline, tmp_path, format_):
+    source, out = tmp_path / "news.txt", tmp_path / ("out" if format_ else "out.amr")
+    source.write_text('One  :: two. "Three".\n\nfour five\n', "utf8")
+    assert parse(amr_pipeline, source, out, format=format_) == 2
+    assert [row[:3] for row in facts(out)] == [
+        ("news.1", 'One :: two. "', ["One", ":", ":", "two", ".", '"']),
+        ("news.2", 'Three".', ["Three", '"', "."]),
+        ("news.3", "four five", ["four", "five"]),
+    ]
+
+
+def test_words_of_an_amr_file_are_given_and_its_ids_stay(amr_pipeline, amr_sample, tmp_path):
+    out = tmp_path / "out.amr"
+    assert parse(amr_pipeline, amr_sample, out) == 2
+    words = [["Mr", ".", "Li", "ca", "n't", "go", "."], ["::", "Yes", "!"]]
+    assert facts(out) == [
+        ("sample.1", "Mr. Li can't go.", words[0], words[0]),
+        ("b.7", ":: Yes !", words[1], words[1]),
+    ]
+
+
+def test_written_amrs_are_those_of_the_docs(amr_pipeline, amr_sample, tmp_path):
+    parse(amr_pipeline, amr_sample, tmp_path / "out.amr")
+    parse(amr_pipeline, amr_sample, tmp_path / "out.spacy")
+    parse(amr_pipeline, amr_sample, tmp_path / "out.jsonl")
+    written = [[block.text] for block in read_amr_file(tmp_path / "out.amr").blocks]
+    assert [list(doc._.amr) for doc in load(tmp_path / "out.spacy")] == written
+    records = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
+    assert [Doc(spacy.blank("xx").vocab).from_json(record)._.amr for record in records] == written
+
+
+def test_ids_of_jsonl_and_conllu_are_taken(amr_pipeline, tmp_path):
+    (tmp_path / "in.jsonl").write_text(
+        '{"text": "One.", "id": 3}\n{"text": "Two. Three.", "id": "x"}\n{"text": "Four.", "id": [1]}\n'
+    )
+    parse(amr_pipeline, tmp_path / "in.jsonl", tmp_path / "out.amr")
+    assert [row[0] for row in facts(tmp_path / "out.amr")] == ["3", "x.1", "x.2", "in.4"]
+    row = "\t".join(["1", "w", *"________"]) + "\n\n"
+    (tmp_path / "in.conllu").write_text(f"# sent_id = s1\n{row}{row}")
+    parse(amr_pipeline, tmp_path / "in.conllu", tmp_path / "out.amr")
+    assert [row[0] for row in facts(tmp_path / "out.amr")] == ["s1", "in.2"]
+
+
+def test_ids_go_through_spacy_files(amr_pipeline, amr_sample, tmp_path):
+    parse(amr_pipeline, amr_sample, tmp_path / "mid.spacy")
+    parse(amr_pipeline, tmp_path / "mid.spacy", tmp_path / "out.amr")
+    assert [row[0] for row in facts(tmp_path / "out.amr")] == ["mid.1", "b.7"]
+
+
+def test_gold_amrs_are_not_given_back(pipeline, amr_pipeline, amr_sample, tmp_path):
+    parse(amr_pipeline, amr_sample, tmp_path / "mid.spacy")
+    for source in (amr_sample, tmp_path / "mid.spacy"):
+        parse(pipeline, source, tmp_path / "out.spacy")
+        assert [doc._.amr for doc in load(tmp_path / "out.spacy")] == [None, None]
+
+
+def test_amrs_of_a_pipeline_that_gives_none_are_an_error(pipeline, sample, tmp_path):
+    with pytest.raises(ValueError, match=r"E319.*sentencizer.*test_attach_to_previous.*amr_parser"):
+        parse(pipeline, sample, tmp_path / "out.amr")
+    assert not (tmp_path / "out.amr").exists()
+
+
+def test_a_bad_amr_file_is_an_error_with_file_line_and_id(amr_pipeline, tmp_path):
+    (tmp_path / "in.amr").write_text("# ::id a\n# ::snt b\n(b / b\n")
+    with pytest.raises(ValueError, match=r"E131.*in\.amr, line 1, id a"):
+        parse(amr_pipeline, tmp_path / "in.amr", tmp_path / "out.amr")
+    (tmp_path / "in.amr").write_text("# ::id a\n(b / b)\n")
+    with pytest.raises(ValueError, match=r"E148.*in\.amr, line 1, id a"):
+        parse(amr_pipeline, tmp_path / "in.amr", tmp_path / "out.amr")
+    assert not (tmp_path / "out.amr").exists()
+
+
+def test_without_penman_the_command_says_what_to_install(amr_pipeline, amr_sample, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "penman", None)
+    result = CliRunner().invoke(app, ["parse", amr_pipeline, str(amr_sample), str(tmp_path / "out.amr")])
+    assert result.exit_code == 1
+    assert "E139" in result.output

@@ -311,3 +311,65 @@ def test_command_needs_an_output(pipeline):
     result = CliRunner().invoke(app, ["render", pipeline, "text"])
     assert result.exit_code == 2
     assert "--output" in result.output
+
+
+# AMRs
+
+
+@pytest.fixture
+def both(amr_pipeline, pipeline, tmp_path) -> str:
+    """Folder of a pipeline with trees and AMRs."""
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("test_say_words")
+    nlp.to_disk(tmp_path / "both")
+    return str(tmp_path / "both")
+
+
+def test_amrs_are_drawn_without_trees(amr_pipeline, out):
+    assert render(amr_pipeline, "One. Two three.", out) == 2
+    assert headings(out) == ["AMR", "AMR"]
+    page = read(out)
+    assert page.text_of("text", "constant") == ['"One"', '"."', '"Two"', '"three"', '"."']
+    assert page.text_of("pre")[0].startswith("(s / say-01\n   :op1")
+
+
+def test_amrs_are_drawn_after_trees(both, gold, out):
+    assert render(both, "One. Two three.", out) == 2
+    assert headings(out) == ["tree", "AMR"] * 2
+    assert render(both, gold, out, limit=1) == 1
+    assert headings(out) == ["tree", "gold", "AMR"]
+
+
+def test_words_and_gold_amrs_come_from_amr_files(amr_pipeline, amr_sample, out):
+    assert render(amr_pipeline, str(amr_sample), out) == 2
+    page = read(out)
+    assert page.text_of("h2") == ["1", "2 · b.7"]
+    assert headings(out) == ["AMR", "gold AMR"] * 2
+    assert "Smatch" in page.text_of("figcaption")[0]
+    assert page.text_of("text", "constant")[:7] == [
+        f'"{w}"' for w in ["Mr", ".", "Li", "ca", "n't", "go", "."]
+    ]
+
+
+def test_gold_amrs_are_drawn_by_a_pipeline_that_gives_none(no_parser, amr_sample, out):
+    assert render(no_parser, str(amr_sample), out) == 2
+    assert headings(out) == ["gold AMR"] * 2
+    assert read(out).text_of("text", "concept")[:2] == ["go-02", "person"]
+
+
+def test_a_sentence_without_trees_has_not_changed(amr_pipeline, out):
+    assert render(amr_pipeline, "One.", out, only_changed=True) == 0
+
+
+def test_a_pipeline_that_splits_an_amrs_sentence_is_an_error(tmp_path, amr_pipeline, amr_sample, out):
+    def split(doc: Doc) -> Doc:
+        for token in doc:
+            token.is_sent_start = True
+        return doc
+
+    Language.component("test_split", func=split)
+    nlp = spacy.load(amr_pipeline)
+    nlp.add_pipe("test_split", first=True)
+    nlp.to_disk(tmp_path / "split")
+    with pytest.raises(ValueError, match=r"E318.*Mr\. Li.*7 AMR"):
+        render(str(tmp_path / "split"), str(amr_sample), out)

@@ -72,9 +72,9 @@ def test_any_graphs_give_a_well_formed_page_with_an_arc_for_each_word(drawing: D
     page = Page(draw_page([drawing], title="t"))
     drawn = [graph for graph in (*drawing.graphs, drawing.gold) if graph and set(graph.heads) != {NO_HEAD}]
     assert len(page.all("g", "arc")) == len(page.all("text", "word")) == len(drawn) * len(drawing.words)
-    for svg in [a for a in page.all("svg") if "viewBox" in a]:
+    for svg in [a for a in page.all("svg") if "viewbox" in a]:
         assert float(svg["width"]) > 0
-        assert svg["viewBox"] == f"0 0 {svg['width']} {svg['height']}"
+        assert svg["viewbox"] == f"0 0 {svg['width']} {svg['height']}"
 
 
 @given(sentences())
@@ -84,7 +84,7 @@ def test_words_stand_in_order_in_the_same_places_in_all_graphs(drawing: Drawing)
     for start in range(0, len(places), n):
         assert places[start : start + n] == places[:n]
     assert places[:n] in (sorted(places[:n]), sorted(places[:n], reverse=True))
-    for svg in [a for a in page.all("svg") if "viewBox" in a]:
+    for svg in [a for a in page.all("svg") if "viewbox" in a]:
         assert 0 < min(places) <= max(places) < float(svg["width"])
 
 

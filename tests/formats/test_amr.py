@@ -9,6 +9,7 @@ from spacy_g2g.formats.amr import (
     read_metadata,
     select_ids,
     simple_tokens,
+    write_amrs,
 )
 
 FILE = """# AMR release; generated on a Monday
@@ -168,3 +169,16 @@ def test_without_penman_the_error_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "penman", None)
     with pytest.raises(ImportError, match=r"G2G-E139.*spacy-g2g\[amr\]"):
         parse_penman("(a / b)")
+
+
+def test_what_is_written_is_read_again(tmp_path: Path):
+    amrs = [
+        ({"id": "a.1", "snt": "it ::tok\nx # ", "tok": "it ::tok x #"}, "(i / it\n\n   :mod (x / x))"),
+        ({"id": "a.2", "snt": ""}, "(y / yes)\n"),
+    ]
+    path = tmp_path / "out.amr"
+    path.write_text("".join(write_amrs(amrs)), encoding="utf8")
+    first, second = read_amr_file(path).blocks
+    assert first.metadata == {"id": "a.1", "snt": "it ::tok x #", "tok": "it ::tok x #"}
+    assert first.text == "(i / it\n   :mod (x / x))"
+    assert (second.metadata, second.text) == ({"id": "a.2", "snt": ""}, "(y / yes)")

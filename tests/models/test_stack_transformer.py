@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models import stack_transformer
+from spacy_g2g.models import action_network
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.stack_transformer import (
@@ -320,7 +320,7 @@ def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
         for i, n in enumerate(batch.n_words.tolist()):
             torch.testing.assert_close(kept[i, : n + 1], fresh[i, : n + 1], rtol=1e-4, atol=1e-4)
     # No more than there is room for.
-    monkeypatch.setattr(stack_transformer, "MAX_KEPT_WORDS", 6)
+    monkeypatch.setattr(action_network, "MAX_KEPT_WORDS", 6)
     _, shim = from_checkpoint()
     network = network_of(shim)
     network.train()

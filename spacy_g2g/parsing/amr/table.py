@@ -43,6 +43,7 @@ class ActionTable:
         actions: The actions beside the plain ones, which any table has; repeated ones count once.
         seen: The labels that PRED may give a word, by its form (candidates = "word") or lemma ("lemma").
         candidates: Which labels PRED may give a word: those seen with the word, with its lemma, or all.
+        max_forks: Most FORKs for one word.
 
     Raises:
         ValueError: For an unknown `candidates`, or a label in `seen` that no PRED has.
@@ -53,11 +54,13 @@ class ActionTable:
         actions: Iterable[Action],
         seen: Mapping[str, Sequence[str]] | None = None,
         candidates: Candidates = "lemma",
+        max_forks: int = MAX_FORKS,
     ) -> None:
         if candidates not in get_args(Candidates):
             raise ValueError(Errors.E142.format(candidates=candidates, expected=get_args(Candidates)))
         self.actions = sorted({*PLAIN, *actions})
         self.candidates: Candidates = candidates
+        self.max_forks = max_forks
         self.seen = {key: sorted(set(labels)) for key, labels in sorted((seen or {}).items())}
         self._ids = {action: i for i, action in enumerate(self.actions)}
         unknown = {label for labels in self.seen.values() for label in labels} - set(self.labels(Kind.PRED))
@@ -83,7 +86,7 @@ class ActionTable:
             oracle: Sentences and the oracle's actions.
             shift_labels: How many of the most frequent words get a SHIFT of their own; ROOT then does, too.
             candidates: Which labels PRED may give a word.
-            max_forks: As the oracle had it.
+            max_forks: Most FORKs for one word, as the oracle had it.
         """
         actions: set[Action] = set()
         words: Counter[str] = Counter()
@@ -100,10 +103,8 @@ class ActionTable:
         if shift_labels:
             frequent = sorted(words, key=lambda word: (-words[word], word))[:shift_labels]
             actions.update(Action(Kind.SHIFT, word) for word in (*frequent, ROOT_FORM))
-        is_used = candidates != "vocab"
-        return cls(
-            actions, {key: sorted(labels) for key, labels in seen.items()} if is_used else {}, candidates
-        )
+        by_key = {key: sorted(labels) for key, labels in seen.items()} if candidates != "vocab" else {}
+        return cls(actions, by_key, candidates, max_forks)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ActionTable:
@@ -114,14 +115,15 @@ class ActionTable:
         """
         try:
             actions = [Action(Kind[kind], label, value) for kind, label, value in data["actions"]]
-            return cls(actions, data["seen"], data["candidates"])
+            return cls(actions, data["seen"], data["candidates"], data["max_forks"])
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(Errors.E144.format(error=repr(error))) from error
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the table, for JSON."""
         actions = [[action.kind.name, action.label, action.value] for action in self.actions]
-        return {"actions": actions, "seen": self.seen, "candidates": self.candidates}
+        settings = {"candidates": self.candidates, "max_forks": self.max_forks}
+        return {"actions": actions, "seen": self.seen, **settings}
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -187,20 +189,21 @@ class ActionTable:
         self._set_new(valid, state, top, second)
         return valid
 
-    def replay(
-        self, sentence: AmrSentence, actions: Sequence[Action], *, max_forks: int = MAX_FORKS
-    ) -> Replay:
+    def begin(self, sentence: AmrSentence) -> State:
+        """The state before a sentence's first action."""
+        return State(sentence, max_forks=self.max_forks)
+
+    def replay(self, sentence: AmrSentence, actions: Sequence[Action]) -> Replay:
         """The states that actions lead through, for training.
 
         Args:
             sentence: The sentence.
             actions: Valid actions, such as the oracle's; a plain SHIFT stands for that of its word.
-            max_forks: As the oracle had it.
 
         Raises:
             ValueError: For an action that is not valid.
         """
-        state = State(sentence, max_forks=max_forks)
+        state = self.begin(sentence)
         choices = self.word_choices(sentence)
         n, n_steps = len(sentence) + 1, len(actions)
         shape = n_steps, n

@@ -1,0 +1,96 @@
+"""``convert-amr``: files of AMRs to a DocBin of spaCy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, cast
+
+import spacy
+import typer
+from spacy.tokens import DocBin
+from wasabi import msg
+
+from ..formats.amr import OnError
+from ..training.amr_corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files
+from .common import Silent, atomic_path, check_suffix, progress, user_errors
+
+
+@dataclass
+class AmrCounts:
+    """What was converted; ``skipped`` has a message for each AMR that was left out."""
+
+    amrs: int = 0
+    words: int = 0
+    skipped: list[str] = field(default_factory=list)
+
+
+def convert_amr_cli(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files of AMRs (.txt, .amr) or folders of them; then the .spacy file to write"),
+    ],
+    ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ids", "-i", help="Take the AMRs of this id or range (lpp_1943.1..145); may be repeated"
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", help="Number of AMRs to take; 0 for all")] = 0,
+    on_error: Annotated[
+        str, typer.Option("--on-error", help="What an AMR that can't be read leads to: raise or skip")
+    ] = "raise",
+    gold_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--gold-tokens/--no-gold-tokens",
+            help="Words of ::tok, else of ::snt split at white space; or those of the language's tokenizer",
+        ),
+    ] = True,
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the tokenizer")] = "en",
+    silent: Silent = False,
+) -> None:
+    """Convert files of AMRs to spaCy's binary format, a Doc for each sentence.
+
+    AMRs are in doc._.amr, and their ids are kept.
+    """
+    if len(paths) < 2:
+        raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
+    *inputs, output = paths
+    with user_errors():
+        options = AmrOptions(gold_tokens, ids or None, limit, cast(OnError, on_error))
+        try:
+            counts = convert_amr(inputs, output, options, lang=lang, silent=silent)
+        except ImportError as error:
+            msg.fail(str(error), exits=1)
+    if not silent:
+        left_out = f", {len(counts.skipped)} left out" if counts.skipped else ""
+        msg.good(f"{counts.amrs} AMRs, {counts.words} words{left_out}: {output}")
+
+
+def convert_amr(
+    inputs: Sequence[Path],
+    output: Path,
+    options: AmrOptions | None = None,
+    *,
+    lang: str = "en",
+    silent: bool = True,
+) -> AmrCounts:
+    """Write the AMRs of files as a DocBin with user data, which keeps them and their ids.
+
+    inputs: Files, or folders whose .txt and .amr files are read in the order of their names.
+    options: Which AMRs to take and how; by default all.
+    lang: Language code of the tokenizer, for words that are not those of the file.
+    RAISES (ValueError, FileNotFoundError): for bad input; the output is left as it was then.
+    """
+    check_suffix(output, [".spacy"])
+    files = [file for path in inputs for file in amr_files(path, AMR_SUFFIXES)]
+    counts = AmrCounts()
+    doc_bin = DocBin(store_user_data=True)
+    reader = AmrReader(spacy.blank(lang), options or AmrOptions())
+    for doc in progress(reader.read(files), unit="AMRs", silent=silent):
+        counts.words += len(doc)
+        doc_bin.add(doc)
+    counts.amrs, counts.skipped = len(doc_bin), reader.skipped
+    with atomic_path(output) as path:
+        doc_bin.to_disk(path)
+    return counts

@@ -1,0 +1,106 @@
+"""What parsers by stack-Transformers share: words as vectors, from a frozen encoder as a rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from .action_decoder import ActionSettings, ActionTransformer
+from .network import ROOT_RANGE, Network, NetworkSpec
+from .types import IntArray
+from .wordpieces import PieceBatch
+
+#: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.
+MAX_KEPT_WORDS = 1_000_000
+
+
+class ActionNetwork(Network):
+    """The words' vectors, from a frozen encoder as a rule, and the model that takes actions.
+
+    ROOT has a vector of its own, before those of the words; the encoder does not read it.
+
+    n_actions, groups: as of ``ActionTransformer``.
+    train_encoder: train a checkpoint's weights, too; an encoder from scratch is trained in any case.
+    """
+
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        settings: ActionSettings,
+        n_actions: int,
+        groups: IntArray | None = None,
+        *,
+        train_encoder: bool,
+    ) -> None:
+        super().__init__(spec)
+        if spec.encoder is not None:
+            self.root = nn.Parameter(torch.empty(spec.width))
+            nn.init.normal_(self.root, std=ROOT_RANGE)
+        self.is_frozen = spec.encoder is not None and spec.pretrained and not train_encoder
+        if self.is_frozen:
+            self.encoder.requires_grad_(False)
+        self.parser = ActionTransformer(spec.width, n_actions, settings, groups)
+        self._kept: dict[bytes, Tensor] = {}
+        self._n_kept = 0
+
+    def train(self, mode: bool = True) -> ActionNetwork:
+        """Train, or don't; a frozen encoder has no dropout."""
+        super().train(mode)
+        if self.is_frozen:
+            self.encoder.eval()
+        return self
+
+    def read(self, batch: PieceBatch) -> tuple[Tensor, Tensor | None]:
+        """The encoded ROOT and words, [sentences, words + 1, width], and which are real, None for all."""
+        memory, mask = self.word_vectors(batch), None
+        if int(batch.n_words.min()) < memory.shape[1] - 1:
+            mask = self.tensor(np.arange(memory.shape[1]) <= batch.n_words[:, None])
+        return self.parser.encode(memory, mask), mask
+
+    def word_vectors(self, batch: PieceBatch) -> Tensor:
+        """The vectors of ROOT and of the words, float [sentences, words + 1, width]."""
+        if batch.vectors is not None:
+            return self.encode(batch)
+        if not self.is_frozen:
+            words = self._encode_words(batch)
+        else:
+            with torch.no_grad():
+                words = self._kept_words(batch) if self.training else self._encode_words(batch)
+        return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
+
+    def _encode_words(self, batch: PieceBatch) -> Tensor:
+        """Means of encoded pieces of each word, which may be in several rows: [sentences, words, width]."""
+        # Without ROOT, the second piece, the encoder reads what it was trained on.
+        piece_ids, words = (np.delete(array, 1, axis=1) for array in (batch.piece_ids, batch.words))
+        mask = None
+        if int(batch.lengths.min()) - 1 < piece_ids.shape[1]:
+            mask = self.tensor(np.arange(piece_ids.shape[1]) < batch.lengths[:, None] - 1)
+        vectors = self.encoder(self.tensor(piece_ids), mask)
+        return self.mean_pieces(vectors, words, batch)[:, 1:]
+
+    def _kept_words(self, batch: PieceBatch) -> Tensor:
+        """The vectors of words, of which those of sentences seen before are kept."""
+        keys = _keys(batch)
+        new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
+        found = [self._kept.get(key) for key in keys]
+        if len(new):
+            vectors = self._encode_words(batch.take(new))
+            for i, of_sentence in zip(new.tolist(), vectors, strict=True):
+                words = found[i] = of_sentence[: batch.n_words[i]].cpu()
+                if self._n_kept + len(words) <= MAX_KEPT_WORDS:
+                    self._kept[keys[i]] = words.clone()
+                    self._n_kept += len(words)
+        padded = pad_sequence([words for words in found if words is not None], batch_first=True)
+        return padded.to(self.device, non_blocking=True)
+
+
+def _keys(batch: PieceBatch) -> list[bytes]:
+    """What the vectors of each sentence's words depend on: its pieces, and which words have them."""
+    keys = [b""] * len(batch.n_words)
+    for row, (sentence, length) in enumerate(
+        zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)
+    ):
+        keys[sentence] += batch.piece_ids[row, :length].tobytes() + batch.words[row, :length].tobytes()
+    return keys

@@ -1,0 +1,199 @@
+"""What the components that parse share: from Docs to sentences and back, updates, files.
+
+Modules of factories are imported by every ``Language()`` and must stay light: no torch, no tokenizers;
+architectures are imported when the model is built.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer, set_dropout_rate
+
+from ..errors import Errors, Warnings
+from . import sentences as layouts
+from .sentences import Layout
+from .word_vectors import add_vectors, find_width, get_tok2vec
+
+if TYPE_CHECKING:
+    from ..models.types import Sentence
+
+SAVED_FILES = ("cfg", "vocab", "model")
+EXAMPLES_FOR_WIDTH = 10
+
+
+class ParserPipe(TrainablePipe):  # type: ignore[misc]
+    """A component around a model of the protocol of ``spacy_g2g.models.types``.
+
+    Sentence boundaries that are set before are kept; a Doc without any is one sentence. White-space tokens
+    are no words.
+    """
+
+    #: What the model must build.
+    builds: ClassVar[str]
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str,
+        *,
+        half_precision_weights: bool = False,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.half_precision_weights = half_precision_weights
+        self.cfg: dict[str, Any] = {}
+        self._warned_unset = False
+
+    # Parsing
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[Any]]:
+        """The parses of the sentences of each Doc, without modifying it.
+
+        Sentences of nothing but white space have no parse. Raises ValueError before initialisation.
+        """
+        docs = list(docs)
+        layout = layouts.lay_out(docs)
+        self._warn_unset(layout)
+        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
+        parses = self.model.predict(sentences) if sentences else []
+        by_doc: list[list[Any]] = [[] for _ in docs]
+        for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
+            by_doc[doc].append(parse)
+        return by_doc
+
+    @abstractmethod
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """What the model is given: the sentences of the Docs that have words, in order."""
+
+    def _with_vectors(
+        self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
+    ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
+        """The inputs with vectors, of a parser that shares an encoder; see ``add_vectors``."""
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is None or not (docs and (sentences or is_train)):
+            return sentences, lambda _: None
+        return add_vectors(sentences, tok2vec, docs, layout, is_train)
+
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """What the model is given in training."""
+        return self.inputs(docs, layout)
+
+    def _warn_unset(self, layout: Layout) -> None:
+        if layout.unset.any() and not self._warned_unset:
+            warnings.warn(Warnings.W501.format(name=self.name), stacklevel=2)
+            self._warned_unset = True
+
+    def _warn_unfit(self, doc: Doc, parses: Sequence[Any]) -> None:
+        unfit = [parse for parse in parses if parse.fit != "whole"]
+        if unfit:
+            longest = max(parse.n_words for parse in unfit)
+            fits = {parse.fit for parse in unfit}
+            text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
+            if "parts" in fits:
+                text = Warnings.W505
+            warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=2)
+
+    # Training
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
+
+        What is gold: see ``_read``. Where the predicted Doc has no boundaries, the reference's are used.
+        """
+        from ..models.shim import get_shim
+
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        set_dropout_rate(self.model, drop)
+        docs, layout, gold = self._read(examples)
+        sentences = self.training_inputs(docs, layout)
+        inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
+        learnable = np.flatnonzero(get_shim(self.model).can_learn(gold)).tolist() if gold else []
+        gradients: dict[int, Any] = {}
+        if learnable:
+            loss, backprop = self.model.begin_update(
+                ([inputs[i] for i in learnable], [gold[i] for i in learnable])
+            )
+            gradients = dict(zip(learnable, backprop(None)))  # noqa: B905 (none, of words as pieces)
+            losses[self.name] += loss
+        # Without gradients, too: an encoder waits for all that listen to it.
+        backprop_vectors(gradients)
+        if sgd:
+            self.finish_update(sgd)
+        return losses
+
+    @abstractmethod
+    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Any]]:
+        """The predicted Docs, where their sentences are, and what is gold of those that have words."""
+
+    def _check_builds(self) -> None:
+        """Raise ValueError for a model that builds something else."""
+        builds = self.model.attrs.get("builds", "trees")
+        if builds != self.builds:
+            raise ValueError(
+                Errors.E513.format(name=self.name, model=self.model.name, builds=builds, expected=self.builds)
+            )
+
+    def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
+        """The width of the vectors of a shared encoder, which is initialised."""
+        tok2vec: Model[Any, Any] = self.model.get_ref("tok2vec")
+        docs = list(islice((example.x for example in get_examples() if len(example.x)), EXAMPLES_FOR_WIDTH))
+        return find_width(tok2vec, docs)
+
+    # Input and output
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
+        from ..models.shim import get_shim
+
+        shim = get_shim(self.model)
+        with shim.half_precision() if self.half_precision_weights else nullcontext():
+            super().to_disk(path, exclude=exclude)
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> ParserPipe:
+        """Load from a bytestring. Raises ValueError when it is not whole."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._after_loading("bytes", exclude)
+        return self
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> ParserPipe:
+        """Load from a folder. Raises ValueError when a file is missing or not whole."""
+        for file in SAVED_FILES:
+            others = [other for other in SAVED_FILES if other != file]
+            try:
+                super().from_disk(path, exclude=[*exclude, *others])
+            except FileNotFoundError as error:
+                raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
+            except (ValueError, TypeError) as error:
+                raise ValueError(Errors.E505.format(path=Path(path) / file, error=error)) from error
+        self._after_loading(path, exclude)
+        return self
+
+    @abstractmethod
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        """Raise ValueError unless what was loaded fits together."""
