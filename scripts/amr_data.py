@@ -136,9 +136,10 @@ def _download(url: str) -> str:
         with urlopen(Request(url, headers={"User-Agent": "spacy-g2g"}), timeout=TIMEOUT) as response:
             content: bytes = response.read()
     except (OSError, HTTPException, ValueError) as error:
-        reason = f"{error.code} {error.reason}" if isinstance(error, HTTPError) else str(error)
+        if isinstance(error, HTTPError):
+            error.close()
         raise AmrDataError(
-            f"Can't download {url}: {reason}. Expected a file of AMRs there; name another address, or the "
+            f"Can't download {url}: {error}. Expected a file of AMRs there; name another address, or the "
             "path of a file, by --vars.amr_data or --vars.amr_train and others."
         ) from error
     return _check(content, url)

@@ -43,8 +43,8 @@ NOTES = (
     "punctuation counts, label subtypes do not."
 )
 AMR_NOTES = (
-    "Scores are Smatch, over the triples of all sentences and without links to Wikipedia, and the F1 score of "
-    "concepts alone; on gold words and sentences."
+    "Scores are Smatch, over the triples of all sentences and without links to Wikipedia, and the F1 score "
+    "of concepts alone; on gold words and sentences."
 )
 
 
@@ -127,9 +127,9 @@ def model_card(meta: Mapping[str, Any]) -> str:
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licences",
-        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the {_data(facts)}, whose "
-        "licence may bind those who use them or pass them on (see LICENSES_SOURCES): one with NC does not "
-        "allow commercial use.",
+        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the {_data(facts)}, "
+        "whose licence may bind those who use them or pass them on (see LICENSES_SOURCES): one with NC does "
+        "not allow commercial use.",
         markdown_table([("source", "licence"), *((s["name"], s["license"]) for s in meta["sources"])]),
     ]
     return "\n\n".join(parts) + "\n"

@@ -31,7 +31,9 @@ KINDS = ("parser", "refined", "pipeline")
 AMR_SCORES = {"Smatch": "smatch", "Concepts": "amr_concepts"}
 
 
-def score_once(model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any) -> None:
+def score_once(
+    model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any
+) -> None:
     """Write the metrics of one set by a function, unless they are there."""
     made = {"inputs": {"model": model_digest, "gold": digest(gold)}, "settings": settings}
     if not is_done(output, made):

@@ -336,8 +336,8 @@ class Errors(metaclass=_TextsWithCodes):
         "spacy_g2g.AmrStackTransformer.v1 for amr_parser, the other ones for g2g_parser and rng_refiner."
     )
     E514 = (
-        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of them of the same "
-        "words. Expected Examples whose references have doc._.amr. It gets lost in a DocBin made without "
+        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of the same words. "
+        "Expected Examples whose references have doc._.amr. It gets lost in a DocBin made without "
         "store_user_data=True, and in spacy.Corpus.v1 with gold_preproc = true or a max_length other than 0; "
         "the reader spacy_g2g.AMRCorpus.v1 and files of `g2g convert-amr` have it."
     )

@@ -44,6 +44,11 @@ SMALL_TRANSFORMER = {
     "--components.transformer.model.get_spans.window": "8",
     "--components.transformer.model.get_spans.stride": "6",
 }
+#: The file that the page on AMRs has, small: three sentences of each set, and their ids.
+AMR_FILE = "amr-bank-struct-v3.0.txt"
+AMRS = ("# ::snt The boy wants to go .\n(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))\n\n",)
+AMRS += ("# ::snt He can not .\n(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (h / he)))\n\n",)
+AMR_IDS = (1, 2, 3, 146, 147, 148, 289, 290, 291)
 #: The name of the package that `make demo` installs.
 DEMO_PACKAGE = "en_g2g_sample"
 
@@ -83,6 +88,8 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).symlink_to(ROOT / name)
     for name in ("train", "dev", "test"):
         (folder / f"{name}.conllu").write_text(sample_file(name), encoding="utf8")
+    amrs = "".join(f"# ::id lpp_1943.{number}\n{AMRS[number % len(AMRS)]}" for number in AMR_IDS)
+    (folder / AMR_FILE).write_text(amrs, encoding="utf8")
     make_checkpoint(folder / "bert-base-cased")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

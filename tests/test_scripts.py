@@ -71,6 +71,12 @@ def test_encoders_are_the_treebanks_unless_one_is_named(scripts: Scripts, treeba
     assert choose("", source) == choose("null", source) == ""
 
 
+def test_encoders_of_amrs_are_of_their_own_row(scripts: Scripts):
+    source = {"kind": "amr", "treebank": "mine"}
+    assert scripts.choices.choose_encoder("papers", source) == "roberta-base"
+    assert scripts.choices.choose_encoder("mine", source) == "mine"
+
+
 def test_every_encoder_of_the_table_has_a_known_licence(scripts: Scripts):
     table = scripts.choices.read_table()
     encoders = {row[choice] for row in table["treebanks"].values() for choice in scripts.choices.CHOICES}
@@ -252,6 +258,30 @@ def test_card_says_what_each_component_has_learned(scripts: Scripts):
     )
     card = scripts.model_card.model_card(meta)
     assert "| labels | tagger 3, g2g_parser 1, rng_refiner 1 |" in card
+
+
+def test_card_of_a_parser_of_amrs_has_smatch_of_the_weights_that_are_packaged(scripts: Scripts):
+    facts = {
+        **FACTS,
+        "treebank": {**FACTS["treebank"], "kind": "amr", "treebank": "little-prince", "tag": ""},
+    }
+    smatch = {"precision": 0.5, "recall": 0.4, "f1": 0.44}
+    scores = {"dev": {"Smatch": smatch, "Concepts": score(0.66)}, "test": {"Smatch": score(0.41)}}
+    trained = {**META, "pipeline": ["amr_parser"], "performance": {"smatch_f": 0.3}}
+    meta = scripts.model_card.complete_meta(trained, facts, scores, 1)
+    training = {"smatch_p": 0.5, "smatch_r": 0.4, "smatch_f": 0.44}
+    assert meta["performance"] == {**training, "dev_smatch": 0.44, "dev_concepts": 0.66, "test_smatch": 0.41}
+    card = scripts.model_card.model_card(meta)
+    for text in (
+        "AMRs, trained on little-prince: amr_parser",
+        "Scores are Smatch",
+        "|  | Smatch | Concepts |",
+        "| development set | 44.00 | 66.00 |",
+        "| test set | 41.00 | - |",
+        "| AMR corpus | little-prince |",
+        "trained on the AMR corpus, whose licence",
+    ):
+        assert text in card
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ class Machines(ABC):
 
     @abstractmethod
     def take(self, order: IntArray) -> Machines:
-        """Copies of the machines in these rows, which may repeat."""
+        """The machines in these rows, which may repeat; what takes them is not used any more."""
 
 
 class Found(NamedTuple):

@@ -16,7 +16,7 @@ from torch import Tensor
 from ..errors import Errors
 from ..parsing.amr.actions import AmrSentence
 from ..parsing.amr.build import build_graph
-from ..parsing.amr.machine import ON_STACK, REDUCED, State
+from ..parsing.amr.machine import IN_BUFFER, ON_STACK, REDUCED, State
 from ..parsing.amr.table import ActionTable, Replay
 from .action_decoder import ActionSettings, Machines, Sequences, StateHead, chunks
 from .action_network import ActionNetwork
@@ -135,13 +135,12 @@ class AmrMachines(Machines):
 
     def places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Where ROOT and words are in some states."""
-        stack, buffer = np.full((2, len(rows), self.width), -1)
+        places, depths = np.full((2, len(rows), self.width), REDUCED)
         for i, row in enumerate(rows.tolist()):
             if not self.states[row].is_final:
-                places, depths = self.states[row].places()
-                n = len(places)
-                stack[i, :n], buffer[i, :n] = state_places(places, depths)
-        return stack, buffer
+                for array, found in zip((places, depths), self.states[row].places(), strict=True):
+                    array[i, : len(found)] = root_first(found)
+        return state_places(places, depths)
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
         """Take an action each."""
@@ -150,21 +149,24 @@ class AmrMachines(Machines):
                 state.apply(self.table.actions[action])
 
     def take(self, order: IntArray) -> AmrMachines:
-        """Copies of states, which may repeat."""
+        """The states in these rows: copies of those that repeat."""
         rows = order.tolist()
-        states = [self.states[row].copy() for row in rows]
+        taken: set[int] = set()
+        states = []
+        for row in rows:
+            states.append(self.states[row].copy() if row in taken else self.states[row])
+            taken.add(row)
         return AmrMachines(self.table, states, [self.choices[row] for row in rows], self.width)
 
 
-def state_places(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Where ROOT and the words are in stack and buffer, with ROOT before the words; see ``Places``.
+def root_first(of_words: IntArray) -> IntArray:
+    """What is last, of ROOT, before what is of the words: int [..., words + 1]."""
+    return np.concatenate([of_words[..., -1:], of_words[..., :-1]], axis=-1)
 
-    places, depths: int [..., words + 1], of ``State.places``.
-    """
-    depths = np.where(places == REDUCED, -1, depths)
-    on_stack = np.roll(places == ON_STACK, 1, axis=-1)
-    depths = np.roll(depths, 1, axis=-1)
-    return np.where(on_stack, depths, -1), np.where(on_stack, -1, depths)
+
+def state_places(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
+    """Places in stack and buffer, as in ``Places``, from those of ``State.places``, int [..., words + 1]."""
+    return np.where(places == ON_STACK, depths, -1), np.where(places == IN_BUFFER, depths, -1)
 
 
 class AmrTransformer(ActionNetwork):
@@ -239,6 +241,7 @@ def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
     for i, (ids, _, places, depths) in enumerate(replays):
         actions[i, : len(ids)] = ids
         n = places.shape[1]
-        stack[i, : len(ids), :n], buffer[i, : len(ids), :n] = state_places(places, depths)
+        found = state_places(root_first(places), root_first(depths))
+        stack[i, : len(ids), :n], buffer[i, : len(ids), :n] = found
     valid = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
     return Sequences(actions, stack, buffer, valid)

@@ -356,7 +356,7 @@ class AmrParser(ParserPipe):
     # Input and output
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Read what was learned of AMRs. Raises ValueError where it can't be, or is not that of the network."""
+        """Read what was learned of AMRs. Raises ValueError where it is broken or not the network's."""
         from ..models.shim import get_shim
 
         if "cfg" not in exclude and "scheme" in self.cfg:

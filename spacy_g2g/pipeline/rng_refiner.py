@@ -273,11 +273,11 @@ class RngRefiner(G2GParser):
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
         return len(self.cfg["initial_labels"])
 
-    def _check_labels(self, origin: Any, exclude: Iterable[str]) -> None:
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         from ..models.shim import get_shim
 
         exclude = list(exclude)
-        super()._check_labels(origin, exclude)
+        super()._after_loading(origin, exclude)
         spec = get_shim(self.model).spec
         if {"model", "cfg"} & set(exclude) or spec is None:
             return
