@@ -187,6 +187,10 @@ class Errors(metaclass=_TextsWithCodes):
         "Neither trees nor AMRs: the components {names} set no heads and no doc._.amr. Expected a parser "
         "such as g2g_parser or amr_parser among them."
     )
+    E349 = (
+        "{path}, line {number}: {line!r} is a line of a file of AMRs, not of text. Expected text; a file of "
+        "AMRs must be called .amr here."
+    )
     E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
     E351 = "runs is {runs}. Expected 1 or more."
     E360 = "{where}: a token of white space only cannot be evaluated."
@@ -336,7 +340,7 @@ class Errors(metaclass=_TextsWithCodes):
         "spacy_g2g.AmrStackTransformer.v1 for amr_parser, the other ones for g2g_parser and rng_refiner."
     )
     E514 = (
-        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of the same words. "
+        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of the same text. "
         "Expected Examples whose references have doc._.amr. It gets lost in a DocBin made without "
         "store_user_data=True, and in spacy.Corpus.v1 with gold_preproc = true or a max_length other than 0; "
         "the reader spacy_g2g.AMRCorpus.v1 and files of `g2g convert-amr` have it."
@@ -391,6 +395,13 @@ class Warnings(metaclass=_TextsWithCodes):
         "(convert-amr: --no-gold-tokens) for such a file."
     )
     W507 = (
-        "{name}: {n} of {of} AMRs are of sentences that the predicted Docs do not have with the same words. "
+        "{name}: {n} of {of} AMRs are of sentences that the predicted Docs do not have with the same text. "
         "They are not learned."
+    )
+    W508 = (
+        "{name}: its settings {given} are not those that what it knows of AMRs was learned with, {learned}, "
+        "which hold. Expected the same, or nlp.initialize without labels."
+    )
+    W515 = (
+        "No AMR of {path} has one of the ids {missing}. Expected ids of the file, or ranges that have some."
     )

@@ -1,6 +1,7 @@
 """What the commands share: files, progress and how errors reach the user."""
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ from ..training.amr_docs import AMR, doc_from_amr
 from ..training.refiner_corpus import align_graphs
 
 T = TypeVar("T")
+
+#: A line that only a file of AMRs has.
+AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
 
 Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
 Initial = Annotated[
@@ -68,10 +72,12 @@ def atomic_path(path: Path) -> Iterator[Path]:
 def read_texts(path: Path) -> Iterator[str]:
     """The lines of a text file that are not empty.
 
-    RAISES (ValueError): for a line that is not UTF-8, with its number.
+    RAISES (ValueError): for a line that is not UTF-8, with its number; and for a file of AMRs.
     """
     with path.open("rb") as file_:
-        for line in decode_lines(file_, str(path)):
+        for number, line in enumerate(decode_lines(file_, str(path)), start=1):
+            if AMR_LINE.match(line):
+                raise ValueError(Errors.E349.format(path=path, number=number, line=line.strip()[:60]))
             if line.strip():
                 yield line.rstrip("\r\n")
 

@@ -58,10 +58,7 @@ def convert_amr_cli(
     *inputs, output = paths
     with user_errors():
         options = AmrOptions(gold_tokens, ids or None, limit, cast(OnError, on_error))
-        try:
-            counts = convert_amr(inputs, output, options, lang=lang, silent=silent)
-        except ImportError as error:
-            msg.fail(str(error), exits=1)
+        counts = convert_amr(inputs, output, options, lang=lang, silent=silent)
     if not silent:
         left_out = f", {len(counts.skipped)} left out" if counts.skipped else ""
         msg.good(f"{counts.amrs} AMRs, {counts.words} words{left_out}: {output}")

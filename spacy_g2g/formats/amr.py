@@ -186,6 +186,8 @@ def parse_penman(text: str, where: str = "<text>") -> AmrTree:
 def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
     """Whether an id is one of `ids`, which may have ranges such as "lpp_1943.1..145" with both ends.
 
+    Where the start of a range is padded with zeros, as in "a.008..145", numbers may be: a.009, a.9 and a.010.
+
     RAISES (ValueError): For a range whose end is before its start.
     """
     names: set[str] = set()
@@ -197,7 +199,8 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
         prefix, start, end = match[1], int(match[2]), int(match[3])
         if end < start:
             raise ValueError(Errors.E138.format(entry=entry))
-        names.update(f"{prefix}{number}" for number in range(start, end + 1))
+        widths = {0, len(match[2]) if match[2].startswith("0") else 0}
+        names.update(f"{prefix}{number:0{w}}" for number in range(start, end + 1) for w in widths)
     return names.__contains__
 
 

@@ -220,7 +220,8 @@ class AmrTransformer(ActionNetwork):
             for state, total, fit in zip(
                 found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
             ):
-                parses.append(AmrParse(*build_graph(state), total, len(state.sentence), fit))
+                graph, _ = build_graph(state)
+                parses.append(AmrParse(graph, total, len(state.sentence), fit))
         return parses
 
 

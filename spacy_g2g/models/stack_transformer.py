@@ -195,7 +195,9 @@ class ArcStandardMachines(Machines):
         rows = np.flatnonzero(words >= 0)
         # The group of an arc's action is its type: what is left to its label is a share of that.
         self.probs[rows, words[rows], 0] = probs[rows, 1]
-        self.probs[rows, words[rows], 1] = np.minimum(probs[rows, 0] / probs[rows, 1], 1.0)
+        # Both may be too small for a float.
+        of_types = np.maximum(probs[rows, 1], np.finfo(probs.dtype).tiny)
+        self.probs[rows, words[rows], 1] = np.minimum(probs[rows, 0] / of_types, 1.0)
         apply(self.states, types, labels)
 
     def take(self, order: IntArray) -> ArcStandardMachines:

@@ -17,7 +17,6 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..parsing.amr.build import Repairs
 from ..parsing.amr.graph import AmrGraph
 
 IntArray = npt.NDArray[np.int64]
@@ -86,12 +85,10 @@ class AmrParse:
     """The AMR of a sentence of n words.
 
     graph: connected.
-    repairs: what it took to make it so.
     log_prob: of its actions, summed.
     """
 
     graph: AmrGraph
-    repairs: Repairs
     log_prob: float
     n_words: int
     fit: Fit = "whole"

@@ -72,6 +72,8 @@ n_positions = 512
 #: The AMR of a sentence of nothing but white space.
 EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
 EXAMPLES_AT_ONCE = 500
+#: Words of a sentence in a message.
+SHOWN_WORDS = 8
 #: Bytes of the states of gold AMRs that are kept between updates.
 MAX_KEPT_BYTES = 500_000_000
 
@@ -216,7 +218,7 @@ class AmrParser(ParserPipe):
     def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
         """The predicted Docs, where their sentences are, and the oracle's actions of those that have words.
 
-        A sentence without the same words in the reference, or without an AMR there, has no actions.
+        A sentence without the same text in the reference, or without an AMR there, has no actions.
         """
         layout = layouts.lay_out_examples(examples)
         docs = [example.predicted for example in examples]
@@ -245,12 +247,13 @@ class AmrParser(ParserPipe):
         key = sentence.forms, sentence.lemmas, text
         found = self._replays.get(key)
         if found is None:
-            found = scheme.replay(self._graph(text), sentence)
+            found = scheme.replay(self._graph(text, sentence.forms), sentence)
             self._replays.put(key, found)
         return found
 
-    def _graph(self, text: str) -> AmrGraph:
-        return AmrGraph.from_tree(parse_penman(text, f"{self.name}, doc._.{AMR} of an Example"), self.wiki)
+    def _graph(self, text: str, words: Sequence[str]) -> AmrGraph:
+        where = f"{self.name}, gold AMR of {' '.join(words[:SHOWN_WORDS])!r}"
+        return AmrGraph.from_tree(parse_penman(text, where), self.wiki)
 
     def initialize(
         self,
@@ -281,6 +284,7 @@ class AmrParser(ParserPipe):
         sentences, graphs = self._read_graphs(get_examples, nlp)
         if labels is not None:
             self.scheme = AmrScheme.from_dict(labels)
+            self._warn_settings()
         else:
             self.scheme = AmrScheme.learn(
                 graphs,
@@ -314,7 +318,7 @@ class AmrParser(ParserPipe):
             n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
             for sentence, text in zip(found, self._gold(batch, layout), strict=True):
                 if text is not None:
-                    graphs.append((self._graph(text), sentence.words, sentence.tags))
+                    graphs.append((self._graph(text, sentence.words), sentence.words, sentence.tags))
             sentences += found
         if not graphs:
             raise ValueError(Errors.E514.format(name=self.name, n=len(sentences), amrs=n_graphs))
@@ -342,6 +346,24 @@ class AmrParser(ParserPipe):
                 docs = list(component.pipe(docs)) if hasattr(component, "pipe") else [*map(component, docs)]
         return docs
 
+    def _warn_settings(self) -> None:
+        """Say which settings are not those of the scheme."""
+        table, aligner = self._known_scheme.table, self._known_scheme.aligner
+        given = {
+            "label_candidates": self.label_candidates,
+            "max_forks": self.max_forks,
+            "unaligned": self.unaligned,
+        }
+        learned = (table.candidates, table.max_forks, aligner.unaligned)
+        others = {
+            name: value
+            for (name, setting), value in zip(given.items(), learned, strict=True)
+            if setting != value
+        }
+        if others:
+            given = {name: given[name] for name in others}
+            warnings.warn(Warnings.W508.format(name=self.name, given=given, learned=others), stacklevel=3)
+
     @property
     def _known_scheme(self) -> AmrScheme:
         if self.scheme is None:
@@ -365,6 +387,7 @@ class AmrParser(ParserPipe):
             except ValueError as error:
                 raise ValueError(Errors.E505.format(path=f"{origin}: cfg", error=error)) from error
             self._replays = _KeptReplays()
+            self._warn_settings()
         spec = get_shim(self.model).spec
         if {"model", "cfg"} & set(exclude) or spec is None:
             return

@@ -35,7 +35,7 @@ def score_amrs(
     """Smatch, and the scores of concepts alone, between 0 and 1, over all sentences (micro average).
 
     A missing or ill-formed prediction counts as an empty graph. Where boundaries differ, a gold sentence that
-    no predicted one has the words of is compared with nothing, and a predicted one without such a gold one
+    no predicted one has the text of is compared with nothing, and a predicted one without such a gold one
     counts in the precision. References without AMRs are left out.
 
     Returns ``smatch_p``, ``smatch_r``, ``smatch_f``, ``amr_concepts_p``, ``amr_concepts_r`` and

@@ -136,6 +136,7 @@ class AmrReader:
         self.options = options
         self.skipped: list[str] = []
         self._is_wanted = select_ids(options.ids) if options.ids is not None else None
+        self._found_ids: set[str] = set()
 
     def read(self, files: Iterable[Path]) -> Iterator[Doc]:
         """The Docs of files, which are as ``amr_files`` gives them.
@@ -151,6 +152,7 @@ class AmrReader:
             found = _Read()
             for doc in self._docs(file, found):
                 n_docs += 1
+                self._found_ids.update(get_amr_ids(doc) or ())
                 yield doc
                 if n_docs == self.options.limit:
                     break
@@ -158,6 +160,17 @@ class AmrReader:
             _warn(file, found)
         if not n_docs:
             raise ValueError(Errors.E136.format(path=", ".join(names), n=len(self.skipped)))
+        self._warn_missing(names, n_docs)
+
+    def _warn_missing(self, names: Sequence[str], n_docs: int) -> None:
+        """Say which of the ids that are wanted no file has, unless the limit ended the reading."""
+        if self.skipped or n_docs == self.options.limit:
+            return
+        wanted = self.options.ids or ()
+        missing = [entry for entry in wanted if not any(map(select_ids([entry]), self._found_ids))]
+        if missing:
+            message = Warnings.W515.format(missing=missing[:5], path=", ".join(names))
+            warnings.warn(message, stacklevel=2)
 
     def _docs(self, file: Path, found: _Read) -> Iterator[Doc]:
         if file.suffix == ".spacy":

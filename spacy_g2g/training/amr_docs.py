@@ -27,8 +27,8 @@ AMR_IDS_KEY = "amr_ids"
 #: How many characters of a value an error shows.
 SHOWN = 80
 
-#: A sentence of a Doc: characters of words before it, and its words; white space takes no part.
-SentenceKey = tuple[int, tuple[str, ...]]
+#: A sentence of a Doc: characters before it, and its characters; white space takes no part.
+SentenceKey = tuple[int, str]
 
 _STRING_OR_MARKER = re.compile(r'("(?:[^"\\]|\\.)*")|~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*')
 
@@ -110,20 +110,29 @@ def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | 
     """The gold AMR of each sentence of the predicted Doc.
 
     spans (Sequence[Tuple[int, int]]): The sentences, as first token and the one after the last.
-    RETURNS (List[Optional[str]]): None where no sentence of the reference has the same words (white space
-        takes no part), or the reference has no AMRs.
+    RETURNS (List[Optional[str]]): None where no sentence of the reference has the same text (white space
+        takes no part), or the reference has no AMRs. Where its words are others, the AMR is without the
+        markers that count them.
     RAISES (ValueError): As ``get_amrs``, for the reference.
     """
     amrs = get_amrs(example.reference)
     if amrs is None:
         return [None] * len(spans)
-    return [None if number is None else amrs[number] for number in match_sentences(example, spans)]
+    sentences = amr_sentences(example.reference)
+    found: list[str | None] = []
+    for (start, end), number in zip(spans, match_sentences(example, spans), strict=True):
+        if number is None:
+            found.append(None)
+        else:
+            same = _words(example.predicted[start:end]) == _words(sentences[number])
+            found.append(amrs[number] if same else without_markers(amrs[number]))
+    return found
 
 
 def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[int | None]:
-    """The number of the reference's sentence that has the words of each span of the predicted Doc, or None.
+    """The number of the reference's sentence that has the text of each span of the predicted Doc, or None.
 
-    Both have the same words at the same place of the text; white space takes no part, case does.
+    Both have the same characters at the same place; white space takes no part, and words may be others.
     """
     places: dict[SentenceKey, list[int]] = {}
     reference_spans = [(span.start, span.end) for span in amr_sentences(example.reference)]
@@ -206,7 +215,11 @@ def _keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
     starts = [0]
     for word in words:
         starts.append(starts[-1] + len(word))
-    return [(starts[start], tuple(filter(None, words[start:end]))) for start, end in spans]
+    return [(starts[start], "".join(words[start:end])) for start, end in spans]
+
+
+def _words(span: Span) -> list[str]:
+    return [token.text for token in span if not token.is_space]
 
 
 def _spaces(words: list[str], text: str) -> list[bool] | None:

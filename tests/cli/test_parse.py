@@ -239,6 +239,12 @@ def test_amrs_of_sentences_are_numbered_and_read_again(amr_pipeline, tmp_path, f
     ]
 
 
+def test_a_file_of_amrs_that_is_called_text_is_an_error(amr_pipeline, amr_sample, tmp_path):
+    amr_sample.rename(tmp_path / "text.txt")
+    with pytest.raises(ValueError, match=r"E349.*text.txt, line 1.*\.amr"):
+        parse(amr_pipeline, tmp_path / "text.txt", tmp_path / "out.amr")
+
+
 def test_words_of_an_amr_file_are_given_and_its_ids_stay(amr_pipeline, amr_sample, tmp_path):
     out = tmp_path / "out.amr"
     assert parse(amr_pipeline, amr_sample, out) == 2

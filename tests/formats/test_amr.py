@@ -150,8 +150,8 @@ def test_of_metadata_that_comes_twice_the_first_counts():
 
 def test_ids_are_names_and_ranges():
     is_wanted = select_ids(["a.1", "b.09..11", "lpp_1943.2..3"])
-    names = ["a.1", "b.9", "b.11", "b.12", "lpp_1943.2", "lpp_1943.1"]
-    assert [is_wanted(name) for name in names] == [True, True, True, False, True, False]
+    names = ["a.1", "b.9", "b.09", "b.11", "b.12", "lpp_1943.2", "lpp_1943.1", "lpp_1943.02"]
+    assert [is_wanted(name) for name in names] == [True, True, True, True, False, True, False, False]
 
 
 def test_a_range_that_ends_before_it_starts_is_an_error():

@@ -62,7 +62,9 @@ def test_given_labels_are_those_that_were_learned(tmp_path: Path):
     nlp = amr_nlp()
     config = {"@readers": "spacy.read_labels.v1", "path": str(tmp_path / "labels.json")}
     nlp.config["initialize"]["components"]["amr_parser"] = {"labels": config}
-    nlp.initialize(lambda: amr_examples(nlp)[:1])
+    differ = r"W508.*'label_candidates': 'lemma'.*'label_candidates': 'word'"
+    with pytest.warns(UserWarning, match=differ):
+        nlp.initialize(lambda: amr_examples(nlp)[:1])
     parser = amr_parser_of(nlp)
     assert parser.label_data == first.label_data
     assert get_shim(parser.model).spec.actions == get_shim(first.model).spec.actions  # type: ignore[union-attr]
@@ -113,7 +115,7 @@ def test_no_amrs_are_an_error_that_names_the_usual_causes(
 def test_amrs_of_other_words_are_an_error_and_some_of_them_a_counted_warning():
     nlp = amr_nlp()
     others = with_other_words(nlp)
-    with pytest.raises(ValueError, match=rf"E514.*{len(others)} AMRs.*none of the same words"):
+    with pytest.raises(ValueError, match=rf"E514.*{len(others)} AMRs.*none of the same text"):
         nlp.initialize(lambda: others)
     with pytest.warns(UserWarning, match=rf"W507.*amr_parser.* {len(others)} of {len(others) + len(AMRS)} "):
         nlp.initialize(lambda: [*others, *amr_examples(nlp)])
@@ -145,9 +147,9 @@ def test_sentences_whose_boundaries_differ_are_not_learned():
 @pytest.mark.parametrize("amr", ["(b / boy", "(b / boy) x", "b", "(b :ARG0 (b / boy))", ""])
 def test_an_ill_formed_gold_amr_is_an_error_that_says_where(amr: str):
     nlp, fitted = amr_nlp(), initialised()
-    with pytest.raises(ValueError, match=r"E13\d.*amr_parser, doc._.amr"):
+    with pytest.raises(ValueError, match=r"E13\d.*amr_parser, gold AMR of 'boy'"):
         nlp.initialize(lambda: [example_of(nlp, "boy", amr)])
-    with pytest.raises(ValueError, match=r"E13\d.*amr_parser, doc._.amr"):
+    with pytest.raises(ValueError, match=r"E13\d.*amr_parser, gold AMR of 'boy'"):
         update(fitted, [example_of(fitted, "boy", amr)])
 
 

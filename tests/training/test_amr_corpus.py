@@ -85,6 +85,11 @@ def test_ids_and_limit_choose(path: Path, nlp: Language):
     assert texts(path, nlp, ids=["a.2..9"], limit=1) == ["Don't go."]
 
 
+def test_ids_that_no_amr_has_are_told(path: Path, nlp: Language):
+    with pytest.warns(UserWarning, match=r"W515.*\['a.9', 'b.1..3'\]"):
+        assert texts(path, nlp, ids=["a.3", "a.9", "b.1..3"]) == ["Cats sleep"]
+
+
 def test_words_are_those_of_the_pipeline_if_asked_for(path: Path, nlp: Language):
     examples = make_amr_corpus(path, gold_tokens=False, ids=["a.2"])(nlp)
     assert [token.text for token in next(examples).reference] == ["Do", "n't", "go", "."]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -85,6 +85,7 @@ class AmrGraph:
         variables = {edge.variable for edge in tree_edges(tree)}
         graph, nodes = cls([], []), dict[str, int]()
         constants = set[int]()
+        again = dict[int, tuple[int, ...]]()
         for variable, role, target, words in tree_edges(tree):
             if role == "wiki" and wiki == "drop":
                 continue
@@ -99,10 +100,14 @@ class AmrGraph:
                 node = graph._node(None, nodes, target)
                 constants.add(node)
                 graph.edges.append(Edge(source, role, node))
-            if words:
+            if words and (role == "/" or node in constants):
                 graph.markers[node] = words
+            elif words:
+                # Of a node that is named once more; its own marker goes first.
+                again.setdefault(node, words)
         graph.edges = unique_edges(graph.edges)
         graph.constants = frozenset(constants)
+        graph.markers = again | graph.markers
         return graph
 
     def to_penman(self) -> str:
@@ -112,7 +117,7 @@ class AmrGraph:
             ValueError: If the graph is not connected.
         """
         branches = self._branches()
-        names = _variables(self.labels)
+        names = _variables(self.labels, {self.labels[node] for node in self.constants})
         pieces: list[str] = []
         agenda: list[str | tuple[int, int]] = [(self.top, 1)]
         while agenda:
@@ -245,14 +250,20 @@ def split_marker(text: str) -> tuple[str, tuple[int, ...]]:
     return text[: match.start()], tuple(int(word) for word in match[1].split(","))
 
 
-def _variables(labels: list[str]) -> list[str]:
-    """A variable for each label: its first letter, with a number from the second such one on."""
+def _variables(labels: list[str], constants: Collection[str]) -> list[str]:
+    """A variable for each label: its first letter, with a number from the second such one on.
+
+    None of them is a constant's text, which would be read as that variable.
+    """
     names: list[str] = []
     counts: Counter[str] = Counter()
     for label in labels:
         initial = next((c for c in label.lower() if "a" <= c <= "z"), "x")
-        counts[initial] += 1
-        names.append(initial if counts[initial] == 1 else f"{initial}{counts[initial]}")
+        name = ""
+        while not name or name in constants:
+            counts[initial] += 1
+            name = initial if counts[initial] == 1 else f"{initial}{counts[initial]}"
+        names.append(name)
     return names
 
 

@@ -110,6 +110,9 @@ _UNINFLECTED = frozenset(
         ),
     )
 )
+# Then they are forgotten, so that a service does not grow for ever.
+MAX_CACHED_WORDS = 100_000
+
 _SENSE = re.compile(r"-[0-9]{2,}$")
 _VOWEL = re.compile(r"[aeiouy]")
 
@@ -165,6 +168,8 @@ class Lemmatizer:
         known one of `lemma_candidates`, else the form without its inflection.
         """
         lower = form.lower()
+        if len(self._cache) > MAX_CACHED_WORDS:
+            self._cache.clear()
         if lower not in self._cache:
             nearest = max((*IRREGULAR.get(lower, ()), lower), key=lambda text: self.known.get(text, 0))
             known = (text for text in (nearest, *lemma_candidates(lower)) if text in self.known)

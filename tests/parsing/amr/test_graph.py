@@ -73,6 +73,22 @@ def test_a_marker_is_a_tilde_with_numbers_at_the_end(text: str, expected: tuple)
     assert split_marker(text) == expected
 
 
+def test_the_marker_of_a_concept_goes_before_that_of_its_variable():
+    graph = AmrGraph.from_tree(
+        parse_penman("(w / want-01 :ARG0 (b / boy~e.0) :ARG1 (g / go-02 :ARG0 b~e.5))")
+    )
+    assert graph.markers == {1: (0,)}
+    graph = AmrGraph.from_tree(parse_penman("(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b~e.5))"))
+    assert graph.markers == {1: (5,)}
+
+
+def test_no_variable_is_named_as_a_constant():
+    text = "(t / thing :ARG0 (q / person) :ARG1 (p2 / person) :value p)"
+    graph = AmrGraph.from_tree(parse_penman(text))
+    again = AmrGraph.from_tree(parse_penman(graph.to_penman()))
+    assert facts(again) == facts(graph)
+
+
 def test_distances_go_along_edges_of_any_direction_and_miss_what_is_not_connected():
     graph = AmrGraph(["a", "b", "c", "d"], [Edge(1, "ARG0", 0), Edge(1, "ARG1", 2)])
     assert graph.distances() == [0, 1, 2, None]
