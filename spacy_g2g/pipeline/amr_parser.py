@@ -349,20 +349,14 @@ class AmrParser(ParserPipe):
     def _warn_settings(self) -> None:
         """Say which settings are not those of the scheme."""
         table, aligner = self._known_scheme.table, self._known_scheme.aligner
-        given = {
-            "label_candidates": self.label_candidates,
-            "max_forks": self.max_forks,
-            "unaligned": self.unaligned,
+        learned = {
+            "label_candidates": table.candidates,
+            "max_forks": table.max_forks,
+            "unaligned": aligner.unaligned,
         }
-        learned = (table.candidates, table.max_forks, aligner.unaligned)
-        others = {
-            name: value
-            for (name, setting), value in zip(given.items(), learned, strict=True)
-            if setting != value
-        }
-        if others:
-            given = {name: given[name] for name in others}
-            warnings.warn(Warnings.W508.format(name=self.name, given=given, learned=others), stacklevel=3)
+        given = {name: getattr(self, name) for name in learned}
+        if given != learned:
+            warnings.warn(Warnings.W508.format(name=self.name, given=given, learned=learned), stacklevel=3)
 
     @property
     def _known_scheme(self) -> AmrScheme:
