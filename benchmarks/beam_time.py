@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seconds[f"beam {width}"] = measure(spacy.load(args.pipeline, config={"components": settings}), args)
     first = next(iter(seconds.values()))
     rows = {
-        name: {"seconds": round(s, 2), "to the first": round(s / first, 2)} for name, s in seconds.items()
+        name: {"seconds": round(s, 4), "to the first": round(s / first, 2)} for name, s in seconds.items()
     }
     print(json.dumps(rows, indent=2))
 

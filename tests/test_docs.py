@@ -90,6 +90,8 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.conllu").write_text(sample_file(name), encoding="utf8")
     amrs = "".join(f"# ::id lpp_1943.{number}\n{AMRS[number % len(AMRS)]}" for number in AMR_IDS)
     (folder / AMR_FILE).write_text(amrs, encoding="utf8")
+    (folder / "dev.amr").write_text(f"# ::id d.1\n{AMRS[0]}", encoding="utf8")
+    (folder / "text.txt").write_text("The boy wants to go.\n", encoding="utf8")
     make_checkpoint(folder / "bert-base-cased")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
