@@ -1,11 +1,8 @@
 """The benchmarks of AMR have rows: `amr_oracle.py` for parts of files, `amr_parsing.py` for systems."""
 
-import importlib
 import json
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import spacy
@@ -13,8 +10,8 @@ import spacy
 from spacy_g2g.training.amr_corpus import make_amr_corpus
 
 from .amr import amr_model
+from .util import load_benchmark
 
-ROOT = Path(__file__).parent.parent
 FILE = """# ::id a.1
 # ::snt The boy wants to sleep.
 (w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))
@@ -25,18 +22,10 @@ FILE = """# ::id a.1
 """
 
 
-def load(name: str) -> ModuleType:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.pop(0)
-
-
 def test_the_oracle_of_small_files_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "amr.txt"
     path.write_text(FILE, encoding="utf8")
-    benchmark = load("amr_oracle")
+    benchmark = load_benchmark("amr_oracle")
     parts = [f"{path}:one=a.1", f"{path}:all", str(path)]
     benchmark.main([*parts, "--split", "all", "--output", str(tmp_path / "out")])
     rows = json.loads((tmp_path / "out.json").read_text(encoding="utf8"))
@@ -64,7 +53,7 @@ def test_parsers_have_rows_and_comparisons(tmp_path: Path, capsys: pytest.Captur
     systems = [f"one={pipelines[0]},{pipelines[1]}", f"other={pipelines[2]}"]
     arguments = ["--beam-widths", "2", "--against", "other", "--threads", "1"]
     output = ["--output", str(tmp_path / "out")]
-    load("amr_parsing").main([str(path), "--systems", *systems, *arguments, *output])
+    load_benchmark("amr_parsing").main([str(path), "--systems", *systems, *arguments, *output])
     rows = json.loads((tmp_path / "out.json").read_text(encoding="utf8"))
     expected = [("one", 2, 2), ("other", 2, 1)]
     assert [(row["system"], row["beam"], len(row["seeds"])) for row in rows] == expected

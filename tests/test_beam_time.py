@@ -1,13 +1,11 @@
 """`benchmarks/beam_time.py` times a pipeline by beam width, and beside another one."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from .util import initialised_nlp
+from .util import initialised_nlp, load_benchmark
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "assets" / "sample" / "en_sample-ud-test.conllu"
@@ -19,13 +17,8 @@ def test_beams_are_timed_beside_a_peer(
     few = DATA.read_text(encoding="utf8").split("\n\n")[:5]
     (tmp_path / "few.conllu").write_text("\n\n".join(few) + "\n\n", encoding="utf8")
     initialised_nlp(row="Stack-c").to_disk(tmp_path / "stack")
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        benchmark = importlib.import_module("beam_time")
-    finally:
-        sys.path.pop(0)
     data = [str(tmp_path / "stack"), str(tmp_path / "few.conllu"), "--peer", str(trained_folder)]
-    benchmark.main([*data, "--beam-widths", "1", "3", "--runs", "1", "--threads", "1"])
+    load_benchmark("beam_time").main([*data, "--beam-widths", "1", "3", "--runs", "1", "--threads", "1"])
     rows = json.loads(capsys.readouterr().out)
     assert list(rows) == ["peer", "beam 1", "beam 3"]
     assert rows["peer"]["to the first"] == 1.0

@@ -1,8 +1,6 @@
 """`benchmarks/gpu.py` goes through on the CPU, and its shares of time are right."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +8,8 @@ from typing import Any
 import pytest
 
 from spacy_g2g.models.shim import get_shim
+
+from .util import load_benchmark
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "assets" / "sample" / "en_sample-ud-test.conllu"
@@ -20,11 +20,7 @@ FEW += ["--trace-sentences", "4"]
 
 @pytest.fixture(scope="module")
 def gpu() -> ModuleType:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        return importlib.import_module("gpu")
-    finally:
-        sys.path.pop(0)
+    return load_benchmark("gpu")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,11 @@
 """A tiny treebank, and pipelines with tiny parsers and refiners for it."""
 
+import importlib
 import random
+import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import spacy
@@ -244,3 +248,12 @@ def overfit(nlp: Language, examples: list[Example], steps: int = 60) -> dict[str
 def tree_of(doc: Doc) -> list[tuple[int, str]]:
     """Head (number of a token) and label of each token."""
     return [(token.head.i, token.dep_) for token in doc]
+
+
+def load_benchmark(name: str) -> ModuleType:
+    """A script of ``benchmarks/`` as a module."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)

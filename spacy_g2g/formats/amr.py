@@ -89,7 +89,7 @@ def read_amr_file(
     path = Path(path)
     is_wanted = select_ids(ids) if ids is not None else None
     found = AmrFile([], [])
-    for block in read_blocks(_lines(path), str(path), is_wanted):
+    for block in read_file_blocks(path, is_wanted):
         if isinstance(block, AmrBlock):
             found.blocks.append(block)
         elif on_error == "raise":
@@ -105,6 +105,16 @@ def read_amr_file(
     if not found.blocks:
         raise ValueError(Errors.E136.format(path=path, n=len(found.skipped)))
     return found
+
+
+def read_file_blocks(
+    path: Path, is_wanted: Callable[[str], bool] | None = None
+) -> Iterator[AmrBlock | ValueError]:
+    """The blocks of a file; see ``read_blocks``.
+
+    RAISES (ValueError): For text that is not UTF-8, with its line.
+    """
+    return read_blocks(_lines(path), str(path), is_wanted)
 
 
 def read_blocks(

@@ -14,8 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..errors import Errors, Warnings
-from ..formats.amr import AmrBlock, OnError, read_blocks, select_ids
-from ..formats.conllu import decode_lines
+from ..formats.amr import AmrBlock, OnError, read_file_blocks, select_ids
 from .amr_docs import doc_from_amr, get_amr_ids
 from .corpus import unparsed_copy
 
@@ -178,7 +177,7 @@ class AmrReader:
                 if self._is_wanted is None or any(map(self._is_wanted, get_amr_ids(doc) or ())):
                     yield doc
             return
-        for block in _blocks(file, self._is_wanted):
+        for block in read_file_blocks(file, self._is_wanted):
             made = block if isinstance(block, ValueError) else self._doc_or_error(block, found)
             if isinstance(made, Doc):
                 yield made
@@ -203,12 +202,6 @@ class AmrReader:
 def _raw_words(words: Sequence[str]) -> list[str]:
     """The words that show that a text is not tokenised."""
     return [word for word in words if _RAW.search(word)] + [w for w in words[-1:] if _RAW_END.search(w)]
-
-
-def _blocks(file: Path, is_wanted: Callable[[str], bool] | None) -> Iterator[AmrBlock | ValueError]:
-    with file.open("rb") as lines:
-        stripped = (line.removeprefix("\ufeff").rstrip("\r\n") for line in decode_lines(lines, str(file)))
-        yield from read_blocks(stripped, str(file), is_wanted)
 
 
 def _warn(file: Path, found: _Read) -> None:
