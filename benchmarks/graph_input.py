@@ -1,7 +1,7 @@
 """What graph input costs: an encoder pass with trees beside one without, and the memory that training keeps.
 
 `python benchmarks/graph_input.py [--words 30 120] [--threads 2]`. Sentences have one piece a word and random
-trees; the encoder has random weights and the size of the small English checkpoint of `docs/results.md`.
+trees; the encoder has random weights and the sizes of the checkpoint in `docs/results/README.md`.
 """
 
 from __future__ import annotations

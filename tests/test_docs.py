@@ -25,8 +25,10 @@ from spacy_g2g.formats.conllu import read_conllu
 from .models.test_encoder import make_checkpoint
 
 ROOT = Path(__file__).parent.parent
-RECORDS = {"results.md", "peers.md"}
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: Pages of results: their commands are checked, not run.
+RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINKED = ["configs", "scripts", "assets", "benchmarks", "project.yml", "pyproject.toml"]
 #: Sentences of each sample file.
@@ -186,7 +188,7 @@ def check_options(script: str, arguments: list[str]) -> None:
             assert name in source or name[2:].replace("-", "_") in source, f"{script} has no option {name}"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in RECORDS], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_commands_and_python_blocks_run(page: Path, folder: Path):
     namespace: dict[str, Any] = {}
     for match in BLOCK.finditer(page.read_text(encoding="utf8")):
@@ -197,7 +199,7 @@ def test_commands_and_python_blocks_run(page: Path, folder: Path):
             exec(compile(match[2], page.name, "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name in RECORDS], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", RECORDS, ids=lambda page: page.name)
 def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
     for block in blocks(page, "bash"):
         for arguments in commands(block):

@@ -7,7 +7,7 @@ N_LEVELS = 256
 
 
 class Dropout(nn.Dropout):
-    """``nn.Dropout`` (Srivastava et al. 2014), faster on a CPU (``docs/results.md``).
+    """``nn.Dropout`` (Srivastava et al. 2014), faster on a CPU (``docs/results/speed.md``).
 
     There it draws eight random bits a value in place of a Bernoulli variable, so that the rate is
     rounded to a multiple of 1/256 (0.1 becomes 0.1016); values are scaled by the rounded rate.
