@@ -28,7 +28,7 @@ class Errors(metaclass=_TextsWithCodes):
         "expected 0 (ROOT) to {n}."
     )
     E104 = "Heads have a cycle: {cycle}. Expected every word to reach ROOT (0)."
-    E105 = "Scores of arcs have shape {shape}: expected {expected}, with ROOT in column 0."
+    E105 = "Scores of arcs have shape {shape}: expected [sentences, n, n + 1], with ROOT in column 0."
     E106 = (
         "The score of word {head} as the head of word {word} is {value} (sentence {sentence} of the batch): "
         "expected a finite number, or -inf for an arc that is forbidden."
@@ -40,10 +40,6 @@ class Errors(metaclass=_TextsWithCodes):
     E108 = (
         "Word {word} can have no head, since all its scores are -inf (sentence {sentence} of the batch): "
         "expected at least one arc that is not forbidden."
-    )
-    E109 = (
-        "{action} is not valid for sentence {sentence} of the batch ({state}; 0 is ROOT, -1 is empty): "
-        "expected one of: {valid}."
     )
     E110 = "The heads of sentence {sentence} of the batch are no tree: expected a tree with one root."
     E111 = (

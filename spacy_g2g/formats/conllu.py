@@ -121,10 +121,6 @@ class ConlluSentence:
             lines[word.row] = "\t".join(cells) + end_of_line
         return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
 
-    def with_tree(self, heads: Sequence[int], deprels: Sequence[str]) -> "ConlluSentence":
-        """A copy with other heads (0 for the root, otherwise IDs counted from 1) and relations."""
-        return self.replace(head=[str(head) for head in heads], deprel=deprels)
-
 
 def read_conllu(
     source: Union[str, "PathLike[str]", Lines], *, trees: TreeCheck = "partial"

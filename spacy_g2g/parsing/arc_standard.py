@@ -22,7 +22,6 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..errors import Errors
 from .state import NO_WORD, States
 from .tree import BoolArray, IntArray
 
@@ -38,15 +37,6 @@ class Action(IntEnum):
 
 N_ACTIONS = len(Action)
 NO_ACTION = -1
-
-
-def max_actions(n_words: int, swap: bool) -> int:
-    """The most actions that a sentence can take.
-
-    Each word is shifted once and gets one head. A SWAP inverts two words that were in order and never
-    come into order again, and has the lower one shifted once more: n (n - 1) / 2 of them at most.
-    """
-    return n_words * (n_words + 1) if swap else 2 * n_words
 
 
 def valid_actions(states: States, swap: bool) -> BoolArray:
@@ -69,41 +59,10 @@ def valid_actions(states: States, swap: bool) -> BoolArray:
     return valid
 
 
-def check_actions(states: States, actions: IntArray, swap: bool) -> None:
-    """Raise an error if an action is not valid in its state; NO_ACTION is.
-
-    Args:
-        states: States of B sentences.
-        actions: Shape [B].
-        swap: Whether the system has SWAP.
-
-    Raises:
-        ValueError: Naming the first such sentence, its action and its state.
-    """
-    valid = valid_actions(states, swap)
-    known = (actions >= 0) & (actions < N_ACTIONS)
-    allowed = valid[np.arange(len(actions)), np.where(known, actions, 0)]
-    wrong = np.flatnonzero((actions != NO_ACTION) & ~(known & allowed))
-    if not len(wrong):
-        return
-    sentence = int(wrong[0])
-    action = int(actions[sentence])
-    s2, s1, b1 = states.slots()[sentence].tolist()
-    names = [Action(i).name for i in np.flatnonzero(valid[sentence]).tolist()]
-    raise ValueError(
-        Errors.E109.format(
-            sentence=sentence,
-            action=Action(action).name if known[sentence] else action,
-            state=f"s2 = {s2}, s1 = {s1}, b1 = {b1}",
-            valid=", ".join(names) or "none, the state is final",
-        )
-    )
-
-
 def apply(states: States, actions: IntArray, labels: IntArray | None = None) -> None:
     """Apply an action to each state, in place.
 
-    Actions have to be valid, which is not checked here (see `check_actions`).
+    Actions have to be valid, which is not checked here (see `valid_actions`).
 
     Args:
         states: States of B sentences, which change.
@@ -132,53 +91,3 @@ def apply(states: States, actions: IntArray, labels: IntArray | None = None) -> 
     states.stack[lower, states.stack_sizes[lower] - 2] = s1[lower]
     states.stack_sizes[arcs] -= 1
     states.stack_sizes[swap] -= 1
-
-
-class PlainState:
-    """The state of one sentence, in lists: what the states of a batch are tested against.
-
-    Attributes:
-        stack: Words, the top last; begins with ROOT.
-        buffer: Words, the front first.
-        heads: The head of each word that has one.
-        labels: The label of each word that has a head.
-    """
-
-    def __init__(self, n_words: int) -> None:
-        self.stack = [0]
-        self.buffer = list(range(1, n_words + 1))
-        self.heads: dict[int, int] = {}
-        self.labels: dict[int, int] = {}
-
-    @property
-    def is_final(self) -> bool:
-        """Whether the buffer is empty and only ROOT is on the stack."""
-        return not self.buffer and self.stack == [0]
-
-    def is_valid(self, action: Action, swap: bool) -> bool:
-        """Whether the action may be applied."""
-        if action == Action.SHIFT:
-            return bool(self.buffer)
-        if len(self.stack) < 2:
-            return False
-        s2, s1 = self.stack[-2:]
-        if action == Action.LEFT_ARC:
-            return s2 != 0
-        if action == Action.RIGHT_ARC:
-            return s2 != 0 or not self.buffer
-        return swap and 0 < s2 < s1
-
-    def apply(self, action: Action, label: int = -1) -> None:
-        """Apply a valid action."""
-        if action == Action.SHIFT:
-            self.stack.append(self.buffer.pop(0))
-        elif action == Action.LEFT_ARC:
-            self._attach(self.stack.pop(-2), self.stack[-1], label)
-        elif action == Action.RIGHT_ARC:
-            self._attach(self.stack.pop(), self.stack[-1], label)
-        else:
-            self.buffer.insert(0, self.stack.pop(-2))
-
-    def _attach(self, dependent: int, head: int, label: int) -> None:
-        self.heads[dependent] = head
-        self.labels[dependent] = label

@@ -19,47 +19,22 @@ from .tree import IntArray, are_trees, checked_lengths
 FloatArray = NDArray[np.float64]
 
 
-def maximum_spanning_tree(scores: ArrayLike) -> IntArray:
-    """The heads of the tree with exactly one root and the highest sum of scores.
+def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
+    """Return the heads of the tree with exactly one root and the highest sum of scores, for each sentence.
 
     Ties are broken in the same way each time.
 
-    Args:
-        scores: ``scores[i, j]`` is the score of word j as the head of word i + 1, with ROOT in
-            column 0, shape [n, n + 1]. -inf forbids an arc. A word's score as its own head
-            (``scores[i, i + 1]``) is ignored.
-
-    Returns:
-        Head of each word in 0..n, shape [n].
-
-    Raises:
-        ValueError: If the shape is wrong, a score is NaN or +inf, or each tree with one root has
-            a forbidden arc.
-    """
-    array = np.asarray(scores)
-    if array.ndim != 2:
-        raise ValueError(Errors.E105.format(expected="[n, n + 1]", shape=list(array.shape)))
-    heads: IntArray = decode(array[None], [len(array)])[0]
-    return heads
-
-
-def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
-    """`maximum_spanning_tree` for each sentence of a padded batch.
-
-    Args:
-        scores: Shape [batch, width, width + 1]; what stands in the padding is ignored.
-        lengths: Words of each sentence, shape [batch].
-
-    Returns:
-        Head of each word, 0 in the padding, shape [batch, width].
-
-    Raises:
-        ValueError: As `maximum_spanning_tree`; or if a length is not in 0..width.
+    scores: Score of word j as the head of word i + 1 at [sentence, i, j], with ROOT in column 0; float
+        [sentences, width, width + 1]. -inf forbids an arc. The score of a word as its own head (j = i + 1)
+        and the padding are ignored.
+    lengths: Number of words of each sentence, int [sentences].
+    Returns int [sentences, width], the head of each word, 0 in the padding.
+    Raises ValueError if a shape or a length is wrong, if a score is NaN or +inf, or if each tree with one
+    root has a forbidden arc.
     """
     arcs = np.asarray(scores, dtype=np.float64)
     if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
-        expected = "[n, n + 1], or [batch, n, n + 1] for a batch"
-        raise ValueError(Errors.E105.format(expected=expected, shape=list(arcs.shape)))
+        raise ValueError(Errors.E105.format(shape=list(arcs.shape)))
     batch, width, _ = arcs.shape
     n_words = checked_lengths(lengths, batch, width)
     is_word = np.arange(width) < n_words[:, None]

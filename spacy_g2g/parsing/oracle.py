@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import Errors
-from .arc_standard import NO_ACTION, Action, PlainState, apply
+from .arc_standard import NO_ACTION, Action, apply
 from .state import NO_WORD, States
 from .tree import BoolArray, IntArray, are_trees, checked_lengths, ends, is_projective, projective_order
 
@@ -144,25 +144,6 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
     return learnable
 
 
-def plain_oracle(heads: list[int]) -> list[Action]:
-    """The actions that build the tree of one sentence, by the definition; the tested reference.
-
-    Args:
-        heads: Head of each word; a tree with one root.
-    """
-    order = [0, *projective_order(heads).tolist()]
-    components = _plain_components(heads)
-    state = PlainState(len(heads))
-    actions = []
-    while not state.is_final:
-        action = _plain_arc(state, heads)
-        if action is None:
-            action = Action.SWAP if _plain_swap(state, order, components) else Action.SHIFT
-        state.apply(action)
-        actions.append(action)
-    return actions
-
-
 def _components(built: States) -> IntArray:
     """The top word of the maximal projective component of each word, with ROOT: [B, W + 1].
 
@@ -173,37 +154,3 @@ def _components(built: States) -> IntArray:
     above = np.zeros((len(built.heads), len(numbers) + 1), dtype=np.int64)
     above[:, 1:] = np.where(built.deleted(), built.heads, numbers)
     return ends(above)
-
-
-def _plain_arc(state: PlainState, heads: list[int]) -> Action | None:
-    if len(state.stack) < 2:
-        return None
-    s2, s1 = state.stack[-2:]
-
-    def is_arc(head: int, dependent: int) -> bool:
-        dependents = [word for word, h in enumerate(heads, start=1) if h == dependent]
-        return dependent > 0 and heads[dependent - 1] == head and all(w in state.heads for w in dependents)
-
-    if is_arc(s1, s2):
-        return Action.LEFT_ARC
-    return Action.RIGHT_ARC if is_arc(s2, s1) else None
-
-
-def _plain_swap(state: PlainState, order: list[int], components: list[int]) -> bool:
-    if len(state.stack) < 2:
-        return False
-    s2, s1 = state.stack[-2:]
-    is_inverted = order[s2] > order[s1]
-    return is_inverted and (not state.buffer or components[s1] != components[state.buffer[0]])
-
-
-def _plain_components(heads: list[int]) -> list[int]:
-    """The top word of the maximal projective component of each word, ROOT first."""
-    state = PlainState(len(heads))
-    while (action := _plain_arc(state, heads)) is not None or state.buffer:
-        state.apply(Action.SHIFT if action is None else action)
-    tops = list(range(len(heads) + 1))
-    for word in tops[1:]:
-        while tops[word] in state.heads:
-            tops[word] = state.heads[tops[word]]
-    return tops

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 
+from ..formats.samples import with_tree
+
 RELATIONS = ["nsubj", "obj", "obl", "det", "case", "mark", "punct", "nmod:poss", "advmod", "cc", "aux:pass"]
 
 
@@ -43,7 +45,7 @@ def change_annotation(sentences: list[ConlluSentence], seed: int, rate: float = 
             feats=[other(word.feats, feats) for word in words],
             lemma=[other(word.lemma, [*lemma[:5], "_"]) for word in words],
         )
-        result.append(changed.with_tree(_other_heads([word.head for word in words], rng, rate), deprels))
+        result.append(with_tree(changed, _other_heads([word.head for word in words], rng, rate), deprels))
     return result
 
 

@@ -16,8 +16,9 @@ from spacy_g2g.evaluation.refinement import (
     error_reduction,
     non_projective,
 )
-from spacy_g2g.parsing.mst import maximum_spanning_tree
 from spacy_g2g.parsing.tree import non_projective_arcs
+
+from ..parsing.reference import maximum_spanning_tree
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "root", ""]
 

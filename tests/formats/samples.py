@@ -1,8 +1,11 @@
 """CoNLL-U text for tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from spacy_g2g.formats.conllu import ConlluSentence
 
 SHARED = Path(__file__).parents[3] / "shared" / "treebanks"
 
@@ -42,6 +45,11 @@ def row(id_: str, form: str = "w", head: str = "0", deprel: str = "dep", columns
     """A row with the given ID, head and relation."""
     cells = [id_, form, "_", "_", "_", "_", head, deprel, "_", "_", "_"]
     return "\t".join(cells[:columns]) + "\n"
+
+
+def with_tree(sentence: ConlluSentence, heads: Sequence[int], deprels: Sequence[str]) -> ConlluSentence:
+    """Return a copy with other heads (0 for the root, otherwise IDs counted from 1) and relations."""
+    return sentence.replace(head=[str(head) for head in heads], deprel=deprels)
 
 
 def shared_treebank(name: str) -> Path:

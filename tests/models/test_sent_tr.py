@@ -14,9 +14,10 @@ from spacy_g2g.models import transitions
 from spacy_g2g.models.sent_tr import SentTr, build_sent_tr
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree
-from spacy_g2g.parsing.arc_standard import Action, PlainState, apply
-from spacy_g2g.parsing.oracle import oracle_actions, plain_oracle
+from spacy_g2g.parsing.arc_standard import Action, apply
+from spacy_g2g.parsing.oracle import oracle_actions
 
+from ..parsing.reference import PlainState, plain_oracle
 from ..util import tiny_sizes
 from .systems import GOLD, SENTENCES, make
 

@@ -22,11 +22,11 @@ from spacy_g2g.models.stack_transformer import (
     state_places,
 )
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
-from spacy_g2g.parsing.arc_standard import Action, PlainState, apply, valid_actions
-from spacy_g2g.parsing.oracle import plain_oracle
+from spacy_g2g.parsing.arc_standard import Action, apply, valid_actions
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees
 
+from ..parsing.reference import PlainState, plain_oracle
 from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, tiny_sizes
 from .systems import GOLD, SENTENCES
 

@@ -16,8 +16,9 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.state_input import BUFFER, CLS, SEP
 from spacy_g2g.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.models.types import Sentence, Tree
-from spacy_g2g.parsing.arc_standard import Action, PlainState
+from spacy_g2g.parsing.arc_standard import Action
 
+from ..parsing.reference import PlainState
 from ..util import LABELS, PAPER_ROWS, randomise, tiny_sizes
 from .systems import SENTENCES, make, oracle_of
 from .test_state_input import ACTIONS, HEADS, LAYOUTS

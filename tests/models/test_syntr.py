@@ -14,9 +14,10 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import UNKNOWN_TAG
-from spacy_g2g.parsing.mst import decode, maximum_spanning_tree
+from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import are_trees
 
+from ..parsing.reference import maximum_spanning_tree
 from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]

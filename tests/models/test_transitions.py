@@ -16,10 +16,11 @@ from spacy_g2g.models import transitions
 from spacy_g2g.models.transitions import Samples, TransitionNetwork, sample_groups, take_samples
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import PieceBatch
-from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply, check_actions, max_actions, valid_actions
+from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply, valid_actions
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees, is_projective
 
+from ..parsing.reference import check_actions, max_actions
 from ..util import LABELS, PAPER_ROWS
 from .systems import (
     GOLD,

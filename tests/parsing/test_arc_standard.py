@@ -5,18 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.parsing.arc_standard import (
-    N_ACTIONS,
-    NO_ACTION,
-    Action,
-    PlainState,
-    apply,
-    check_actions,
-    max_actions,
-    valid_actions,
-)
+from spacy_g2g.parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, apply, valid_actions
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import is_projective, is_tree
+
+from .reference import PlainState, check_actions, max_actions
 
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = Action
 
@@ -134,10 +127,10 @@ def test_actions_that_are_not_valid_are_named_with_the_sentence_and_its_state(ac
     for actions in ([SHIFT, SHIFT], [RIGHT_ARC, NO_ACTION]):
         apply(states, np.array(actions))
     name = action.name if isinstance(action, Action) else str(action)
-    with pytest.raises(ValueError, match=rf"E109\] {name} .* sentence 0 .*s1 = 0, b1 = -1.*final"):
+    with pytest.raises(ValueError, match=rf"^{name} .* sentence 0 .*s1 = 0, b1 = -1.*final"):
         check_actions(states, np.array([action, RIGHT_ARC]), swap=True)
     if action != RIGHT_ARC:
-        with pytest.raises(ValueError, match=rf"E109\] {name} .* sentence 1 .*s2 = 0, s1 = 1.*: RIGHT_ARC\."):
+        with pytest.raises(ValueError, match=rf"^{name} .* sentence 1 .*s2 = 0, s1 = 1.*: RIGHT_ARC\."):
             check_actions(states, np.array([NO_ACTION, action]), swap=True)
 
 
@@ -146,5 +139,5 @@ def test_swap_is_not_valid_in_the_system_without_it():
     for _ in range(2):
         apply(states, np.array([SHIFT]))
     check_actions(states, np.array([SWAP]), swap=True)
-    with pytest.raises(ValueError, match=r"E109.*SWAP.*expected one of: LEFT_ARC, RIGHT_ARC"):
+    with pytest.raises(ValueError, match=r"SWAP.*expected one of: LEFT_ARC, RIGHT_ARC"):
         check_actions(states, np.array([SWAP]), swap=False)

@@ -7,18 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.parsing.arc_standard import (
-    NO_ACTION,
-    Action,
-    apply,
-    check_actions,
-    max_actions,
-)
-from spacy_g2g.parsing.oracle import Oracle, can_learn, oracle_actions, plain_oracle
+from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply
+from spacy_g2g.parsing.oracle import Oracle, can_learn, oracle_actions
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import is_projective, is_tree, projective_order
 
 from ..formats.samples import SHARED
+from .reference import check_actions, max_actions, plain_oracle
 from .test_arc_standard import buffer_of, stack_of
 from .test_tree import trees
 
