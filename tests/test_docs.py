@@ -170,10 +170,13 @@ def invoke(arguments: list[str]) -> None:
 
 
 def check_package(package: str) -> None:
-    """It is this distribution, with extras that there are."""
+    """Check that a requirement is this clone, with extras that exist.
+
+    package: The argument of ``pip install``.
+    """
     name, _, extras = package.rstrip("]").partition("[")
-    assert name == "spacy-g2g"
-    assert set(extras.split(",")) <= {"", *(metadata(name).get_all("Provides-Extra") or ())}
+    assert name == "."
+    assert set(extras.split(",")) <= {"", *(metadata("spacy-g2g").get_all("Provides-Extra") or ())}
 
 
 def check_options(script: str, arguments: list[str]) -> None:
@@ -235,3 +238,14 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_links_to_headings_name_a_heading():
+    for page in PAGES:
+        for target, anchor in re.findall(
+            r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf8")
+        ):
+            linked = page.parent / target if target else page
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, f"{page.name}: {target}#{anchor}"
