@@ -1,4 +1,5 @@
 # `make demo`: from the sample treebank to an installed pipeline that parses. `make test`: every check.
+# `make check`: format, lint, types and the tests that are not marked as slow.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
@@ -7,17 +8,25 @@ RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.ready
 SOURCES := spacy_g2g tests scripts benchmarks
 
-.PHONY: demo test setup
+# A worker for each core. Tests move to an idle worker, since few of them take most of the time.
+PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
+
+.PHONY: check demo lint setup test
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
 	$(RUN) spacy project run demo
 
-test: $(STAMP)
+check: lint
+	$(PYTEST) -m "not slow"
+
+test: lint
+	$(PYTEST)
+
+lint: $(STAMP)
 	$(RUN) ruff format --check $(SOURCES)
 	$(RUN) ruff check $(SOURCES)
 	$(RUN) mypy
-	$(RUN) pytest
 
 setup: $(STAMP)
 

@@ -1,44 +1,101 @@
+import os
 import socket
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+# Tests compute little, and threads would only wait for each other. The variables must be set before PyTorch
+# is imported; processes that tests start inherit them.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 import pytest
 import spacy
-import torch
+from filelock import FileLock
 from hypothesis import settings
 from spacy.language import Language
 
 from .util import graph_examples, make_nlp, overfit, treebank_examples
 
-# Tests compute little, and threads would only wait for each other.
-torch.set_num_threads(1)
-
 # No deadlines: how long an example takes depends on what else the machine does.
 settings.register_profile("spacy_g2g", deadline=None)
 settings.load_profile("spacy_g2g")
 
+#: The quick test that runs now.
+quick_test: pytest.Item | None = None
+#: What Python says when a process is about to start.
+STARTS = {"os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen"}
+
+
+def refuse_processes(event: str, args: object) -> None:
+    """Fail in a quick test that starts a process."""
+    if event in STARTS and quick_test is not None:
+        raise AssertionError(f"{quick_test.nodeid} starts a process: it needs the mark `slow`.")
+
+
+sys.addaudithook(refuse_processes)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    global quick_test
+    quick_test = None if item.get_closest_marker("slow") else item
+    try:
+        return (yield)
+    finally:
+        quick_test = None
+
+
+#: Makes a folder by a name and a function that fills it.
+MakeOnce = Callable[[str, Callable[[Path], None]], Path]
+
 
 @pytest.fixture(scope="session")
-def trained_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Return a function that makes a folder once for all workers of a run.
+
+    The function takes the folder's name and another function, which is given the empty folder and fills it.
+    Workers that ask for the folder meanwhile wait. The folder never moves, so files in it may hold its path.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, done = shared / f"once-{name}", shared / f"once-{name}.done"
+        with FileLock(shared / f"once-{name}.lock"):
+            if not done.exists():
+                folder.mkdir(exist_ok=True)
+                fill(folder)
+                done.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def trained_folder(make_once: MakeOnce) -> Path:
     """A saved pipeline with a tiny parser that has learned the ten sentences of ``tests.util`` by heart."""
-    folder = tmp_path_factory.mktemp("trained")
-    nlp = make_nlp()
-    nlp.initialize(lambda: treebank_examples(nlp))
-    overfit(nlp, treebank_examples(nlp))
-    nlp.to_disk(folder)
-    return folder
+
+    def train(folder: Path) -> None:
+        nlp = make_nlp()
+        nlp.initialize(lambda: treebank_examples(nlp))
+        overfit(nlp, treebank_examples(nlp))
+        nlp.to_disk(folder)
+
+    return make_once("parser", train)
 
 
 @pytest.fixture(scope="session")
-def trained_refiner_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained_refiner_folder(make_once: MakeOnce) -> Path:
     """A saved pipeline with a tiny refiner that has learned the ten sentences from empty and other graphs."""
-    folder = tmp_path_factory.mktemp("trained_refiner")
-    nlp = make_nlp(factory="rng_refiner", iterations=2)
-    examples = [*treebank_examples(nlp), *graph_examples(nlp, "gold"), *graph_examples(nlp, "wrong")]
-    nlp.initialize(lambda: examples)
-    overfit(nlp, examples)
-    nlp.to_disk(folder)
-    return folder
+
+    def train(folder: Path) -> None:
+        nlp = make_nlp(factory="rng_refiner", iterations=2)
+        examples = [*treebank_examples(nlp), *graph_examples(nlp, "gold"), *graph_examples(nlp, "wrong")]
+        nlp.initialize(lambda: examples)
+        overfit(nlp, examples)
+        nlp.to_disk(folder)
+
+    return make_once("refiner", train)
 
 
 @pytest.fixture

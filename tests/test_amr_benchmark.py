@@ -12,6 +12,8 @@ from spacy_g2g.training.amr_corpus import make_amr_corpus
 from .amr import amr_model
 from .util import load_benchmark
 
+pytestmark = pytest.mark.slow
+
 FILE = """# ::id a.1
 # ::snt The boy wants to sleep.
 (w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))

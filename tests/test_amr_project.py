@@ -25,9 +25,10 @@ from spacy_g2g.training.amr_docs import get_amr_ids
 from .test_project import ROOT, make_project, read_json
 
 # spaCy's `package` leaves files open.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 HEADER = "# A corpus\n\n"
 AMRS = [

@@ -7,6 +7,8 @@ import pytest
 
 from .util import initialised_nlp, load_benchmark
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "assets" / "sample" / "en_sample-ud-test.conllu"
 

@@ -191,6 +191,7 @@ def check_options(script: str, arguments: list[str]) -> None:
             assert name in source or name[2:].replace("-", "_") in source, f"{script} has no option {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_commands_and_python_blocks_run(page: Path, folder: Path):
     namespace: dict[str, Any] = {}

@@ -11,6 +11,8 @@ from spacy_g2g.models.shim import get_shim
 
 from .util import load_benchmark
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "assets" / "sample" / "en_sample-ud-test.conllu"
 TINY = ["--device", "cpu", "--width", "16", "--layers", "1", "--heads", "2", "--vocabulary", "200"]

@@ -19,6 +19,8 @@ from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.training.corpus import read_docs
 from spacy_g2g.training.docs import USER_DATA_KEY
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 N_SENTENCES = 12
 

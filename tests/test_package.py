@@ -22,6 +22,8 @@ from spacy.training import Example
 import spacy_g2g
 from spacy_g2g.training.callbacks import make_package_requirements
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 SMALL = {
     "model": {

@@ -352,6 +352,7 @@ def test_ours_is_installed_from_a_copy_and_anew_when_it_changed(
     assert len(commands) == 4
 
 
+@pytest.mark.slow
 def test_a_failed_command_tells_its_last_lines(peers: ModuleType, tmp_path: Path):
     code = "import sys; [print('line', i) for i in range(9)]; sys.exit(3)"
     with pytest.raises(peers.PeerError, match=r"exit status 3: line 4 / line 5 / line 6 / line 7 / line 8$"):

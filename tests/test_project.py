@@ -18,6 +18,8 @@ import srsly
 from spacy.tokens import DocBin
 from spacy.util import load_config
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 TREEBANK, TAG = "UD_Xx-Tiny", "r9.1"
 PREFIX = "xx_tiny-ud"

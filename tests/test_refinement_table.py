@@ -25,6 +25,8 @@ from .formats.samples import row
 from .models.test_encoder import make_checkpoint
 from .util import read_treebank
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 SETTINGS = {f"components.{name}.model.arc_width": 24 for name in ("g2g_parser", "rng_refiner")}
 SETTINGS |= {f"components.{name}.model.label_width": 16 for name in ("g2g_parser", "rng_refiner")}

@@ -81,6 +81,7 @@ def test_a_command_attaches_itself_to_that_of_spacy(point: EntryPoint):
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 def test_a_blank_pipeline_finds_our_factory_and_imports_nothing_heavy():
     run_python(
         WITHOUT_SPACY_TRANSFORMERS
@@ -94,6 +95,7 @@ def test_a_blank_pipeline_finds_our_factory_and_imports_nothing_heavy():
     )
 
 
+@pytest.mark.slow
 def test_our_parser_can_be_added_where_transformers_is_broken(tmp_path: Path):
     (tmp_path / "transformers.py").write_text("raise RuntimeError('poisoned')", encoding="utf8")
     run_python(

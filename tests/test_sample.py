@@ -76,6 +76,7 @@ def rebuilt_text(sentence: Parsed) -> str:
     return text.rstrip(" ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_script_makes_the_committed_files(tmp_path: Path, hash_seed: str) -> None:
     script = [sys.executable, str(ROOT / "scripts" / "make_sample.py"), "--output", str(tmp_path)]
@@ -85,6 +86,7 @@ def test_script_makes_the_committed_files(tmp_path: Path, hash_seed: str) -> Non
         assert (tmp_path / name).read_bytes() == (SAMPLE / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_another_seed_makes_other_sentences(tmp_path: Path) -> None:
     sizes = ["--train", "5", "--dev", "2", "--test", "2"]
     script = [

@@ -22,6 +22,8 @@ from .models.test_encoder import make_checkpoint
 from .test_refinement_table import write_conllu
 from .util import read_treebank
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PARSER = "components.g2g_parser"
 TINY = ["--scratch-width", "32", "--scratch-layers", "1", "--scratch-heads", "2"]

@@ -3,11 +3,12 @@
 import importlib
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 import spacy
 import torch
 from spacy.language import Language
@@ -91,6 +92,11 @@ TINY_STACK = {
     "label_smoothing": 0.0,
     "beam_width": 1,
 }
+
+
+def forks(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that forks this process as slow; Python 3.12 and later warn of forks beside threads."""
+    return pytest.mark.slow(pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")(test))
 
 
 def read_treebank(text: str = TREEBANK) -> list[list[tuple[str, str, int, str]]]:

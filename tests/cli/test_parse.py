@@ -14,6 +14,7 @@ from spacy_g2g.formats.amr import read_amr_file
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank
+from ..util import forks
 
 
 def load(path):
@@ -203,7 +204,7 @@ def test_real_treebank_is_given_back_but_for_head_and_deprel(pipeline, tmp_path)
     assert without_tree((tmp_path / "out.conllu").read_text("utf8")) == without_tree(path.read_text("utf8"))
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later, beside threads
+@forks
 def test_processes_give_the_same_output(pipeline, sample, tmp_path):
     one, two = tmp_path / "one.conllu", tmp_path / "two.conllu"
     parse(pipeline, sample, one)

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import pytest
 from spacy.cli._util import app as spacy_app
 
 import spacy_g2g.cli
@@ -16,6 +17,7 @@ def test_each_command_of_the_manual_is_there():
     assert names >= {"convert", "parse", "evaluate"}
 
 
+@pytest.mark.slow
 def test_help_is_shown_by_the_spacy_command():
     script = "import spacy_g2g.cli; from spacy.cli import setup_cli; setup_cli()"
     command = [sys.executable, "-c", script, "g2g", "--help"]

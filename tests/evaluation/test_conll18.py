@@ -136,6 +136,7 @@ def printed(scores):
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TREEBANKS)
 def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(read_conllu(shared_treebank(TREEBANKS[name])))
@@ -143,6 +144,7 @@ def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     assert printed(evaluate_sentences(gold, system)) == reference_scores(gold, system, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", TREEBANKS)
 def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, seed, tmp_path):
@@ -154,6 +156,7 @@ def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, seed, tmp_pa
     assert printed(scores) == reference_scores(gold, system, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_small_text_scores_as_in_udeval(gold, seed, tmp_path):
     system = change_segmentation(change_annotation(gold * 5, seed), seed, rate=0.4)

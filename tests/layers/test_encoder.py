@@ -174,6 +174,7 @@ def test_unknown_activation_is_refused() -> None:
         GraphEncoder(replace(CONFIG, activation="tanh"))
 
 
+@pytest.mark.slow
 def test_importing_the_encoder_imports_no_heavy_relatives() -> None:
     code = (
         "import sys, spacy_g2g.layers.encoder, spacy_g2g.layers.checkpoint\n"

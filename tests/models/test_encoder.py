@@ -105,6 +105,7 @@ def test_no_words_make_a_vocabulary_of_special_pieces():
     assert train_tokenizer([], 100, 1, lowercase=False).get_vocab_size() == 4
 
 
+@pytest.mark.slow
 def test_pieces_are_the_same_in_every_process_and_for_every_order_of_words():
     code = """if True:
         import hashlib, itertools, random, sys

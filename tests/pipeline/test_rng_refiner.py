@@ -622,6 +622,7 @@ def test_in_training_a_frozen_parsers_trees_are_the_initial_graphs(
     assert len(witness.learned) == 10
 
 
+@pytest.mark.slow
 def test_a_doc_can_be_given_a_graph_as_soon_as_there_is_a_refiner():
     """In a process of its own: extensions are there for all of a process once they are set."""
     code = (

@@ -24,6 +24,7 @@ from spacy_g2g.models.types import Parse
 from ..util import (
     PAPER_ROWS,
     STACK_ROWS,
+    forks,
     gold_doc,
     initialised_nlp,
     make_nlp,
@@ -253,6 +254,7 @@ def test_probabilities_are_stored(row: str):
         assert 0 < token._.g2g_dep_prob <= 1
 
 
+@forks
 @pytest.mark.parametrize("row", ROWS)
 def test_several_processes_parse_as_one(row: str, trained_rows: Callable[[str], Path]):
     nlp = spacy.load(trained_rows(row))

@@ -13,6 +13,7 @@ from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.training.docs import sentences_to_docs
 
 from ..models.test_encoder import make_checkpoint
+from ..util import forks
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu"
@@ -28,7 +29,7 @@ PIPELINES = {
     "pipeline_light": {"components.tok2vec.model.encode.width": 16},
 }
 # The checkpoint has few positions.
-pytestmark = pytest.mark.filterwarnings("ignore:.*G2G-W50[23]")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-W50[23]")]
 
 
 @pytest.fixture(scope="module", params=PIPELINES)
@@ -85,6 +86,7 @@ def test_boundaries_that_are_set_before_are_kept(nlp: Language):
     assert [sentence.start for sentence in nlp(doc).sents] == [0, 5]
 
 
+@forks
 def test_docs_in_several_processes_are_parsed_alike(nlp: Language):
     texts = [TEXT, "It was late.", "", "The star saw it."] * 2
     alone = [[(token.head.i, token.dep_) for token in nlp(text)] for text in texts]
