@@ -22,16 +22,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy_g2g.evaluation.smatch import smatch
-from spacy_g2g.formats.amr import read_amr_file, simple_tokens
-from spacy_g2g.parsing.amr.actions import COPIES, Action, AmrSentence, Kind
-from spacy_g2g.parsing.amr.aligner import LEXICAL, Aligner, Unaligned
-from spacy_g2g.parsing.amr.build import build_graph
-from spacy_g2g.parsing.amr.graph import AmrGraph
-from spacy_g2g.parsing.amr.lemmas import Lemmatizer
-from spacy_g2g.parsing.amr.machine import State
-from spacy_g2g.parsing.amr.oracle import oracle_actions
-from spacy_g2g.parsing.amr.table import ActionTable
+from spacy_g2g.amr.evaluation.smatch import smatch
+from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
+from spacy_g2g.amr.parsing.actions import COPIES, Action, AmrSentence, Kind
+from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
+from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.graph import AmrGraph
+from spacy_g2g.amr.parsing.lemmas import Lemmatizer
+from spacy_g2g.amr.parsing.machine import State
+from spacy_g2g.amr.parsing.oracle import oracle_actions
+from spacy_g2g.amr.parsing.table import ActionTable
 
 COLUMNS = (
     "part",

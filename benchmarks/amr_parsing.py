@@ -23,10 +23,10 @@ import spacy
 import torch
 from spacy.training import Example
 
-from spacy_g2g.evaluation.smatch import SmatchScore, concept_scores, smatch_scores, to_triples
-from spacy_g2g.formats.amr import parse_penman
-from spacy_g2g.training.amr_corpus import make_amr_corpus
-from spacy_g2g.training.amr_docs import get_amrs
+from spacy_g2g.amr.data.corpus import make_amr_corpus
+from spacy_g2g.amr.data.docs import get_amrs
+from spacy_g2g.amr.evaluation.smatch import SmatchScore, concept_scores, smatch_scores, to_triples
+from spacy_g2g.amr.formats.amr_file import parse_penman
 
 HEAD = ("system", "beam", "P", "R", "Smatch", "seeds", "concepts", "nodes", "edges", "seconds")
 N_WARM_UP = 8

@@ -18,7 +18,7 @@ import spacy
 import torch
 from spacy.language import Language
 
-from spacy_g2g.training.corpus import make_corpus
+from spacy_g2g.data.corpus import make_corpus
 
 N_WARM_UP = 20
 

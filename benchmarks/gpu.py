@@ -37,12 +37,12 @@ from spacy.util import minibatch
 from stopwatch import Stopwatch
 from thinc.api import Adam, fix_random_seed
 
+from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import rngtr, sent_tr, shim, syntr, transitions
 from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.pipeline import sentences as layouts
-from spacy_g2g.pipeline.sentences import lay_out
-from spacy_g2g.training.corpus import make_corpus
+from spacy_g2g.pipeline import layout as layouts
+from spacy_g2g.pipeline.layout import lay_out
 
 # Words a second on an H200 that are wanted.
 BARS = {"SynTr": 50_000, "SynTr+RNGTr": 20_000}

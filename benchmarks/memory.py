@@ -15,7 +15,7 @@ import numpy as np
 import spacy
 from spacy.tokens import Doc
 
-from spacy_g2g.training.corpus import make_corpus
+from spacy_g2g.data.corpus import make_corpus
 
 WARM_UP, EVERY = 2000, 500
 

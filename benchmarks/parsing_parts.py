@@ -16,9 +16,9 @@ import torch
 from stopwatch import Stopwatch
 
 import spacy_g2g.models.syntr as syntr
+from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline import sentences as layouts
-from spacy_g2g.training.corpus import make_corpus
+from spacy_g2g.pipeline import layout as layouts
 
 
 def main() -> None:

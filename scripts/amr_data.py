@@ -30,10 +30,10 @@ from once import is_done, made_from, mark_done
 from treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from wasabi import msg
 
+from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, amr_files
+from spacy_g2g.amr.formats.amr_file import read_metadata, select_ids
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert_amr import convert_amr
-from spacy_g2g.formats.amr import read_metadata, select_ids
-from spacy_g2g.training.amr_corpus import AMR_SUFFIXES, AmrOptions, amr_files
 
 #: Seconds without an answer until a download is given up.
 TIMEOUT = 60

@@ -38,10 +38,10 @@ from wasabi import msg
 
 from spacy_g2g.cli.common import atomic_path, check_suffix
 from spacy_g2g.cli.parse import parse
+from spacy_g2g.data.corpus import corpus_files, read_docs, unparsed_copy
+from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
-from spacy_g2g.training.corpus import corpus_files, read_docs, unparsed_copy
-from spacy_g2g.training.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
 #: Arguments that the trees depend on, beside files.

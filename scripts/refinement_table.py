@@ -44,10 +44,10 @@ from thinc.api import Config
 from train import CONFIGS, overrides
 from wasabi import msg
 
+from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.data.refiner_corpus import read_aligned
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.pipeline.rng_refiner import ITERATIONS
-from spacy_g2g.training.docs import doc_to_sentences, sentences_to_docs
-from spacy_g2g.training.refiner_corpus import read_aligned
 
 REFINER = "components.rng_refiner"
 CORRUPTION = {f"{REFINER}.head_corruption": 0.12, f"{REFINER}.label_corruption": 0.06}

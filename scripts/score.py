@@ -22,9 +22,9 @@ from spacy.cli._util import setup_gpu
 from wasabi import msg
 
 import spacy_g2g
+from spacy_g2g.amr.data.corpus import make_amr_corpus
 from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
-from spacy_g2g.training.amr_corpus import make_amr_corpus
 
 KINDS = ("parser", "refined", "pipeline")
 #: Metrics of AMRs by their names in the scores of the pipeline.

@@ -32,9 +32,9 @@ from wasabi import msg
 from wordpiece_encoder import loadable_encoder
 
 import spacy_g2g
+from spacy_g2g.data.corpus import corpus_files, read_docs
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.word_vectors import get_tok2vec
-from spacy_g2g.training.corpus import corpus_files, read_docs
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"

@@ -47,11 +47,11 @@ from train import CONFIGS, overrides
 from transition_rows import AGAINST, ROWS, published
 from wasabi import msg
 
+from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
 from spacy_g2g.layers.checkpoint import load_checkpoint, resolve_checkpoint
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.parsing.tree import non_projective_arcs
-from spacy_g2g.training.docs import doc_to_sentences, sentences_to_docs
 
 COUNTS = "counts.json"
 PARSER = "components.g2g_parser"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_g2g.training.amr_corpus import make_amr_corpus
+from spacy_g2g.amr.data.corpus import make_amr_corpus
 
-from .amr import amr_model
+from .amr.util import amr_model
 from .util import load_benchmark
 
 pytestmark = pytest.mark.slow

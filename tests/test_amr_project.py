@@ -20,7 +20,7 @@ import spacy
 from spacy.tokens import DocBin
 from weasel.util.config import load_project_config
 
-from spacy_g2g.training.amr_docs import get_amr_ids
+from spacy_g2g.amr.data.docs import get_amr_ids
 
 from .test_project import ROOT, make_project, read_json
 

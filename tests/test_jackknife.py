@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_g2g.cli.convert import convert
+from spacy_g2g.data.corpus import read_docs
+from spacy_g2g.data.docs import USER_DATA_KEY
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
-from spacy_g2g.training.corpus import read_docs
-from spacy_g2g.training.docs import USER_DATA_KEY
 
 pytestmark = pytest.mark.slow
 

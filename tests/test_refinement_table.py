@@ -17,9 +17,9 @@ from spacy.util import load_config
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.cli.parse import parse
+from spacy_g2g.data.corpus import read_docs
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.training.corpus import read_docs
 
 from .formats.samples import row
 from .models.test_encoder import make_checkpoint

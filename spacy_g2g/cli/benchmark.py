@@ -16,11 +16,11 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 from wasabi import msg
 
+from ..data.corpus import make_corpus
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.sentences import lay_out
+from ..pipeline.layout import lay_out
 from ..pipeline.word_vectors import get_tok2vec
-from ..training.corpus import make_corpus
 from .common import GpuId, Pipeline, atomic_path, user_errors
 
 

@@ -14,12 +14,12 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 from wasabi import msg
 
+from ..amr.data.docs import AMR, doc_from_amr
+from ..amr.formats.amr_file import AmrBlock, read_amr_file
+from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
-from ..formats.amr import AmrBlock, read_amr_file
 from ..formats.conllu import decode_lines
-from ..training.amr_docs import AMR, doc_from_amr
-from ..training.refiner_corpus import align_graphs
 
 T = TypeVar("T")
 

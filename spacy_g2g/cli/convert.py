@@ -11,10 +11,10 @@ import typer
 from spacy.tokens import DocBin
 from wasabi import msg
 
+from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from ..training.docs import sentences_to_docs
 from .common import Silent, atomic_path, check_suffix, progress, user_errors
 
 

@@ -10,8 +10,8 @@ import typer
 from spacy.tokens import DocBin
 from wasabi import msg
 
-from ..formats.amr import OnError
-from ..training.amr_corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files
+from ..amr.data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files
+from ..amr.formats.amr_file import OnError
 from .common import Silent, atomic_path, check_suffix, progress, user_errors
 
 

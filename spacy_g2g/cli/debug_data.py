@@ -20,15 +20,9 @@ from spacy.util import load_config, load_model_from_config, registry, resolve_do
 from thinc.api import Config
 from wasabi import msg
 
-from ..errors import Errors
-from ..pipeline import sentences as layouts
-from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.rng_refiner import RngRefiner
-from ..pipeline.sentences import Layout
-from ..pipeline.word_vectors import get_tok2vec
-from ..training.corpus import Corpus
-from ..training.data_advice import Finding, find_problems
-from ..training.data_report import (
+from ..data.advice import Finding, find_problems
+from ..data.corpus import Corpus
+from ..data.report import (
     LONG_DUPLICATE,
     MISSING,
     OUTSIDE,
@@ -48,6 +42,12 @@ from ..training.data_report import (
     piece_facts,
     unknown_labels,
 )
+from ..errors import Errors
+from ..pipeline.g2g_parser import G2GParser
+from ..pipeline.gold import gold_trees, lay_out_examples
+from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, lay_out, make_sentences, word_slices
+from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.word_vectors import get_tok2vec
 from .common import atomic_path, progress, user_errors
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _read(
     except (ValueError, OSError) as error:
         raise ValueError(Errors.E396.format(name=name, error=error)) from error
     docs = [example.predicted for example in examples]
-    layout = layouts.lay_out_examples(examples)
+    layout = lay_out_examples(examples)
     gold = list(_gold_sentences(examples, docs, layout))
     references = [example.reference for example in examples]
     n_labels = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
@@ -168,14 +168,14 @@ def _read(
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:
     """The sentences that have words, with their gold trees."""
-    absolute, labels = layouts.gold_trees(examples, layout)
-    heads = layouts.heads_in_sentences(layout, absolute)
+    absolute, labels = gold_trees(examples, layout)
+    heads = heads_in_sentences(layout, absolute)
     of_words = absolute[layout.words]
     is_lost = (heads < 0) & (of_words >= 0)
     is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
     heads = np.select([is_outside, is_lost, heads < 0], [OUTSIDE, SPACE, MISSING], heads)
-    sentences = layouts.make_sentences(docs, layout, None)
-    for sentence, words in zip(sentences, layouts.slices(layout), strict=True):
+    sentences = make_sentences(docs, layout, None)
+    for sentence, words in zip(sentences, word_slices(layout), strict=True):
         yield GoldSentence(sentence.words, heads[words].tolist(), labels[words])
 
 
@@ -247,7 +247,7 @@ def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: _Corpus) -
     if shim.spec is not None:
         return shim.wordpieces
     references = [example.reference for example in train.examples]
-    sentences = layouts.make_sentences(references, layouts.lay_out(references), None)
+    sentences = make_sentences(references, lay_out(references), None)
     words = (word for sentence in sentences for word in sentence.words)
     checkpoint = (source or encoder_from_scratch())(words, shim.sizes)
     config = checkpoint.config
@@ -289,7 +289,7 @@ def _network(pipe: G2GParser) -> Network:
 
 
 def _missing_tags(corpus: _Corpus, tag_attr: str) -> int:
-    sentences = layouts.make_sentences(corpus.docs, corpus.layout, tag_attr)
+    sentences = make_sentences(corpus.docs, corpus.layout, tag_attr)
     return sum(not tag for sentence in sentences for tag in sentence.tags or ())
 
 
@@ -297,11 +297,10 @@ def _initial(corpus: _Corpus, labels: Sequence[str]) -> InitialFacts:
     """The graphs that predicted Docs have, against the gold ones, whose labels these are."""
     strings = StringStore()
     ids = {strings.add(label): i for i, label in enumerate(labels)}
-    heads, label_ids = layouts.initial_graphs(corpus.docs, corpus.layout, ids)
+    heads, label_ids = initial_graphs(corpus.docs, corpus.layout, ids)
     names = [*labels, ""]
     graphs = [
-        (heads[words].tolist(), [names[i] for i in label_ids[words]])
-        for words in layouts.slices(corpus.layout)
+        (heads[words].tolist(), [names[i] for i in label_ids[words]]) for words in word_slices(corpus.layout)
     ]
     return initial_facts(corpus.gold, graphs)
 

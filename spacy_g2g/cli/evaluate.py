@@ -13,18 +13,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
+from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc, sentences_to_docs
 from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule
 from ..formats.conllu import ConlluSentence, paragraphs, read_paragraphs
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from ..training.docs import (
-    ALL_COLUMNS,
-    TOKEN_ANNOTATIONS,
-    doc_to_sentences,
-    sentences_to_doc,
-    sentences_to_docs,
-)
 from .common import (
     BatchSize,
     GoldTags,

@@ -12,11 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
-from ..errors import Errors
-from ..formats.amr import write_amrs
-from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
-from ..training.amr_docs import AMR, amr_sentences, get_amr_ids, get_amrs
-from ..training.docs import (
+from ..amr.data.docs import AMR, amr_sentences, get_amr_ids, get_amrs
+from ..amr.formats.amr_file import write_amrs
+from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
     remove_tree,
@@ -24,6 +22,8 @@ from ..training.docs import (
     sentences_to_docs,
     source_sentences,
 )
+from ..errors import Errors
+from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
 from .common import (
     BatchSize,
     GpuId,

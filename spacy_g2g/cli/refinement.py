@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
+from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..errors import Errors
 from ..evaluation.plots import plot_refinement
 from ..evaluation.refinement import (
@@ -27,7 +28,6 @@ from ..evaluation.refinement import (
 )
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from .common import (
     BatchSize,
     GoldTags,

@@ -13,14 +13,14 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from wasabi import msg
 
+from ..amr.data.docs import amr_sentences, get_amrs
+from ..amr.formats.amr_file import AmrBlock
+from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..errors import Errors
 from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, is_empty
-from ..formats.amr import AmrBlock
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from ..training.amr_docs import amr_sentences, get_amrs
-from ..training.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from .common import (
     BatchSize,
     GoldTags,

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import IntArray
 from ..errors import Errors
-
-IntArray = NDArray[np.int64]
 
 #: Draws made at a time, which bounds memory: 8 bytes for each draw and each of the numbers that are summed.
 CHUNK = 100_000

@@ -10,12 +10,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..amr.evaluation.drawing import NOTE, draw_figure
+from ..amr.evaluation.smatch import smatch
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..parsing.tree import find_cycle
-from .amr_drawing import NOTE, draw_figure
 from .page import escape, make_page, shorten, text_width
-from .smatch import smatch
 
 NO_HEAD = -1
 COMPARED = "Labels count with their subtypes, punctuation counts."

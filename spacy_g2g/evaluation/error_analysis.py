@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from .alignment import check_same_words
 from .bootstrap import Comparison, paired_bootstrap
-from .error_tables import BoolArray, IntArray, Pair, Table, Words, make_tables
+from .error_tables import Pair, Table, Words, make_tables
 from .punctuation import punctuation_rule
 
 #: Number of words by gold and system label, which differ; the most frequent confusions first.

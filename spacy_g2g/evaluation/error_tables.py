@@ -23,14 +23,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import BoolArray, IntArray
 from ..formats.conllu import ConlluSentence
 from .conll18 import CONTENT_RELATIONS
 from .refinement import f1_score, non_projective, ratio
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 LONGEST = 7  # arcs longer and words deeper are one bin
 LENGTH_BINS = ("ROOT", *map(str, range(1, LONGEST + 1)), f">{LONGEST}")

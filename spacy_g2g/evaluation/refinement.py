@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 COMPARED = "universal part of labels (nmod:poss is nmod), punctuation counted, as in the CoNLL 2018 metrics"
 ROOT, MISSING = 0, -1

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import LongTensor, Tensor, nn
 
+from ..arrays import BoolArray, IntArray
 from .classifiers import N_DIRECTIONS
 from .embeddings import grown
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 # The relation of words that have no new dependent.
 NO_RELATION = 0

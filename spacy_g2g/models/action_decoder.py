@@ -16,13 +16,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
 from ..layers.decoder import TIES, Cache, Places, StateDecoder
 from ..layers.dropout import Dropout
 from ..layers.encoder import EncoderConfig, EncoderLayer
 from ..parsing.beam import select
 from .settings import check_counts
-from .types import BoolArray, FloatArray, IntArray
 
 #: What a head can be tied to, by its place in ``state_heads``.
 StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]

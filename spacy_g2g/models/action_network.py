@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from ..arrays import IntArray
 from .action_decoder import ActionSettings, ActionTransformer
 from .network import ROOT_RANGE, Network, NetworkSpec
-from .types import IntArray
 from .wordpieces import PieceBatch
 
 #: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import LongTensor, nn
 
+from ..arrays import IntArray
 from ..layers.attention import Edges
-from .types import IntArray
 from .wordpieces import PieceBatch
 
 # Labels beyond the known ones: any other label, and the link of a word's further pieces.

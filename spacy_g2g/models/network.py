@@ -12,10 +12,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .types import BoolArray, IntArray
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
 #: The label id of the root arc; no other arc has it.

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..arrays import BoolArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from .encoder import EncoderSizes
@@ -23,7 +24,7 @@ from .network import NetworkSpec
 from .settings import check_counts
 from .shim import make_model
 from .syntr import Graphs, SynTr, check_settings
-from .types import BoolArray, Parse, ParserModel, Tree, pad_trees
+from .types import Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..arrays import FloatArray, IntArray
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.state import States
 from .encoder import EncoderSizes
@@ -34,7 +35,7 @@ from .transitions import (
     is_arc,
     sample_groups,
 )
-from .types import FloatArray, IntArray, ParserModel
+from .types import ParserModel
 from .wordpieces import PieceBatch
 
 

@@ -27,12 +27,13 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from thinc.api import Optimizer, Shim, get_torch_default_device
 
+from ..arrays import BoolArray
 from ..errors import Errors, Warnings
 from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
 from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
-from .types import BoolArray, ParserModel, Sentence, WordVectorModel
+from .types import ParserModel, Sentence, WordVectorModel
 from .word_vectors import WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
 

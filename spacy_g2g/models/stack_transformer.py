@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from torch import Tensor
 
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
 from ..parsing import oracle
 from ..parsing.arc_standard import Action, apply, valid_actions
@@ -30,7 +31,7 @@ from .network import ROOT_LABEL, NetworkSpec
 from .settings import check_shared_settings
 from .shim import make_model
 from .transitions import B1, S2, Step, dependents, is_arc, replay, take_samples
-from .types import BoolArray, FloatArray, IntArray, Parse, ParserModel, Tree, WordVectorModel, pad_trees
+from .types import Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
 DEFAULT_HEADS: list[StateHead] = ["buffer", "stack"]

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..arrays import IntArray
 from ..layers.composition import NO_RELATION, Composition, relation_ids
 from ..layers.history import History
 from ..layers.history import State as HistoryState
@@ -37,7 +38,7 @@ from .transitions import (
     dependents,
     is_arc,
 )
-from .types import Fit, IntArray, ParserModel
+from .types import Fit, ParserModel
 from .wordpieces import PieceBatch
 
 Output = Literal["tokens", "cls"]

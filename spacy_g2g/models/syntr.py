@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
@@ -22,7 +23,7 @@ from .encoder import EncoderSizes
 from .network import ROOT_LABEL, Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
 from .shim import make_model
-from .types import BoolArray, Fit, FloatArray, IntArray, Parse, ParserModel, Tree, WordVectorModel, pad_trees
+from .types import Fit, Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
 

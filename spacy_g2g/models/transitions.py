@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
 from ..layers.classifiers import TransitionClassifiers
 from ..parsing import oracle
@@ -25,7 +26,7 @@ from ..parsing.beam import select
 from ..parsing.state import States
 from .network import ROOT_LABEL, Network, NetworkSpec
 from .settings import check_counts
-from .types import BoolArray, Fit, FloatArray, IntArray, Parse, Tree, pad_trees
+from .types import Fit, Parse, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 # Slots of a parser state: the second word of the stack, its top, the front of the buffer.

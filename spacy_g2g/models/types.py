@@ -12,16 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..parsing.amr.graph import AmrGraph
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float32]
-BoolArray = npt.NDArray[np.bool_]
+from ..arrays import FloatArray, IntArray
 
 #: How a sentence went through the encoder: as it is, with words shortened to their first pieces, in
 #: overlapping windows of words, or state by state with the words nearest to the action alone.
@@ -78,20 +73,6 @@ class Parse:
     def n_words(self) -> int:
         """Of the sentence."""
         return len(self.tree.heads)
-
-
-@dataclass(frozen=True)
-class AmrParse:
-    """The AMR of a sentence of n words.
-
-    graph: connected.
-    log_prob: of its actions, summed.
-    """
-
-    graph: AmrGraph
-    log_prob: float
-    n_words: int
-    fit: Fit = "whole"
 
 
 def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntArray]:

@@ -10,7 +10,8 @@ import torch
 from thinc.api import torch2xp, xp2torch
 from torch import Tensor
 
-from .types import IntArray, Sentence
+from ..arrays import IntArray
+from .types import Sentence
 from .wordpieces import PieceBatch
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from ..arrays import IntArray
 from ..errors import Errors
-from .types import Fit, IntArray, Sentence, pad_trees
+from .types import Fit, Sentence, pad_trees
 
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))

@@ -22,8 +22,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from ..arrays import BoolArray, IntArray
 from .state import NO_WORD, States
-from .tree import BoolArray, IntArray
 
 
 class Action(IntEnum):

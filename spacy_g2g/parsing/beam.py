@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from .tree import IntArray
-
-FloatArray = NDArray[np.floating[Any]]
+from ..arrays import IntArray, RealArray
 
 NO_CHOICE = -1
 
 
 def select(
-    scores: FloatArray, totals: FloatArray, width: int | None = None
-) -> tuple[IntArray, IntArray, FloatArray]:
+    scores: RealArray, totals: RealArray, width: int | None = None
+) -> tuple[IntArray, IntArray, RealArray]:
     """The best ways to go on from the hypotheses of each sentence.
 
     A way is as good as the total of its hypothesis (its parent) plus the score of its choice. The

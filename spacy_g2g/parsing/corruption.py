@@ -5,11 +5,8 @@ what parsers confuse it with: the head of the head, a sibling, or a neighbour of
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .tree import IntArray
-
-BoolArray = NDArray[np.bool_]
+from ..arrays import IntArray
 
 
 def corrupt(

@@ -13,10 +13,9 @@ a contracted node, which in the end is the whole sentence, or what all of it han
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import DoubleArray, IntArray
 from ..errors import Errors
-from .tree import IntArray, are_trees, checked_lengths
-
-FloatArray = NDArray[np.float64]
+from .tree import are_trees, checked_lengths
 
 
 def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
@@ -53,7 +52,7 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
     return heads
 
 
-def _check_best(best: FloatArray, heads: IntArray, is_word: NDArray[np.bool_]) -> None:
+def _check_best(best: DoubleArray, heads: IntArray, is_word: NDArray[np.bool_]) -> None:
     """Find bad scores by the maxima alone: NaN and +inf are the maximum of their row."""
     for sentence, i in np.argwhere(is_word & ~np.isfinite(best)).tolist():
         value = best[sentence, i]
@@ -63,7 +62,7 @@ def _check_best(best: FloatArray, heads: IntArray, is_word: NDArray[np.bool_]) -
         raise ValueError(Errors.E106.format(value=value, **arc))
 
 
-def _contract_and_expand(scores: FloatArray) -> IntArray | None:
+def _contract_and_expand(scores: DoubleArray) -> IntArray | None:
     """Chu-Liu/Edmonds on [n, n + 1] scores with -inf for each word as its own head.
 
     Returns None if there is no tree with a single root.
@@ -95,7 +94,7 @@ class _Contraction:
     dependents; columns stay words, and ``_node_of`` says to which node a head belongs now.
     """
 
-    def __init__(self, scores: FloatArray):
+    def __init__(self, scores: DoubleArray):
         n = len(scores)
         self._scores = np.full((2 * n, n + 1), -np.inf)
         self._scores[1 : n + 1] = scores

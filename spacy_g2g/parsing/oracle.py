@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from .arc_standard import NO_ACTION, Action, apply
 from .state import NO_WORD, States
-from .tree import BoolArray, IntArray, are_trees, checked_lengths, ends, is_projective, projective_order
+from .tree import are_trees, checked_lengths, ends, is_projective, projective_order
 
 # What ROOT and padding have as their head: no word, and not NO_WORD either.
 NO_HEAD = -2

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from .tree import BoolArray, IntArray
+from ..arrays import BoolArray, IntArray
 
 NO_WORD = -1
 

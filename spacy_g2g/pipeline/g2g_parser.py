@@ -20,9 +20,18 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..errors import Errors, Warnings
-from . import sentences as layouts
+from .gold import gold_trees, lay_out_examples
+from .layout import (
+    SPACE_LABEL,
+    Layout,
+    concatenate,
+    heads_in_sentences,
+    lay_out,
+    make_sentences,
+    word_slices,
+    write_trees,
+)
 from .parser_pipe import ParserPipe
-from .sentences import Layout
 from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
@@ -124,21 +133,21 @@ class G2GParser(ParserPipe):
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """What the model is given: the sentences of the Docs that have words, in order."""
-        return layouts.make_sentences(docs, layout, self.model.attrs["tag_attr"])
+        return make_sentences(docs, layout, self.model.attrs["tag_attr"])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
         docs = list(docs)
         parses = [parse for doc_parses in scores for parse in doc_parses]
-        layout = layouts.lay_out(docs)
+        layout = lay_out(docs)
         label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
-        layouts.write_trees(
+        write_trees(
             docs,
             layout,
-            layouts.concatenate([parse.tree.heads for parse in parses], np.int64),
-            layouts.concatenate([parse.tree.labels for parse in parses], np.int64),
+            concatenate([parse.tree.heads for parse in parses], np.int64),
+            concatenate([parse.tree.labels for parse in parses], np.int64),
             label_hashes,
-            self.vocab.strings.add(layouts.SPACE_LABEL),
+            self.vocab.strings.add(SPACE_LABEL),
         )
         for doc, doc_parses in zip(docs, scores, strict=True):
             self._warn_unfit(doc, doc_parses)
@@ -146,8 +155,8 @@ class G2GParser(ParserPipe):
             self._store_probabilities(docs, layout, parses)
 
     def _store_probabilities(self, docs: list[Doc], layout: Layout, parses: list[Parse]) -> None:
-        heads = layouts.concatenate([parse.head_probs for parse in parses], np.float64)
-        deps = layouts.concatenate([parse.label_probs for parse in parses], np.float64)
+        heads = concatenate([parse.head_probs for parse in parses], np.float64)
+        deps = concatenate([parse.label_probs for parse in parses], np.float64)
         owners = np.searchsorted(layout.doc_starts, layout.words, side="right") - 1
         places = layout.words - layout.doc_starts[owners]
         for owner, place, head, dep in zip(
@@ -168,10 +177,10 @@ class G2GParser(ParserPipe):
         from ..models.types import Tree
 
         docs = [example.predicted for example in examples]
-        layout = layouts.lay_out_examples(examples)
+        layout = lay_out_examples(examples)
         # White space may have any label: it is not learned.
-        absolute, deps = layouts.gold_trees(examples, layout)
-        heads = layouts.heads_in_sentences(layout, absolute)
+        absolute, deps = gold_trees(examples, layout)
+        heads = heads_in_sentences(layout, absolute)
         ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
         unknown = sorted(set(deps) - set(ids))
         if unknown and not self.labels:
@@ -180,7 +189,7 @@ class G2GParser(ParserPipe):
             raise ValueError(Errors.E502.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
-        trees = [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+        trees = [Tree(heads[words], labels[words]) for words in word_slices(layout)]
         return docs, layout, trees
 
     def initialize(
@@ -214,8 +223,8 @@ class G2GParser(ParserPipe):
         sentences: list[Sentence] = []
         for example in get_examples():
             reference = example.reference
-            layout = layouts.lay_out([reference])
-            sentences += layouts.make_sentences([reference], layout, self.model.attrs["tag_attr"])
+            layout = lay_out([reference])
+            sentences += make_sentences([reference], layout, self.model.attrs["tag_attr"])
             for token in reference:
                 if token.dep and not token.is_space:
                     if token.head.i == token.i:
@@ -310,4 +319,4 @@ def _order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
     called_root = [label for label in labels if label.lower() == "root"]
     root = min(roots, key=lambda label: (-roots[label], label), default=(*called_root, "root")[0])
     others = [label for label in dict.fromkeys([*labels, *sorted(roots)]) if label != root]
-    return [root, *(others or [layouts.SPACE_LABEL])]
+    return [root, *(others or [SPACE_LABEL])]

@@ -22,8 +22,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..errors import Errors, Warnings
-from . import sentences as layouts
-from .sentences import Layout
+from .layout import Layout, lay_out
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         Sentences of nothing but white space have no parse. Raises ValueError before initialisation.
         """
         docs = list(docs)
-        layout = layouts.lay_out(docs)
+        layout = lay_out(docs)
         self._warn_unset(layout)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
         parses = self.model.predict(sentences) if sentences else []

@@ -16,12 +16,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
+from ..data.initial_graph import INITIAL_GRAPH, get_initial_graph
 from ..errors import Errors
 from ..parsing.corruption import corrupt
-from ..training.initial_graph import INITIAL_GRAPH, get_initial_graph
-from . import sentences as layouts
 from .g2g_parser import DEFAULT_SETTINGS, G2GParser
-from .sentences import Layout
+from .layout import Layout, initial_graphs, lay_out, word_slices
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Tree
@@ -163,7 +162,7 @@ class RngRefiner(G2GParser):
         docs = list(docs)
         initial = [_initial_graph_of(doc) for doc in docs] if self.store_graphs else []
         super().set_annotations(docs, scores)
-        layout = layouts.lay_out(docs)
+        layout = lay_out(docs)
         n_words = layout.n_words
         passes = np.zeros(len(n_words), dtype=np.int64)
         passes[n_words > 0] = [len(parse.iterations) for parses in scores for parse in parses]
@@ -182,13 +181,13 @@ class RngRefiner(G2GParser):
         from ..models.types import Tree
 
         known = [*self.labels, *self.cfg["initial_labels"]]
-        heads, labels = layouts.initial_graphs(
+        heads, labels = initial_graphs(
             docs, layout, {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
         )
-        return [Tree(heads[words], labels[words]) for words in layouts.slices(layout)]
+        return [Tree(heads[words], labels[words]) for words in word_slices(layout)]
 
     def _graphs_of_passes(self, doc: Doc, parses: Sequence[Parse]) -> Iterator[dict[str, list[Any]]]:
-        layout = layouts.lay_out([doc])
+        layout = lay_out([doc])
         last = _graph_of(doc)
         n_passes = max((len(parse.iterations) for parse in parses), default=0)
         for i in range(n_passes):
@@ -196,7 +195,7 @@ class RngRefiner(G2GParser):
             if i < n_passes - 1:
                 graph = {"heads": [-1] * len(doc), "deps": [""] * len(doc)}
             graph = {**graph, "head_probs": [1.0] * len(doc), "dep_probs": [1.0] * len(doc)}
-            for words, parse in zip(layouts.slices(layout), parses, strict=True):
+            for words, parse in zip(word_slices(layout), parses, strict=True):
                 this = parse.iterations[min(i, len(parse.iterations) - 1)]
                 _write_pass(graph, layout.words[words].tolist(), this, self.labels)
             yield graph

@@ -11,7 +11,7 @@ import numpy as np
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
-from .sentences import gold_parse, gold_starts
+from .gold import gold_parse, gold_starts
 
 
 def make_ud_scorer() -> Callable[..., dict[str, Any]]:

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..errors import Errors
-from .sentences import Layout
+from .layout import Layout
 
 if TYPE_CHECKING:
     from ..models.types import Sentence

@@ -10,9 +10,9 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..data.docs import write_tree
+from ..data.initial_graph import get_initial_graph
 from ..errors import Errors
-from .docs import write_tree
-from .initial_graph import get_initial_graph
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 #: What a parser may read of a Doc, and so what tells one Doc from another.

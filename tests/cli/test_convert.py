@@ -5,8 +5,8 @@ from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
 from spacy_g2g.cli.convert import convert
+from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.formats.conllu import write_conllu
-from spacy_g2g.training.docs import doc_to_sentences
 
 from ..formats.samples import SAMPLE, row
 

@@ -5,10 +5,10 @@ import spacy
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from spacy_g2g.amr.data.corpus import AmrOptions
+from spacy_g2g.amr.data.docs import get_amr_ids, get_amrs
 from spacy_g2g.cli import app
 from spacy_g2g.cli.convert_amr import convert_amr
-from spacy_g2g.training.amr_corpus import AmrOptions
-from spacy_g2g.training.amr_docs import get_amr_ids, get_amrs
 
 FILE = """# ::id a.1
 # ::snt Dogs bark .

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
 from spacy_g2g.cli.debug_data import debug_data
-from spacy_g2g.training.corpus import unparsed_copy
-from spacy_g2g.training.docs import write_tree
+from spacy_g2g.data.corpus import unparsed_copy
+from spacy_g2g.data.docs import write_tree
 
 from ..util import TREEBANK, gold_doc, plain_doc, read_treebank
 

@@ -7,10 +7,10 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
+from spacy_g2g.amr.formats.amr_file import read_amr_file
 from spacy_g2g.cli import app
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.cli.parse import parse
-from spacy_g2g.formats.amr import read_amr_file
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank

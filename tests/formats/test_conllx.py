@@ -3,9 +3,9 @@
 import pytest
 from spacy.vocab import Vocab
 
+from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.conllx import read_conllx, read_treebank
-from spacy_g2g.training.docs import sentences_to_docs
 
 #: A row as the shared task of 2006 has it, with a projective tree; one of a Penn Treebank conversion.
 TEXT = """\

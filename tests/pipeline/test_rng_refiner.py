@@ -19,11 +19,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
+from spacy_g2g.data.initial_graph import InitialGraph
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Sentence
-from spacy_g2g.pipeline import sentences as layouts
+from spacy_g2g.pipeline.layout import lay_out
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
-from spacy_g2g.training.initial_graph import InitialGraph
 
 from ..util import (
     component_config,
@@ -72,7 +72,7 @@ def refiner_of(nlp: Language) -> RngRefiner:
 
 def inputs_of(nlp: Language, docs: Sequence[Doc]) -> list[tuple[list[int], list[int]]]:
     """Heads and labels of the initial graphs, as the model is given them."""
-    return graphs_of(refiner_of(nlp).inputs(docs, layouts.lay_out(docs)))
+    return graphs_of(refiner_of(nlp).inputs(docs, lay_out(docs)))
 
 
 def graphs_of(sentences: Sequence[Sentence]) -> list[tuple[list[int], list[int]]]:

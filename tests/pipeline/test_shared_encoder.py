@@ -19,7 +19,7 @@ from spacy_g2g.models.first_piece import make_first_piece
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
-from spacy_g2g.pipeline.sentences import lay_out, make_sentences
+from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
 from ..models.test_encoder import make_checkpoint

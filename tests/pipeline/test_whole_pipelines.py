@@ -9,8 +9,8 @@ from spacy.cli.train import train
 from spacy.language import Language
 from spacy.tokens import DocBin
 
+from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.training.docs import sentences_to_docs
 
 from ..models.test_encoder import make_checkpoint
 from ..util import forks

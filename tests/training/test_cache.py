@@ -16,9 +16,9 @@ from spacy.training import Example
 from spacy.util import load_config
 from thinc.api import Adam
 
+from spacy_g2g.data.initial_graph import InitialGraph
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
-from spacy_g2g.training.initial_graph import InitialGraph
 
 from ..util import gold_doc, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
 

@@ -1,0 +1,214 @@
+"""The corpus reader ``spacy_g2g.AMRCorpus.v1``: training examples with AMRs."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from ...data.corpus import unparsed_copy
+from ...errors import Errors, Warnings
+from ..formats.amr_file import AmrBlock, OnError, read_file_blocks, select_ids
+from .docs import doc_from_amr, get_amr_ids
+
+#: Suffixes of files with AMRs as text.
+AMR_SUFFIXES = (".txt", ".amr")
+AMR_CORPUS_SUFFIXES = (*AMR_SUFFIXES, ".spacy")
+
+#: A word with a mark that tokenised text has apart; full stops may be part of a word but the last.
+_RAW = re.compile(r"\w[,;]$")
+_RAW_END = re.compile(r"\w[.?!]$")
+
+
+def make_amr_corpus(
+    path: Path | None,
+    gold_tokens: bool = True,
+    ids: list[str] | None = None,
+    limit: int = 0,
+    on_error: OnError = "raise",
+) -> Callable[[Language], Iterator[Example]]:
+    """A reader of AMRs: files of them (.txt, .amr), and .spacy files as `convert-amr` writes them.
+
+    A sentence of a file of AMRs is a Doc. The predicted Doc of an example has the words and boundaries of the
+    reference, which has the AMRs in ``doc._.amr``. What was read stays in memory.
+
+    path (Optional[Path]): A file, or a folder whose files are read in the order of their names.
+    gold_tokens (bool): Take the words of ``::tok``, else of ``::snt`` split at white space; if false, those
+        of the pipeline's tokenizer, without the file's alignment markers. Not for .spacy files.
+    ids (Optional[List[str]]): Which AMRs to take, by id or range of ids as in "lpp_1943.1..145"; null for
+        all. Of a .spacy file the Docs that have one of them.
+    limit (int): Number of Docs to read; 0 for all.
+    on_error (str): What an AMR that can't be read leads to: an error ("raise"), or a warning with the number
+        of those that are left out ("skip").
+    RAISES (ValueError, FileNotFoundError): For an unknown `on_error`; when called, where there is no path, no
+        corpus at it, none of the AMRs that are wanted, or one that can't be read.
+    """
+    return AmrCorpus(path, AmrOptions(gold_tokens, ids, limit, on_error))
+
+
+@dataclass(frozen=True)
+class AmrOptions:
+    """Which AMRs to read and how; see ``make_amr_corpus``."""
+
+    gold_tokens: bool = True
+    ids: Sequence[str] | None = None
+    limit: int = 0
+    on_error: OnError = "raise"
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ("raise", "skip"):
+            raise ValueError(Errors.E137.format(on_error=self.on_error))
+
+
+class AmrCorpus:
+    """Examples of Docs with AMRs, which stay in memory after the first epoch.
+
+    path (Optional[Path]): A file or folder.
+    options (AmrOptions): Which AMRs to read and how.
+    """
+
+    def __init__(self, path: Path | None, options: AmrOptions) -> None:
+        self.path = path
+        self.options = options
+        self._docs: list[Doc] = []
+        self._vocab: Vocab | None = None
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Yield the examples of an epoch."""
+        if self._vocab is not nlp.vocab:
+            self._docs = list(AmrReader(nlp, self.options).read(amr_files(self.path)))
+            self._vocab = nlp.vocab
+        for doc in self._docs:
+            yield Example(unparsed_copy(doc, ["SENT_START"]), doc)
+
+
+@dataclass
+class _Read:
+    """What was read of a file.
+
+    skipped (List[str]): A message for each AMR that can't be read.
+    n (int): AMRs that can.
+    raw (List[str]): A word of each of those whose text looks as if it was not tokenised.
+    """
+
+    skipped: list[str] = field(default_factory=list)
+    n: int = 0
+    raw: list[str] = field(default_factory=list)
+
+
+def amr_files(path: Path | str | None, suffixes: Sequence[str] = AMR_CORPUS_SUFFIXES) -> list[Path]:
+    """The files of some types at a path, sorted by name within a folder.
+
+    RAISES (ValueError, FileNotFoundError): Where there are none.
+    """
+    if path is None or path == "":
+        raise ValueError(Errors.E392)
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(Errors.E393.format(path=path))
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = [file for file in files if file.suffix in suffixes and file.is_file()]
+    if not files:
+        raise ValueError(Errors.E394.format(path=path, expected=", ".join(suffixes)))
+    return files
+
+
+class AmrReader:
+    """Docs with AMRs of files: one for each AMR of a text file, and those of .spacy files as they are.
+
+    nlp (Language): Has the vocabulary of the Docs, and the tokenizer for text that is to be tokenised.
+    options (AmrOptions): Which AMRs to read and how.
+
+    Attributes:
+        skipped (List[str]): A message for each AMR that was left out.
+    """
+
+    def __init__(self, nlp: Language, options: AmrOptions) -> None:
+        self.nlp = nlp
+        self.options = options
+        self.skipped: list[str] = []
+        self._is_wanted = select_ids(options.ids) if options.ids is not None else None
+        self._found_ids: set[str] = set()
+
+    def read(self, files: Iterable[Path]) -> Iterator[Doc]:
+        """The Docs of files, which are as ``amr_files`` gives them.
+
+        RAISES (ValueError): For an AMR that can't be read, unless such are skipped; at the end, where no file
+            had any of those wanted.
+        """
+        n_docs, names = 0, list[str]()
+        for file in files:
+            if n_docs and n_docs == self.options.limit:
+                break
+            names.append(str(file))
+            found = _Read()
+            for doc in self._docs(file, found):
+                n_docs += 1
+                self._found_ids.update(get_amr_ids(doc) or ())
+                yield doc
+                if n_docs == self.options.limit:
+                    break
+            self.skipped += found.skipped
+            _warn(file, found)
+        if not n_docs:
+            raise ValueError(Errors.E136.format(path=", ".join(names), n=len(self.skipped)))
+        self._warn_missing(names, n_docs)
+
+    def _warn_missing(self, names: Sequence[str], n_docs: int) -> None:
+        """Say which of the ids that are wanted no file has, unless the limit ended the reading."""
+        if self.skipped or n_docs == self.options.limit:
+            return
+        wanted = self.options.ids or ()
+        missing = [entry for entry in wanted if not any(map(select_ids([entry]), self._found_ids))]
+        if missing:
+            message = Warnings.W515.format(missing=missing[:5], path=", ".join(names))
+            warnings.warn(message, stacklevel=2)
+
+    def _docs(self, file: Path, found: _Read) -> Iterator[Doc]:
+        if file.suffix == ".spacy":
+            for doc in DocBin().from_disk(file).get_docs(self.nlp.vocab):
+                if self._is_wanted is None or any(map(self._is_wanted, get_amr_ids(doc) or ())):
+                    yield doc
+            return
+        for block in read_file_blocks(file, self._is_wanted):
+            made = block if isinstance(block, ValueError) else self._doc_or_error(block, found)
+            if isinstance(made, Doc):
+                yield made
+            elif self.options.on_error == "raise":
+                raise made
+            else:
+                found.skipped.append(str(made))
+
+    def _doc_or_error(self, block: AmrBlock, found: _Read) -> Doc | ValueError:
+        gold_tokens = self.options.gold_tokens
+        tokenizer = None if gold_tokens else self.nlp.tokenizer
+        try:
+            doc = doc_from_amr(block, self.nlp.vocab, gold_tokens=gold_tokens, tokenizer=tokenizer)
+        except ValueError as error:
+            return error
+        found.n += 1
+        if gold_tokens and "tok" not in block.metadata:
+            found.raw += _raw_words(block.tokens)[:1]
+        return doc
+
+
+def _raw_words(words: Sequence[str]) -> list[str]:
+    """The words that show that a text is not tokenised."""
+    return [word for word in words if _RAW.search(word)] + [w for w in words[-1:] if _RAW_END.search(w)]
+
+
+def _warn(file: Path, found: _Read) -> None:
+    """Say what was left out of a file, and where most of its text is not tokenised."""
+    if found.skipped:
+        message = Warnings.W513.format(n=len(found.skipped), path=file, first=found.skipped[0])
+        warnings.warn(message, stacklevel=2)
+    if len(found.raw) * 2 > found.n:
+        message = Warnings.W514.format(n=len(found.raw), of=found.n, path=file, word=found.raw[0])
+        warnings.warn(message, stacklevel=2)

@@ -1,0 +1,265 @@
+"""The stack-Transformer on the AMR machine: sentences to graphs as sequences to sequences.
+
+Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
+Stack-Transformers".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from torch import Tensor
+
+from ...arrays import BoolArray, FloatArray, IntArray
+from ...errors import Errors
+from ...models.action_decoder import ActionSettings, Machines, Sequences, StateHead, chunks
+from ...models.action_network import ActionNetwork
+from ...models.encoder import EncoderSizes
+from ...models.network import NetworkSpec
+from ...models.settings import check_shared_settings
+from ...models.shim import make_model
+from ...models.stack_transformer import DEFAULT_HEADS
+from ...models.types import Fit, ParserModel, Sentence, WordVectorModel
+from ...models.wordpieces import PieceBatch
+from ..parsing.actions import AmrSentence
+from ..parsing.build import build_graph
+from ..parsing.graph import AmrGraph
+from ..parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
+from ..parsing.table import ActionTable, Replay
+
+
+@dataclass(frozen=True)
+class AmrParse:
+    """The AMR of a sentence of n words.
+
+    graph: connected.
+    log_prob: of its actions, summed.
+    """
+
+    graph: AmrGraph
+    log_prob: float
+    n_words: int
+    fit: Fit = "whole"
+
+
+def build_amr_transformer(
+    encoder: EncoderSizes,
+    state_heads: list[StateHead] = DEFAULT_HEADS,
+    state_positions: bool = False,
+    n_encoder_layers: int = 6,
+    n_layers: int = 6,
+    width: int = 256,
+    n_attention_heads: int = 4,
+    hidden_width: int = 512,
+    dropout: float = 0.3,
+    label_smoothing: float = 0.01,
+    beam_width: int = 10,
+    length_penalty: float = 1.0,
+    train_encoder: bool = False,
+    encoder_rate_factor: float = 0.1,
+    rate_factor: float = 1.0,
+    mixed_precision: bool = True,
+    tok2vec: WordVectorModel | None = None,
+) -> ParserModel:
+    """Registered as ``spacy_g2g.AmrStackTransformer.v1``: sequences of actions that build AMRs.
+
+    As ``spacy_g2g.StackTransformer.v1``, with the same settings for its variants, but for labelled
+    SHIFT, which is a setting of the component.
+
+    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own). It gives the words'
+        vectors, means of their pieces'.
+    state_heads: what the first heads of cross-attention see in every layer: "stack", "buffer", or
+        "stack_top2", "buffer_top2", the two words where the parser works; the other heads see all words.
+    state_positions: tied heads know how deep in stack or buffer a word is.
+    n_encoder_layers: of the encoder that reads the words' vectors.
+    n_layers: of the decoder.
+    width, n_attention_heads, hidden_width: of both; the last of their feed-forward networks.
+    dropout: of both (that of a trained encoder of words is ``[training] dropout``).
+    label_smoothing: the share of a step's probability that is spread over its valid actions.
+    beam_width: hypotheses in decoding; 1 is greedy.
+    length_penalty: hypotheses compete by the sum of their actions' log-probabilities over this power of how
+        many they are: 0 for the sum, 1 for the mean.
+    train_encoder: train a checkpoint's weights, too. Without it the vectors of training words are kept in
+        memory (4 bytes a number, of up to a million words). An encoder from scratch is trained in any case.
+    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
+    rate_factor: the learning rate of the others as a multiple of the optimizer's rate.
+    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
+    tok2vec: a layer that gives the words' vectors, in place of an encoder of the parser's own, such as a
+        listener to the ``transformer`` or ``tok2vec`` of the pipeline; None for none.
+    Raises ValueError for values out of range.
+    """
+    check_shared_settings(
+        None, dropout=dropout, encoder_rate_factor=encoder_rate_factor, rate_factor=rate_factor
+    )
+    if not 0.0 <= length_penalty < math.inf:
+        raise ValueError(
+            Errors.E409.format(setting="length_penalty", value=length_penalty, expected="of 0 or more")
+        )
+    settings = ActionSettings(
+        state_heads=tuple(state_heads),
+        state_positions=state_positions,
+        n_encoder_layers=n_encoder_layers,
+        n_layers=n_layers,
+        width=width,
+        n_heads=n_attention_heads,
+        hidden_width=hidden_width,
+        dropout=dropout,
+        label_smoothing=label_smoothing,
+        beam_width=beam_width,
+    )
+    return make_model(
+        "amr_stack_transformer",
+        partial(
+            AmrTransformer, settings=settings, length_penalty=length_penalty, train_encoder=train_encoder
+        ),
+        encoder,
+        tok2vec,
+        tag_attr=None,
+        encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
+        mixed_precision=mixed_precision,
+        builds="amrs",
+    )
+
+
+class AmrMachines(Machines):
+    """States of the AMR machine, and what may label each of their words (``ActionTable.word_choices``).
+
+    width: of the longest sentence, with ROOT.
+    """
+
+    def __init__(
+        self, table: ActionTable, states: Sequence[State], choices: Sequence[list[IntArray]], width: int
+    ) -> None:
+        self.table = table
+        self.states = list(states)
+        self.choices = list(choices)
+        self.width = width
+
+    @property
+    def is_final(self) -> BoolArray:
+        """Which states are final."""
+        return np.array([state.is_final for state in self.states], dtype=np.bool_)
+
+    def valid(self, rows: IntArray) -> BoolArray:
+        """The valid actions of some states."""
+        found = [self.table.valid_actions(self.states[row], self.choices[row]) for row in rows.tolist()]
+        return np.stack(found)
+
+    def places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Where ROOT and words are in some states."""
+        places, depths = np.full((2, len(rows), self.width), REDUCED)
+        for i, row in enumerate(rows.tolist()):
+            if not self.states[row].is_final:
+                for array, found in zip((places, depths), self.states[row].places(), strict=True):
+                    array[i, : len(found)] = root_first(found)
+        return state_places(places, depths)
+
+    def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
+        """Take an action each."""
+        for state, action in zip(self.states, actions.tolist(), strict=True):
+            if action >= 0:
+                state.apply(self.table.actions[action])
+
+    def take(self, order: IntArray) -> AmrMachines:
+        """The states in these rows: copies of those that repeat."""
+        rows = order.tolist()
+        taken: set[int] = set()
+        states = []
+        for row in rows:
+            states.append(self.states[row].copy() if row in taken else self.states[row])
+            taken.add(row)
+        return AmrMachines(self.table, states, [self.choices[row] for row in rows], self.width)
+
+
+def root_first(of_words: IntArray) -> IntArray:
+    """What is last, of ROOT, before what is of the words: int [..., words + 1]."""
+    return np.concatenate([of_words[..., -1:], of_words[..., :-1]], axis=-1)
+
+
+def state_places(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
+    """Places in stack and buffer, as in ``Places``, from those of ``State.places``, int [..., words + 1]."""
+    return np.where(places == ON_STACK, depths, -1), np.where(places == IN_BUFFER, depths, -1)
+
+
+class AmrTransformer(ActionNetwork):
+    """AMR actions for sentences."""
+
+    def __init__(
+        self, spec: NetworkSpec, settings: ActionSettings, *, length_penalty: float, train_encoder: bool
+    ) -> None:
+        table = ActionTable.from_dict(spec.actions or {})
+        super().__init__(spec, settings, len(table), train_encoder=train_encoder)
+        self.table = table
+        self.length_penalty = length_penalty
+
+    def resize_labels(self, n_labels: int) -> None:
+        """There are no labels that could be added."""
+        raise ValueError(Errors.E419.format(n=n_labels))
+
+    def can_learn(self, gold: Sequence[Replay]) -> BoolArray:
+        """Which sentences have an action that there is."""
+        return np.array([bool((replay.ids >= 0).any()) for replay in gold], dtype=np.bool_)
+
+    def count_targets(self, gold: Sequence[Replay]) -> int:
+        """The actions that there are."""
+        return sum(int((replay.ids >= 0).sum()) for replay in gold)
+
+    def loss(self, batch: PieceBatch, gold: Sequence[Replay]) -> Tensor:
+        """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
+        memory, mask = self.read(batch)
+        return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1]))
+
+    def parse(self, batch: PieceBatch) -> list[AmrParse]:
+        """The graph of the best sequence of actions of each sentence."""
+        memory, mask = self.read(batch)
+        parses: list[AmrParse] = []
+        for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):
+            width = int(batch.n_words[part].max()) + 1
+            sentences = [amr_sentence(sentence) for sentence in batch.inputs[part]]
+            machines = AmrMachines(
+                self.table,
+                [self.table.begin(sentence) for sentence in sentences],
+                [self.table.word_choices(sentence) for sentence in sentences],
+                width,
+            )
+            found = self.parser.search(
+                memory[part, :width],
+                None if mask is None else mask[part, :width],
+                machines,
+                self.length_penalty,
+            )
+            assert isinstance(found.machines, AmrMachines)
+            for state, total, fit in zip(
+                found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
+            ):
+                graph, _ = build_graph(state)
+                parses.append(AmrParse(graph, total, len(state.sentence), fit))
+        return parses
+
+
+def amr_sentence(sentence: Sentence) -> AmrSentence:
+    """What the machine reads of a sentence; words without lemmas are their own in lower case."""
+    lemmas = sentence.lemmas or [word.lower() for word in sentence.words]
+    return AmrSentence.of(sentence.words, lemmas)
+
+
+def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
+    """Sequences of actions of several sentences; width: of the longest sentence, with ROOT.
+
+    Of actions that the table does not have only the states are passed through: they have no loss.
+    """
+    n_steps = max(len(replay.ids) for replay in replays)
+    actions = np.full((len(replays), n_steps), -1)
+    stack, buffer = np.full((2, len(replays), n_steps, width), -1)
+    for i, (ids, _, places, depths) in enumerate(replays):
+        actions[i, : len(ids)] = ids
+        n = places.shape[1]
+        found = state_places(root_first(places), root_first(depths))
+        stack[i, : len(ids), :n], buffer[i, : len(ids), :n] = found
+    valid = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
+    return Sequences(actions, stack, buffer, valid)

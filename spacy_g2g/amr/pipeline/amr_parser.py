@@ -1,0 +1,433 @@
+"""The ``amr_parser`` component: an AMR for each sentence, by an architecture of the ``ParserModel`` protocol.
+
+Like all modules of factories, this one imports no torch.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_get_examples
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+from thinc.api import Config, Model
+
+from ...errors import Errors, Warnings
+from ...pipeline.gold import lay_out_examples
+from ...pipeline.layout import Layout, lay_out, make_sentences
+from ...pipeline.parser_pipe import ParserPipe
+from ...pipeline.word_vectors import get_tok2vec
+from ..data.docs import AMR, get_amrs, gold_amrs
+from ..formats.amr_file import parse_penman
+from ..parsing.actions import AmrSentence
+from ..parsing.aligner import Unaligned
+from ..parsing.build import EMPTY_LABEL
+from ..parsing.graph import AmrGraph, Wiki
+from ..parsing.machine import MAX_FORKS
+from ..parsing.scheme import AmrScheme
+from ..parsing.table import Candidates, Replay
+
+if TYPE_CHECKING:
+    from ...models.types import Sentence
+    from ..models.amr_transformer import AmrParse
+
+LemmaSource = Literal["rules", "token"]
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy_g2g.AmrStackTransformer.v1"
+state_heads = ["buffer", "stack"]
+state_positions = false
+n_encoder_layers = 6
+n_layers = 6
+width = 256
+n_attention_heads = 4
+hidden_width = 512
+dropout = 0.3
+label_smoothing = 0.01
+beam_width = 10
+length_penalty = 1.0
+train_encoder = false
+encoder_rate_factor = 0.1
+rate_factor = 1.0
+mixed_precision = true
+tok2vec = null
+
+[model.encoder]
+@architectures = "spacy_g2g.GraphEncoder.v1"
+width = 256
+n_layers = 4
+n_attention_heads = 4
+hidden_width = 1024
+n_positions = 512
+"""
+
+#: The AMR of a sentence of nothing but white space.
+EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
+EXAMPLES_AT_ONCE = 500
+#: Words of a sentence in a message.
+SHOWN_WORDS = 8
+#: Bytes of the states of gold AMRs that are kept between updates.
+MAX_KEPT_BYTES = 500_000_000
+
+#: A gold sentence: its words, their lemmas, the text of its AMR.
+GoldKey = tuple[tuple[str, ...], tuple[str, ...], str]
+
+
+@Language.factory(
+    "amr_parser",
+    assigns=["doc._.amr"],
+    default_config={
+        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "shift_labels": 0,
+        "label_candidates": "lemma",
+        "lemma_source": "rules",
+        "unaligned": "neighbour",
+        "em_iterations": 8,
+        "max_forks": MAX_FORKS,
+        "wiki": "drop",
+        "half_precision_weights": False,
+        "scorer": {"@scorers": "spacy_g2g.amr_scorer.v1"},
+    },
+    default_score_weights={"smatch_f": 1.0, "smatch_p": 0.0, "smatch_r": 0.0},
+)
+def make_amr_parser(
+    nlp: Language,
+    name: str,
+    model: Model[Any, Any],
+    shift_labels: int,
+    label_candidates: Candidates,
+    lemma_source: LemmaSource,
+    unaligned: Unaligned,
+    em_iterations: int,
+    max_forks: int,
+    wiki: Wiki,
+    half_precision_weights: bool,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> AmrParser:
+    """Make the ``amr_parser`` component, which gives Docs an AMR for each sentence, ``doc._.amr``.
+
+    model: an architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.
+    shift_labels: SHIFT says which word it shifts where that is one of so many, the most frequent ones.
+    label_candidates: the labels that a word may get beside copies of itself: those that training data gave
+        the same "word", words of the same "lemma", or any word ("vocab").
+    lemma_source: lemmas by "rules" and the concepts of training data, or those of the "token" where it has
+        one, of a component before this one, which must then be among the ``annotating_components``.
+    unaligned: in training, concepts that no rule has a word for belong to the word of a "neighbour", or to
+        the "free_word" nearest to that.
+    em_iterations: in training, of learning which words concepts have that share no letters with them.
+    max_forks: the most concepts of a word, beside the first one.
+    wiki: leave links to Wikipedia out ("drop"), or learn them as constants ("keep").
+    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
+    scorer: the scoring method.
+    """
+    return AmrParser(
+        nlp.vocab,
+        model,
+        name,
+        shift_labels=shift_labels,
+        label_candidates=label_candidates,
+        lemma_source=lemma_source,
+        unaligned=unaligned,
+        em_iterations=em_iterations,
+        max_forks=max_forks,
+        wiki=wiki,
+        half_precision_weights=half_precision_weights,
+        scorer=scorer,
+    )
+
+
+class AmrParser(ParserPipe):
+    """Gives Docs the text of an AMR for each sentence, ``doc._.amr``; a Doc without boundaries is one.
+
+    What it learned before the network is ``scheme``; None before initialisation.
+    """
+
+    builds = "amrs"
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = "amr_parser",
+        *,
+        shift_labels: int = 0,
+        label_candidates: Candidates = "lemma",
+        lemma_source: LemmaSource = "rules",
+        unaligned: Unaligned = "neighbour",
+        em_iterations: int = 8,
+        max_forks: int = MAX_FORKS,
+        wiki: Wiki = "drop",
+        half_precision_weights: bool = False,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
+        _check_choice("label_candidates", label_candidates, ("word", "lemma", "vocab"))
+        _check_choice("lemma_source", lemma_source, ("rules", "token"))
+        _check_choice("unaligned", unaligned, ("neighbour", "free_word"))
+        _check_choice("wiki", wiki, ("drop", "keep"))
+        counts = {"shift_labels": shift_labels, "em_iterations": em_iterations, "max_forks": max_forks}
+        for setting, n in counts.items():
+            if n < 0:
+                raise ValueError(Errors.E512.format(setting=setting, value=n, expected="a number from 0"))
+        self.shift_labels = shift_labels
+        self.label_candidates: Candidates = label_candidates
+        self.lemma_source = lemma_source
+        self.unaligned: Unaligned = unaligned
+        self.em_iterations = em_iterations
+        self.max_forks = max_forks
+        self.wiki: Wiki = wiki
+        self.scheme: AmrScheme | None = None
+        self._replays = _KeptReplays()
+
+    # Parsing
+
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """What the model is given: the sentences of the Docs that have words, with their lemmas."""
+        lemmatizer = self._known_scheme.lemmatizer
+        sentences = make_sentences(docs, layout, None)
+        if self.lemma_source == "rules":
+            return [replace(s, lemmas=lemmatizer.sentence(s.words).lemmas) for s in sentences]
+        given = make_sentences(docs, layout, "LEMMA")
+        return [
+            replace(s, lemmas=lemmatizer.sentence(s.words, g.tags).lemmas, tags=None)
+            for s, g in zip(sentences, given, strict=True)
+        ]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[AmrParse]]) -> None:
+        """Write ``doc._.amr``."""
+        docs = list(docs)
+        layout = lay_out(docs)
+        amrs: list[list[str]] = [[] for _ in docs]
+        parses = (parse for doc_parses in scores for parse in doc_parses)
+        for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
+            amrs[doc].append(next(parses).graph.to_penman() if n_words else EMPTY_AMR)
+        for doc, texts, doc_parses in zip(docs, amrs, scores, strict=True):
+            doc._.set(AMR, texts)
+            self._warn_unfit(doc, doc_parses)
+
+    # Training
+
+    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
+        """The predicted Docs, where their sentences are, and the oracle's actions of those that have words.
+
+        A sentence without the same text in the reference, or without an AMR there, has no actions.
+        """
+        layout = lay_out_examples(examples)
+        docs = [example.predicted for example in examples]
+        replays = [
+            self._replay(AmrSentence.of(sentence.words, sentence.lemmas or ()), text)
+            for sentence, text in zip(self.inputs(docs, layout), self._gold(examples, layout), strict=True)
+        ]
+        return docs, layout, replays
+
+    def _gold(self, examples: Sequence[Example], layout: Layout) -> Iterator[str | None]:
+        """The gold AMR of each sentence that has words, None where there is none."""
+        starts = np.flatnonzero(layout.starts)
+        ends = np.append(starts, len(layout.starts))[1:]
+        owners = layout.doc_of
+        for i, example in enumerate(examples):
+            of_doc = np.flatnonzero((owners == i) & (layout.n_words > 0))
+            first = layout.doc_starts[i]
+            spans = [(int(starts[j] - first), int(ends[j] - first)) for j in of_doc]
+            yield from gold_amrs(example, spans)
+
+    def _replay(self, sentence: AmrSentence, text: str | None) -> Replay:
+        """The oracle's actions for the text of an AMR; none for None."""
+        scheme = self._known_scheme
+        if text is None:
+            return scheme.table.replay(sentence, [])
+        key = sentence.forms, sentence.lemmas, text
+        found = self._replays.get(key)
+        if found is None:
+            found = scheme.replay(self._graph(text, sentence.forms), sentence)
+            self._replays.put(key, found)
+        return found
+
+    def _graph(self, text: str, words: Sequence[str]) -> AmrGraph:
+        where = f"{self.name}, gold AMR of {' '.join(words[:SHOWN_WORDS])!r}"
+        return AmrGraph.from_tree(parse_penman(text, where), self.wiki)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, Any] | None = None,
+        encoder: Callable[..., Any] | None = None,
+    ) -> None:
+        """Learn lemmas, alignments and actions, and build the model with the encoder that it starts from.
+
+        get_examples: the training data; references have ``doc._.amr``.
+        nlp: the pipeline, whose frozen and annotating components give lemmas, see ``lemma_source``.
+        labels: what was learned of AMRs, as in ``label_data``; None learns it.
+        encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
+            from scratch, with the sizes of the model block.
+        Raises ValueError when no sentence has an AMR, for AMRs that are not well-formed, and for an encoder
+        where the model has a shared one.
+        """
+        from ...models.encoder import encoder_from_scratch
+        from ...models.shim import get_shim
+
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is not None and encoder is not None:
+            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
+        validate_get_examples(get_examples, "AmrParser.initialize")
+        self._check_builds()
+        sentences, graphs = self._read_graphs(get_examples, nlp)
+        if labels is not None:
+            self.scheme = AmrScheme.from_dict(labels)
+            self._warn_settings()
+        else:
+            self.scheme = AmrScheme.learn(
+                graphs,
+                shift_labels=self.shift_labels,
+                candidates=self.label_candidates,
+                unaligned=self.unaligned,
+                iterations=self.em_iterations,
+                max_forks=self.max_forks,
+            )
+        self._replays = _KeptReplays()
+        self.cfg["scheme"] = self.scheme.to_dict()
+        actions = self.scheme.table.to_dict()
+        shim = get_shim(self.model)
+        if tok2vec is not None:
+            shim.initialize_from_vectors(self._vector_width(get_examples), (), sentences, actions)
+        else:
+            shim.initialize(encoder or encoder_from_scratch(), sentences, (), actions=actions)
+
+    def _read_graphs(
+        self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None
+    ) -> tuple[list[Sentence], list[tuple[AmrGraph, Sequence[str], Sequence[str] | None]]]:
+        """All sentences, and the graphs of those that have one, with their words and lemmas."""
+        sentences: list[Sentence] = []
+        graphs: list[tuple[AmrGraph, Sequence[str], Sequence[str] | None]] = []
+        n_graphs = 0
+        for batch in minibatch(get_examples(), size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+            layout = lay_out_examples(batch)
+            docs = self._with_lemmas([example.predicted for example in batch], nlp)
+            tags = "LEMMA" if self.lemma_source == "token" else None
+            found = make_sentences(docs, layout, tags)
+            n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
+            for sentence, text in zip(found, self._gold(batch, layout), strict=True):
+                if text is not None:
+                    graphs.append((self._graph(text, sentence.words), sentence.words, sentence.tags))
+            sentences += found
+        if not graphs:
+            raise ValueError(Errors.E514.format(name=self.name, n=len(sentences), amrs=n_graphs))
+        if len(graphs) < n_graphs:
+            warnings.warn(
+                Warnings.W507.format(name=self.name, n=n_graphs - len(graphs), of=n_graphs), stacklevel=3
+            )
+        return sentences, graphs
+
+    def _with_lemmas(self, docs: list[Doc], nlp: Language | None) -> list[Doc]:
+        """Docs as updates will have them: with what components write that annotate in training.
+
+        Of those that training changes nothing is known yet.
+        """
+        if self.lemma_source == "rules" or nlp is None:
+            return docs
+        settings = nlp.config["training"]
+        docs = [doc.copy() for doc in docs]
+        # Frozen components are disabled while others are initialised.
+        for name, component in nlp.components:
+            if name == self.name:
+                break
+            is_fixed = name in settings["frozen_components"] or not getattr(component, "is_trainable", False)
+            if is_fixed and name in settings["annotating_components"]:
+                docs = list(component.pipe(docs)) if hasattr(component, "pipe") else [*map(component, docs)]
+        return docs
+
+    def _warn_settings(self) -> None:
+        """Say which settings are not those of the scheme."""
+        table, aligner = self._known_scheme.table, self._known_scheme.aligner
+        learned = {
+            "label_candidates": table.candidates,
+            "max_forks": table.max_forks,
+            "unaligned": aligner.unaligned,
+        }
+        given = {name: getattr(self, name) for name in learned}
+        if given != learned:
+            warnings.warn(Warnings.W508.format(name=self.name, given=given, learned=learned), stacklevel=3)
+
+    @property
+    def _known_scheme(self) -> AmrScheme:
+        if self.scheme is None:
+            raise ValueError(Errors.E405)
+        return self.scheme
+
+    @property
+    def label_data(self) -> dict[str, Any] | None:
+        """What was learned of AMRs before the network, for ``spacy init labels``; None before that."""
+        return None if self.scheme is None else self.scheme.to_dict()
+
+    # Input and output
+
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        """Read what was learned of AMRs. Raises ValueError where it is broken or not the network's."""
+        from ...models.shim import get_shim
+
+        if "cfg" not in exclude and "scheme" in self.cfg:
+            try:
+                self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
+            except ValueError as error:
+                raise ValueError(Errors.E505.format(path=f"{origin}: cfg", error=error)) from error
+            self._replays = _KeptReplays()
+            self._warn_settings()
+        spec = get_shim(self.model).spec
+        if {"model", "cfg"} & set(exclude) or spec is None:
+            return
+        if self.scheme is None or self.scheme.table.to_dict() != spec.actions:
+            raise ValueError(Errors.E515.format(origin=origin))
+
+
+class _KeptReplays:
+    """The oracle's actions of gold sentences, which take longer to find than a step of training.
+
+    States are kept as bits; the oldest go when there is no more room. Copies and pickles begin empty.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[GoldKey, _Kept] = OrderedDict()
+        self._n_bytes = 0
+
+    def __reduce__(self) -> tuple[type[_KeptReplays], tuple[()]]:
+        return _KeptReplays, ()
+
+    def get(self, key: GoldKey) -> Replay | None:
+        if key not in self._kept:
+            return None
+        replay, bits = self._kept[key]
+        valid = np.unpackbits(bits, axis=1, count=replay.valid.shape[1]).astype(np.bool_)
+        return replay._replace(valid=valid)
+
+    def put(self, key: GoldKey, replay: Replay) -> None:
+        # Of what is kept as bits the shape alone is left.
+        shape = np.broadcast_to(np.False_, replay.valid.shape)
+        kept = self._kept[key] = _Kept(replay._replace(valid=shape), np.packbits(replay.valid, axis=1))
+        self._n_bytes += kept.n_bytes
+        while self._n_bytes > MAX_KEPT_BYTES:
+            self._n_bytes -= self._kept.popitem(last=False)[1].n_bytes
+
+
+class _Kept(NamedTuple):
+    replay: Replay
+    bits: npt.NDArray[np.uint8]
+
+    @property
+    def n_bytes(self) -> int:
+        return self.bits.nbytes + sum(array.nbytes for array in self.replay if array.base is None)
+
+
+def _check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(Errors.E512.format(setting=setting, value=repr(value), expected=f"one of {choices}"))

@@ -1,0 +1,89 @@
+"""Smatch of predicted AMRs, for ``nlp.evaluate`` and ``spacy train``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from spacy.training import Example
+
+from ...errors import Errors
+from ..data.docs import amr_sentences, get_amrs, match_sentences
+from ..evaluation.smatch import RESTARTS, SmatchScore, concept_scores, smatch, to_triples
+from ..formats.amr_file import parse_penman
+
+
+def make_amr_scorer(
+    restarts: int = RESTARTS, seed: int = 0, wiki: bool = False
+) -> Callable[..., dict[str, Any]]:
+    """Registered as ``spacy_g2g.amr_scorer.v1``: Smatch of AMRs over all sentences; see ``score_amrs``.
+
+    restarts (int): Random starts of the search for the best mapping of nodes, beside its fixed ones.
+    seed (int): Of the random starts; the same seed gives the same scores.
+    wiki (bool): Whether :wiki counts.
+    RAISES (ValueError): For less than 0 restarts.
+    """
+    if restarts < 0:
+        raise ValueError(Errors.E241.format(restarts=restarts))
+    return partial(score_amrs, restarts=restarts, seed=seed, wiki=wiki)
+
+
+def score_amrs(
+    examples: Iterable[Example], *, restarts: int = RESTARTS, seed: int = 0, wiki: bool = False, **_: Any
+) -> dict[str, Any]:
+    """Smatch, and the scores of concepts alone, between 0 and 1, over all sentences (micro average).
+
+    A missing or ill-formed prediction counts as an empty graph. Where boundaries differ, a gold sentence that
+    no predicted one has the text of is compared with nothing, and a predicted one without such a gold one
+    counts in the precision. References without AMRs are left out.
+
+    Returns ``smatch_p``, ``smatch_r``, ``smatch_f``, ``amr_concepts_p``, ``amr_concepts_r`` and
+    ``amr_concepts_f``; each None where there is no gold AMR.
+    Raises ValueError for an ill-formed gold AMR, and where AMRs are not one for each sentence.
+    """
+    gold: list[str] = []
+    predicted: list[str | None] = []
+    triples, concepts = SmatchScore(), SmatchScore()
+    for example in examples:
+        references = get_amrs(example.reference)
+        if references is None:
+            continue
+        found, without_gold = _predictions(example, len(references))
+        gold += references
+        predicted += found
+        for text in without_gold:
+            n_triples, n_concepts = _sizes(text, wiki)
+            triples += SmatchScore(predicted=n_triples)
+            concepts += SmatchScore(predicted=n_concepts)
+    triples += smatch(gold, predicted, restarts=restarts, seed=seed, wiki=wiki)
+    concepts += concept_scores(gold, predicted, wiki=wiki)
+    return _summary("smatch", triples) | _summary("amr_concepts", concepts)
+
+
+def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[str]]:
+    """The prediction for each gold sentence, or None, and those of sentences that gold does not have."""
+    found: list[str | None] = [None] * n_gold
+    without_gold: list[str] = []
+    texts = get_amrs(example.predicted) or []
+    spans = [(span.start, span.end) for span in amr_sentences(example.predicted)] if texts else []
+    for number, text in zip(match_sentences(example, spans), texts, strict=True):
+        if number is None:
+            without_gold.append(text)
+        else:
+            found[number] = text
+    return found, without_gold
+
+
+def _sizes(text: str, wiki: bool) -> tuple[int, int]:
+    """How many triples and how many concepts a predicted AMR has; none where it is ill-formed."""
+    try:
+        triples = to_triples(parse_penman(text), wiki=wiki)
+    except ValueError:
+        return 0, 0
+    return triples.size, len(triples.concepts)
+
+
+def _summary(name: str, score: SmatchScore) -> dict[str, Any]:
+    values = {"p": score.precision, "r": score.recall, "f": score.f_score}
+    return {f"{name}_{key}": value if score.gold else None for key, value in values.items()}

@@ -1,0 +1,184 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_g2g.amr.formats.amr_file import (
+    parse_penman,
+    read_amr_file,
+    read_metadata,
+    select_ids,
+    simple_tokens,
+    write_amrs,
+)
+
+FILE = """# AMR release; generated on a Monday
+# with two lines
+
+# ::id lpp.1 ::date 2012-06-07 ::annotator X
+# ::snt He said :: "Go ! "
+# ::save-date Thu
+(s / say-01
+   :ARG0 (h / he))
+
+# ::id lpp.2
+# ::snt It's "here".
+# ::tok It 's " here " .
+(h / here~e.3
+   :domain (i / it))
+
+
+# ::id lpp.3
+# ::snt Broken
+(b / break-01
+   :ARG1 (x / x)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "amr.txt"
+    path.write_text(FILE, encoding="utf8")
+    return path
+
+
+def test_blocks_have_metadata_tokens_and_trees(path: Path):
+    first, second = read_amr_file(path, ids=["lpp.1..2"]).blocks
+    assert first.id == "lpp.1"
+    assert first.metadata == {
+        "id": "lpp.1",
+        "date": "2012-06-07",
+        "annotator": "X",
+        "snt": 'He said :: "Go ! "',
+        "save-date": "Thu",
+    }
+    assert first.tokens == ["He", "said", "::", '"Go', "!", '"']
+    assert first.tree == ("s", [("/", "say-01"), (":ARG0", ("h", [("/", "he")]))])
+    assert first.text == "(s / say-01\n   :ARG0 (h / he))"
+    assert second.sentence == 'It\'s "here".'
+    assert second.tokens == ["It", "'s", '"', "here", '"', "."]
+    assert second.where == f"{path}, line 10, id lpp.2"
+
+
+def test_a_block_that_cannot_be_read_is_an_error_with_file_line_and_id(path: Path):
+    with pytest.raises(ValueError, match=r"G2G-E131.*amr\.txt, line 17, id lpp\.3: .*'\(b / break-01"):
+        read_amr_file(path)
+
+
+def test_blocks_that_cannot_be_read_are_skipped_and_counted(path: Path):
+    with pytest.warns(UserWarning, match=r"G2G-W513\] 1 AMR\(s\) of .*line 17, id lpp\.3"):
+        file = read_amr_file(path, on_error="skip")
+    assert [block.id for block in file.blocks] == ["lpp.1", "lpp.2"]
+    assert len(file.skipped) == 1
+
+
+def test_a_limit_ends_the_reading(path: Path):
+    assert [block.id for block in read_amr_file(path, limit=1).blocks] == ["lpp.1"]
+
+
+def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(path: Path):
+    unix = read_amr_file(path, limit=2)
+    path.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
+    windows = read_amr_file(path, limit=2)
+    assert [block.tree for block in windows.blocks] == [block.tree for block in unix.blocks]
+    assert windows.blocks[0].metadata == unix.blocks[0].metadata
+
+
+def test_text_that_is_not_utf8_is_an_error_with_its_line(path: Path):
+    path.write_bytes(b"# ::id a\n# ::snt caf\xe9\n(a / a)\n")
+    with pytest.raises(ValueError, match=r"G2G-E302.*line 2.*0xe9"):
+        read_amr_file(path)
+
+
+def test_a_block_with_an_id_and_no_graph_is_an_error(path: Path):
+    path.write_text("# ::id a\n# ::snt text\n", encoding="utf8")
+    with pytest.raises(ValueError, match=r"G2G-E131.*line 1, id a"):
+        read_amr_file(path)
+
+
+@pytest.mark.parametrize(("text", "ids"), [("", None), ("# only a comment", None), (FILE, ["lpp.9"])])
+def test_a_file_without_any_graph_that_is_wanted_is_an_error(path: Path, text: str, ids: list[str] | None):
+    path.write_text(text, encoding="utf8")
+    with pytest.raises(ValueError, match=r"G2G-E136.*amr\.txt"):
+        read_amr_file(path, ids=ids)
+
+
+def test_an_unknown_way_with_errors_is_an_error(path: Path):
+    with pytest.raises(ValueError, match=r"G2G-E137.*'ignore'"):
+        read_amr_file(path, on_error="ignore")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "E131"),
+        ("<html>", "E131"),
+        ("(a / b", "E131"),
+        ("(a / b :ARG0 ~)", "E131"),
+        ("(a / b :ARG0 (c / d)))", "E132"),
+        ("(a / b) (c / d)", "E132"),
+        ('(a / "b)") c', "E132"),
+        ("()", "E133"),
+        ("(a / b :ARG0 (a / c))", "E134"),
+        ("(a)", "E135"),
+        ("(a /)", "E135"),
+        ("(a / b :ARG0)", "E135"),
+        ("(a / b :ARG0 :ARG1 (c / d))", "E135"),
+        ("(a / b : (c / d))", "E135"),
+        ("(a / b :ARG0 " * 800 + "(c / d)" + ")" * 800, "E131"),
+    ],
+)
+def test_text_that_is_no_well_formed_graph_is_an_error(text: str, code: str):
+    with pytest.raises(ValueError, match=f"G2G-{code}.*here"):
+        parse_penman(text, "here")
+
+
+@pytest.mark.parametrize(
+    "text", ['(a / b :op1 "(" :op2 "a\\")")', "# ::id a )\n(a / b)", "# (\n# )\n(a / b)\n# end"]
+)
+def test_brackets_in_strings_and_lines_of_comments_are_no_brackets(text: str):
+    assert parse_penman(text)[0] == "a"
+
+
+def test_of_metadata_that_comes_twice_the_first_counts():
+    assert read_metadata(["# ::id a ::id b", "# ::tok x y", "# no key", "# ::empty"]) == {
+        "id": "a",
+        "tok": "x y",
+        "empty": "",
+    }
+
+
+def test_ids_are_names_and_ranges():
+    is_wanted = select_ids(["a.1", "b.09..11", "lpp_1943.2..3"])
+    names = ["a.1", "b.9", "b.09", "b.11", "b.12", "lpp_1943.2", "lpp_1943.1", "lpp_1943.02"]
+    assert [is_wanted(name) for name in names] == [True, True, True, True, False, True, False, False]
+
+
+def test_a_range_that_ends_before_it_starts_is_an_error():
+    with pytest.raises(ValueError, match=r"G2G-E138.*'a\.3\.\.1'"):
+        select_ids(["a.3..1"])
+
+
+def test_raw_text_is_split_at_punctuation():
+    text = "The B-Raf (V600E) <i>BRAF</i>, it's 1.5%."
+    tokens = ["The", "B-Raf", "(", "V600E", ")", "<i>", "BRAF", "</i>", ",", "it's", "1.5", "%", "."]
+    assert simple_tokens(text) == tokens
+
+
+def test_without_penman_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "penman", None)
+    with pytest.raises(ImportError, match=r"G2G-E139.*spacy-g2g\[amr\]"):
+        parse_penman("(a / b)")
+
+
+def test_what_is_written_is_read_again(tmp_path: Path):
+    amrs = [
+        ({"id": "a.1", "snt": "it ::tok\nx # ", "tok": "it ::tok x #"}, "(i / it\n\n   :mod (x / x))"),
+        ({"id": "a.2", "snt": ""}, "(y / yes)\n"),
+    ]
+    path = tmp_path / "out.amr"
+    path.write_text("".join(write_amrs(amrs)), encoding="utf8")
+    first, second = read_amr_file(path).blocks
+    assert first.metadata == {"id": "a.1", "snt": "it ::tok x #", "tok": "it ::tok x #"}
+    assert first.text == "(i / it\n   :mod (x / x))"
+    assert (second.metadata, second.text) == ({"id": "a.2", "snt": ""}, "(y / yes)")

@@ -1,0 +1,344 @@
+"""The stack-Transformer on the AMR machine: as a loop over the states of one sentence."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_g2g.amr.models.amr_transformer import AmrParse, AmrTransformer, build_amr_transformer, pad_replays
+from spacy_g2g.amr.parsing.actions import Action, Kind
+from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.machine import State
+from spacy_g2g.amr.parsing.scheme import AmrScheme
+from spacy_g2g.amr.parsing.table import Replay
+from spacy_g2g.layers.decoder import Places
+from spacy_g2g.models.encoder import encoder_from_scratch
+from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.types import ParserModel, Sentence
+
+from ...util import TINY_STACK, randomise, tiny_sizes
+from ..parsing.samples import graph_of
+from ..util import AMRS, STATE_HEADS
+
+SCHEME = AmrScheme.learn([(graph_of(amr), text.split(), None) for text, amr in AMRS.items()], shift_labels=3)
+
+
+def sentence_of(text: str) -> Sentence:
+    read = SCHEME.lemmatizer.sentence(text.split())
+    return Sentence(read.forms, lemmas=read.lemmas)
+
+
+def replay_of(text: str, amr: str) -> Replay:
+    return SCHEME.replay(graph_of(amr), SCHEME.lemmatizer.sentence(text.split()))
+
+
+SENTENCES = [sentence_of(text) for text in AMRS]
+GOLD = [replay_of(text, amr) for text, amr in AMRS.items()]
+#: No PRED has this label.
+UNSEEN = "(w / wish-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
+WANTS = "The boy wants to sleep"
+
+
+def make(
+    variant: str = "c", seed: int = 0, scale: float = 0.1, **settings: Any
+) -> tuple[ParserModel, G2GShim]:
+    """An initialised model with random weights, and its shim."""
+    torch.manual_seed(seed)
+    sizes = tiny_sizes(n_positions=settings.pop("n_positions", 40))
+    settings = {"state_heads": STATE_HEADS[variant], "state_positions": variant == "d", **settings}
+    model = build_amr_transformer(sizes, **{**TINY_STACK, **settings})
+    shim = get_shim(model)
+    actions = SCHEME.table.to_dict()
+    shim.initialize(encoder_from_scratch(min_frequency=1), SENTENCES, (), actions=actions)
+    randomise(model, seed + 1, scale)
+    return model, shim
+
+
+def network_of(shim: G2GShim) -> AmrTransformer:
+    network = shim.network
+    assert isinstance(network, AmrTransformer)
+    return network.eval()
+
+
+def assert_same_parse(found: AmrParse, expected: AmrParse) -> None:
+    assert found.graph.to_penman() == expected.graph.to_penman()
+    assert (found.n_words, found.fit) == (expected.n_words, expected.fit)
+    assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-3)
+
+
+# States
+
+
+def plain_places(state: State) -> tuple[list[int], list[int]]:
+    """Places of ROOT and the words; a word of several items is on the stack if one is, else nearest."""
+    n = len(state.sentence)
+    stack, buffer = [-1] * (n + 1), [-1] * (n + 1)
+    for column in range(n + 1):
+        word = n if column == 0 else column - 1
+        for items, places in ((state.stack, stack), (state.buffer, buffer)):
+            depths = [d for d, item in enumerate(reversed(items)) if state.positions[item] == word]
+            if depths and max(stack[column], buffer[column]) < 0:
+                places[column] = depths[0]
+    return stack, buffer
+
+
+def test_padded_replays_are_the_states_of_each_step():
+    sequences = pad_replays(GOLD, 12)
+    valid = iter(sequences.valid)
+    for i, (text, amr) in enumerate(AMRS.items()):
+        sentence = SCHEME.lemmatizer.sentence(text.split())
+        n, state = len(sentence) + 1, SCHEME.table.begin(sentence)
+        choices = SCHEME.table.word_choices(sentence)
+        actions = SCHEME.oracle_actions(graph_of(amr), sentence)
+        for t, action in enumerate(actions):
+            stack, buffer = plain_places(state)
+            assert sequences.stack[i, t].tolist() == stack + [-1] * (12 - n)
+            assert sequences.buffer[i, t].tolist() == buffer + [-1] * (12 - n)
+            assert next(valid).tolist() == SCHEME.table.valid_actions(state, choices).tolist()
+            taken = SCHEME.table.actions[sequences.actions[i, t]]
+            assert (taken.kind, taken.value) == (action.kind, action.value)
+            state.apply(taken)
+        # ROOT is the first, and the heads of the stack see it there.
+        assert sequences.stack[i, len(actions) - 1, 0] == 0
+        assert (sequences.actions[i, len(actions) :] == -1).all()
+        assert (sequences.stack[i, len(actions) :] == -1).all()
+    assert next(valid, None) is None
+
+
+def test_padding_has_no_places():
+    n = [replay.places.shape[1] for replay in GOLD]
+    sequences = pad_replays(GOLD, max(n) + 2)
+    for i, width in enumerate(n):
+        assert (sequences.stack[i, :, width:] == -1).all()
+        assert (sequences.buffer[i, :, width:] == -1).all()
+
+
+# Loss
+
+
+@torch.no_grad()
+def step_by_step(
+    shim: G2GShim, sentence: Sentence, actions: Sequence[Action] | None = None
+) -> tuple[torch.Tensor, list[int], State]:
+    """Log-probabilities in the states that actions lead through, or else the best ones; those; the end."""
+    network = network_of(shim)
+    memory, mask = network.read(shim.wordpieces.batch([sentence]))
+    cache, table = network.parser.decoder.begin(memory, mask), network.table
+    read = SCHEME.lemmatizer.sentence(sentence.words, sentence.lemmas)
+    state, choices = table.begin(read), table.word_choices(read)
+    rows, ids, previous = [], list[int](), -1
+    while not state.is_final:
+        places = Places(*(torch.tensor(part)[None, None] for part in plain_places(state)))
+        hidden = network.parser.decoder.step(torch.tensor([[previous]]), cache, places)
+        valid = torch.from_numpy(table.valid_actions(state, choices))
+        if actions is not None:
+            action = actions[len(ids)]
+            is_shift = action.kind == Kind.SHIFT
+            previous = table.shift_id(state.front_form or "") if is_shift else table.id(action)
+            valid[previous] |= previous >= 0
+        rows.append(network.parser.output(hidden[0, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
+        assert not rows[-1].isnan().any()
+        if actions is None:
+            previous = int(rows[-1].argmax())
+            action = table.actions[previous]
+        ids.append(previous)
+        state.apply(action)
+    return torch.stack(rows), ids, state
+
+
+def loss_by_hand(shim: G2GShim, sentence: Sentence, amr: str, share: float = 0.0) -> float:
+    read = SCHEME.lemmatizer.sentence(sentence.words)
+    actions = SCHEME.oracle_actions(graph_of(amr), read)
+    rows, ids, _ = step_by_step(shim, sentence, actions)
+    loss = 0.0
+    for row, action in zip(rows, ids, strict=True):
+        if action >= 0:
+            loss -= (1 - share) * float(row[action]) + share * float(row[row > -torch.inf].mean())
+    return loss
+
+
+@pytest.mark.parametrize("variant", STATE_HEADS)
+def test_the_loss_is_that_of_the_oracles_actions_step_by_step(variant: str):
+    model, shim = make(variant, seed=2, label_smoothing=0.2, n_layers=2)
+    expected = sum(loss_by_hand(shim, s, a, 0.2) for s, a in zip(SENTENCES, AMRS.values(), strict=True))
+    found, backprop = model.begin_update((SENTENCES, GOLD))
+    assert found == pytest.approx(expected, rel=1e-5)
+    backprop(None)
+    for name, weight in shim.network.named_parameters():
+        assert weight.grad is not None, name
+        assert torch.isfinite(weight.grad).all(), name
+
+
+def test_actions_that_there_are_not_have_no_loss_and_others_have_theirs():
+    model, shim = make(seed=3, label_smoothing=0.1)
+    gold = replay_of(WANTS, UNSEEN)
+    assert 0 < gold.ids.tolist().index(-1) < len(gold.ids) - 1
+    assert (gold.ids == -1).sum() == 1
+    expected = loss_by_hand(shim, sentence_of(WANTS), UNSEEN, 0.1)
+    alone, backprop = model.begin_update(([sentence_of(WANTS)], [gold]))
+    assert alone == pytest.approx(expected, rel=1e-5)
+    backprop(None)
+    assert shim.n_targets == len(gold.ids) - 1
+    assert all(torch.isfinite(w.grad).all() for w in shim.network.parameters() if w.grad is not None)
+    others, _ = model.begin_update((SENTENCES, GOLD))
+    together, _ = model.begin_update(([*SENTENCES, sentence_of(WANTS)], [*GOLD, gold]))
+    assert together == pytest.approx(alone + others, rel=1e-5)
+
+
+def test_sentences_without_actions_can_not_be_learned():
+    _, shim = make()
+    none = SCHEME.table.replay(SCHEME.lemmatizer.sentence(["boy"]), [])
+    unknown = GOLD[0]._replace(ids=np.full_like(GOLD[0].ids, -1))
+    assert shim.can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]
+    assert shim.can_learn([]).tolist() == []
+
+
+@pytest.mark.parametrize("variant", ["a", "d"])
+def test_bfloat16_gives_numbers(variant: str):
+    model, shim = make(variant)
+    network = network_of(shim)
+    expected, _ = model.begin_update((SENTENCES, GOLD))
+    batch = shim.wordpieces.batch(SENTENCES)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = network.train().loss(batch, GOLD)
+        with torch.inference_mode():
+            parses = network.eval().parse(shim.wordpieces.batch(SENTENCES[-2:]))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(expected, rel=0.05)
+    for weight in network.parameters():
+        assert weight.grad is not None
+        assert torch.isfinite(weight.grad).all()
+    assert all(np.isfinite(parse.log_prob) for parse in parses)
+
+
+# Decoding
+
+
+@pytest.mark.parametrize("variant", STATE_HEADS)
+def test_greedy_decoding_takes_the_best_action_of_each_state(variant: str):
+    model, shim = make(variant, seed=4)
+    for sentence, parse in zip(SENTENCES[:3], model.predict(SENTENCES[:3]), strict=True):
+        rows, ids, state = step_by_step(shim, sentence)
+        graph, _ = build_graph(state)
+        total = float(rows[range(len(ids)), ids].sum())
+        assert_same_parse(parse, AmrParse(graph, total, len(sentence.words)))
+
+
+@pytest.mark.parametrize("beam_width", [1, 4])
+def test_a_parse_has_the_probability_that_training_gives_its_actions(
+    beam_width: int, monkeypatch: pytest.MonkeyPatch
+):
+    found: list[Any] = []
+    model, shim = make("d", seed=5, beam_width=beam_width)
+    network = network_of(shim)
+    search = network.parser.search
+    monkeypatch.setattr(network.parser, "search", lambda *a: found.append(search(*a)) or found[-1])
+    apply = State.apply
+    taken: dict[int, list[Action]] = {}
+    copied = State.copy
+
+    def record(state: State, action: Action) -> None:
+        taken.setdefault(id(state), []).append(action)
+        apply(state, action)
+
+    def copy(state: State) -> State:
+        other = copied(state)
+        taken[id(other)] = list(taken.get(id(state), []))
+        keep.append(other)
+        return other
+
+    # States stay alive, so that no two have one id.
+    keep: list[State] = []
+    monkeypatch.setattr(State, "apply", record)
+    monkeypatch.setattr(State, "copy", copy)
+    parses = model.predict(SENTENCES[:3])
+    ends = [(len(s.sentence), taken[id(s)]) for f in found for s in f.machines.states]
+    monkeypatch.undo()
+    for sentence, parse in zip(SENTENCES, parses, strict=False):
+        (actions,) = (actions for n, actions in ends if n == len(sentence.words))
+        read = SCHEME.lemmatizer.sentence(sentence.words)
+        replay = SCHEME.table.replay(read, actions)
+        loss, _ = model.begin_update(([sentence], [replay]))
+        assert parse.log_prob == pytest.approx(-loss, rel=1e-5)
+
+
+@pytest.mark.parametrize(("variant", "beam_width"), [("d", 1), ("h", 3)])
+def test_a_parse_depends_on_nothing_else_in_its_batch(
+    variant: str, beam_width: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("spacy_g2g.models.action_decoder.MAX_HYPOTHESES", {"cpu": 9})
+    model, _ = make(variant, seed=3, beam_width=beam_width, n_positions=8)
+    texts = ["Yes", "the boys", "boy girl boy girl boy girl", "girl", "sleepwants sleepwants", "Yes the boy"]
+    sentences = list(map(sentence_of, texts))
+    alone = [model.predict([sentence])[0] for sentence in sentences]
+    assert [parse.fit for parse in alone[2:5]] == ["windows", "whole", "shortened"]
+    order = [4, 1, 0, 5, 2, 3, 0]
+    for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
+        assert_same_parse(parse, alone[i])
+        assert None not in parse.graph.distances()
+        assert parse.n_words == len(sentences[i].words)
+    assert model.predict([]) == []
+
+
+def test_words_without_lemmas_are_their_own_in_lower_case():
+    model, _ = make(seed=6)
+    words = ["Boys", "Sang"]
+    found = model.predict([Sentence(words), Sentence(words, lemmas=["boys", "sang"])])
+    assert_same_parse(*found)
+
+
+def test_sentences_in_windows_are_learned():
+    text = f"{WANTS} " * 12
+    model, shim = make(n_positions=20)
+    sentence = sentence_of(text)
+    assert shim.wordpieces.batch([sentence]).fits == ["windows"]
+    loss, backprop = model.begin_update(([sentence], [replay_of(text, AMRS[WANTS])]))
+    backprop(None)
+    assert np.isfinite(loss)
+    assert torch.isfinite(shim.network.encoder.layers[0].attention.qkv.weight.grad).all()
+
+
+# The model as a whole
+
+
+def test_a_kept_model_parses_alike():
+    model, shim = make("d")
+    kept = make("d", seed=1)[0].from_bytes(model.to_bytes())
+    assert get_shim(kept).spec == shim.spec
+    for found, expected in zip(kept.predict(SENTENCES[-2:]), model.predict(SENTENCES[-2:]), strict=True):
+        assert_same_parse(found, expected)
+
+
+def test_labels_can_not_be_added():
+    with pytest.raises(ValueError, match=r"E419.* 3 labels"):
+        make()[1].resize_labels(3)
+
+
+def test_weights_that_are_not_numbers_are_an_error_that_says_so():
+    model, shim = make()
+    with torch.no_grad():
+        network_of(shim).parser.output.weight[0] = torch.nan
+    with pytest.raises(ValueError, match=r"E410.*NaN"):
+        model.predict(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ({"dropout": 1.0}, "E409.*dropout is 1.0"),
+        ({"encoder_rate_factor": 0.0}, "E409.*encoder_rate_factor"),
+        ({"rate_factor": -1.0}, "E409.*rate_factor"),
+        ({"length_penalty": -0.5}, "E409.*length_penalty is -0.5.*0 or more"),
+        ({"length_penalty": float("nan")}, "E409.*length_penalty is nan"),
+        ({"beam_width": 0}, "E409.*beam_width is 0"),
+        ({"label_smoothing": 1.0}, "E409.*label_smoothing is 1.0"),
+        ({"state_heads": ["queue"]}, "E417.*'queue'.*'stack_top2'"),
+        ({"state_heads": ["stack"] * 5}, "E418.*4 attention heads"),
+        ({"width": 30}, "E204"),
+    ],
+)
+def test_values_out_of_range_are_an_error(other: dict[str, Any], text: str):
+    with pytest.raises(ValueError, match=text):
+        make(**other)

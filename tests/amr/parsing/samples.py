@@ -1,0 +1,53 @@
+"""Small AMRs, written by hand, and their sentences."""
+
+from spacy_g2g.amr.formats.amr_file import parse_penman
+from spacy_g2g.amr.parsing.actions import AmrSentence
+from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.graph import AmrGraph, canonical
+from spacy_g2g.amr.parsing.lemmas import Lemmatizer
+from spacy_g2g.amr.parsing.machine import State
+
+# Reentrancy, inverse roles, a name, numbers, polarity and mode, a cycle, several nodes of one word.
+SAMPLES = {
+    "The boy wants to sleep": "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))",
+    "I saw the girl who sang in Paris": """
+        (s / see-01 :ARG0 (i / i)
+            :ARG1 (g / girl
+                :ARG0-of (s2 / sing-01
+                    :location (c / city :wiki "Paris" :name (n / name :op1 "Paris")))))""",
+    "Do not feed six lions !": """
+        (f / feed-01 :polarity - :mode imperative :ARG0 (y / you) :ARG2 (l / lion :quant 6))""",
+    "Teachers taught the boys": """
+        (t / teach-01 :ARG0 (p / person :ARG0-of (t2 / teach-01)) :ARG2 (b / boy :mod (m / male)))""",
+    "He fell into a hole that he dug": """
+        (f / fall-01 :ARG1 (h / he) :destination (h2 / hole :ARG1-of (d / dig-01 :ARG0 h :cause f)))""",
+    "It cost three million dollars": """
+        (c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 3000000 :unit (d / dollar)))""",
+    "": "(a / amr-empty)",
+    "Yes": "(y / yes :mode expressive)",
+}
+
+
+def graph_of(text: str) -> AmrGraph:
+    return AmrGraph.from_tree(parse_penman(text))
+
+
+def sentence_of(text: str) -> AmrSentence:
+    return Lemmatizer().sentence(text.split())
+
+
+def facts(graph: AmrGraph) -> tuple:
+    """What graphs that are equal but for the order have in common; edges by the labels of their ends."""
+    edges = [
+        (graph.labels[source], role, graph.labels[target])
+        for source, role, target in map(canonical, graph.edges)
+    ]
+    labels = sorted((label, node in graph.constants) for node, label in enumerate(graph.labels))
+    return graph.labels[graph.top], labels, sorted(edges)
+
+
+def execute(sentence: AmrSentence, actions) -> AmrGraph:
+    state = State(sentence)
+    for action in actions:
+        state.apply(action)
+    return build_graph(state)[0]

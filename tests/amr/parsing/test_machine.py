@@ -1,0 +1,204 @@
+import pytest
+
+from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind, copied_label, is_constant_label
+from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.graph import Edge
+from spacy_g2g.amr.parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
+
+from .samples import facts, graph_of
+
+SHIFT, REDUCE, SWAP, FORK, ROOT, CLOSE = (Action(kind) for kind in list(Kind)[:6])
+LEMMA = Action(Kind.COPY_LEMMA)
+
+
+def make_state(words: str, actions: list[Action] | None = None, **settings: int) -> State:
+    forms = words.split()
+    state = State(AmrSentence.of(forms, [form.lower() for form in forms]), **settings)
+    for action in actions or []:
+        state.apply(action)
+    return state
+
+
+def la(role: str) -> Action:
+    return Action(Kind.LA, role)
+
+
+def ra(role: str) -> Action:
+    return Action(Kind.RA, role)
+
+
+def test_actions_build_the_graph_that_they_spell_out():
+    want, polarity = Action(Kind.PRED, "want-01"), Action(Kind.DEPENDENT, "polarity", "-")
+    first = [SHIFT, LEMMA, SHIFT, want, la("ARG0"), polarity, SHIFT, Action(Kind.COPY_SENSE01), ra("ARG1")]
+    state = make_state("boy wants sleep", [*first, SWAP, la("ARG0"), REDUCE, REDUCE, SHIFT, SHIFT, ROOT])
+    graph, repairs = build_graph(state)
+    expected = "(w / want-01 :polarity - :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
+    assert facts(graph) == facts(graph_of(expected))
+    assert repairs == (0, 0, False, False)
+    assert state.is_final
+
+
+def test_fork_gives_a_word_one_more_item():
+    state = make_state("Paris", [SHIFT, Action(Kind.COPY_QUOTE), FORK, Action(Kind.PRED, "name"), la("op1")])
+    assert state.stack == [0, 2]
+    assert state.positions == [0, 1, 0]
+    assert state.labels == ['"Paris"', None, "name"]
+    assert list(state.edges) == [Edge(2, "op1", 0)]
+
+
+@pytest.mark.parametrize(
+    ("done", "action"),
+    [
+        ([], REDUCE),
+        ([], SWAP),
+        ([], LEMMA),
+        ([], ROOT),
+        ([], CLOSE),
+        ([], Action(Kind.SHIFT, "b")),
+        ([SHIFT], FORK),
+        ([SHIFT], Action(Kind.DEPENDENT, "polarity", "-")),
+        ([SHIFT], ROOT),
+        ([SHIFT, LEMMA], LEMMA),
+        ([SHIFT, LEMMA], Action(Kind.PRED, "x")),
+        ([SHIFT, LEMMA, SHIFT], la("ARG0")),
+        ([SHIFT, SHIFT, LEMMA], la("ARG0")),
+        ([SHIFT, LEMMA, SHIFT, LEMMA, la("ARG0")], la("ARG0")),
+        ([SHIFT, SHIFT, SWAP, SHIFT, SWAP, SHIFT], SWAP),
+        ([SHIFT, LEMMA, FORK, LEMMA, FORK, LEMMA], FORK),
+        ([SHIFT, LEMMA, *[Action(Kind.DEPENDENT, "polarity", "-")]], Action(Kind.DEPENDENT, "polarity", "-")),
+        ([SHIFT, SHIFT, SHIFT], SHIFT),
+        ([SHIFT, SHIFT, SHIFT], REDUCE),
+        ([SHIFT, SHIFT, SHIFT], ROOT),
+        ([SHIFT, LEMMA, SHIFT, SHIFT], CLOSE),
+        ([SHIFT, LEMMA, SHIFT, SHIFT, SWAP, ROOT], CLOSE),
+    ],
+)  # fmt: skip
+def test_an_action_without_its_precondition_is_an_error(done: list[Action], action: Action):
+    state = make_state("a b", done, max_forks=2)
+    assert not state.is_valid(action)
+    with pytest.raises(ValueError, match="G2G-E141"):
+        state.apply(action)
+
+
+def test_both_orders_of_a_pair_can_be_swapped():
+    state = make_state("a b", [SHIFT, SHIFT, SWAP, SHIFT, SWAP])
+    assert state.stack == [0]
+    assert state.buffer == [2, 1]
+
+
+def test_places_are_those_of_the_first_example_of_the_paper():
+    steps = [SHIFT, SHIFT, REDUCE, SHIFT]
+    found = []
+    state = make_state("a b c")
+    for action in steps:
+        state.apply(action)
+        found.append([array.tolist() for array in state.places()])
+    buffer, stack, reduced = IN_BUFFER, ON_STACK, REDUCED
+    assert found == [
+        [[stack, buffer, buffer, buffer], [0, 0, 1, 2]],
+        [[stack, stack, buffer, buffer], [1, 0, 0, 1]],
+        [[stack, reduced, buffer, buffer], [0, -1, 0, 1]],
+        [[stack, reduced, stack, buffer], [1, -1, 0, 0]],
+    ]
+
+
+def test_a_word_is_on_the_stack_if_one_of_its_items_is():
+    state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA, SWAP])
+    places, depths = state.places()
+    assert places.tolist() == [ON_STACK, IN_BUFFER]
+    assert depths.tolist() == [0, 1]
+
+
+def test_a_copy_goes_its_own_way():
+    state = make_state("a b", [SHIFT, LEMMA])
+    other = state.copy()
+    for action in (SHIFT, LEMMA, la("ARG0"), Action(Kind.DEPENDENT, "mode", "x"), FORK, LEMMA, SWAP):
+        other.apply(action)
+    assert state.stack == [0]
+    assert not state.edges
+    assert not state.constants
+    assert state.labels == ["a", None, None]
+    state.apply(SHIFT)
+    state.apply(SWAP)
+    assert state.n_actions == 4
+
+
+def test_a_state_is_final_after_the_most_actions():
+    state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA], max_factor=2)
+    assert state.is_final
+    assert not state.is_valid(SHIFT)
+    assert build_graph(state)[0].to_penman() == "(a / a)"
+
+
+def test_without_a_top_the_parentless_node_with_most_children_is_it():
+    first = [SHIFT, LEMMA, SHIFT, LEMMA, ra("ARG0"), REDUCE, SHIFT, LEMMA, ra("ARG1"), REDUCE, REDUCE]
+    state = make_state("a b c d", [*first, SHIFT, LEMMA, REDUCE, SHIFT, CLOSE])
+    graph, repairs = build_graph(state)
+    assert facts(graph) == facts(graph_of("(a / a :ARG0 (b / b) :ARG1 (c / c))"))
+    assert repairs == (1, 0, True, False)
+
+
+def test_a_part_that_the_top_does_not_reach_is_attached_at_its_own_top():
+    first = [SHIFT, LEMMA, SHIFT, LEMMA, la("ARG0"), SWAP, REDUCE, SHIFT]
+    second = [REDUCE, SHIFT, LEMMA, SHIFT, LEMMA, la("ARG1"), SHIFT, ROOT]
+    graph, repairs = build_graph(make_state("a b c d", first + second))
+    assert facts(graph) == facts(graph_of("(d / d :ARG1 (c / c) :mod (b / b :ARG0 (a / a)))"))
+    assert repairs == (0, 1, False, False)
+
+
+def test_a_sentence_without_nodes_is_the_empty_amr():
+    for words in ("", "a"):
+        state = make_state(words, [SHIFT] * (len(words) + 1) + [CLOSE])
+        graph, repairs = build_graph(state)
+        assert graph.to_penman() == "(a / amr-empty)"
+        assert repairs.is_empty
+
+
+def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
+    n = 600
+    actions = [SHIFT, LEMMA]
+    for _ in range(n - 1):
+        actions += [SHIFT, LEMMA, ra("ARG0")]
+    graph, repairs = build_graph(make_state("a " * n, actions))
+    assert repairs.attached == 2
+    assert len(graph_of(graph.to_penman()).labels) == n
+
+
+@pytest.mark.parametrize(
+    ("form", "labels"),
+    [
+        ("Boys", ["boy", "boys", "boy-01", '"Boys"']),
+        (":", [None, None, None, '":"']),
+        ("(", [None, None, None, '"("']),
+        ("#1", [None, None, None, '"#1"']),
+        ('"', [None, None, None, '"\'"']),
+        ("\\", [None, None, None, None]),
+        ("a b\n", ["boy", None, "boy-01", '"a_b"']),
+        (" \n", [None, None, None, None]),
+        ("~", [None, None, None, '"~"']),
+    ],
+)
+def test_copies_are_labels_that_penman_can_have(form: str, labels: list[str | None]):
+    lemma = "boy" if form[0].isalpha() else form
+    kinds = (Kind.COPY_LEMMA, Kind.COPY_LOWER, Kind.COPY_SENSE01, Kind.COPY_QUOTE)
+    assert [copied_label(kind, form, lemma) for kind in kinds] == labels
+
+
+@pytest.mark.parametrize("label", ['"Paris"', "-", "+", "6", "-1", "1,000.5", "imperative", "expressive"])
+def test_strings_numbers_signs_and_modes_are_constants(label: str):
+    assert is_constant_label(label)
+
+
+@pytest.mark.parametrize("label", ["boy", "have-03", "7up", "imperative-01", "--"])
+def test_concepts_are_no_constants(label: str):
+    assert not is_constant_label(label)
+
+
+def test_lemmas_that_are_too_few_are_an_error():
+    with pytest.raises(ValueError, match=r"G2G-E140.*2 words have 1 lemmas"):
+        AmrSentence.of(["a", "b"], ["a"])
+
+
+def test_an_action_is_written_with_its_arguments():
+    assert str(Action(Kind.DEPENDENT, "polarity", "-")) == "DEPENDENT(polarity, -)"
+    assert str(SHIFT) == "SHIFT"

@@ -1,0 +1,101 @@
+import copy
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spacy_g2g.amr.parsing.scheme import AmrScheme
+
+from .samples import SAMPLES, execute, facts, graph_of
+
+TEXTS = [text for text in SAMPLES if text]
+
+
+def learn(**settings: Any) -> AmrScheme:
+    return AmrScheme.learn(((graph_of(SAMPLES[t]), t.split(), None) for t in TEXTS), **settings)
+
+
+def assert_same(found: AmrScheme, expected: AmrScheme) -> None:
+    """Both do the same with all sentences."""
+    for text in TEXTS:
+        graph, words = graph_of(SAMPLES[text]), text.split()
+        sentence = expected.lemmatizer.sentence(words)
+        assert found.lemmatizer.sentence(words) == sentence
+        assert found.aligner.align(graph, sentence) == expected.aligner.align(graph, sentence)
+        assert found.oracle_actions(graph, sentence) == expected.oracle_actions(graph, sentence)
+        for of_found, of_expected in zip(
+            found.replay(graph, sentence), expected.replay(graph, sentence), strict=True
+        ):
+            np.testing.assert_array_equal(of_found, of_expected)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"shift_labels": 3, "candidates": "word", "unaligned": "free_word"},
+        {"candidates": "vocab", "iterations": 0, "max_forks": 0},
+    ],
+)
+def test_a_scheme_that_was_json_does_the_same(settings: dict[str, Any]):
+    scheme = learn(**settings)
+    found = AmrScheme.from_dict(json.loads(json.dumps(scheme.to_dict())))
+    assert found.to_dict() == scheme.to_dict()
+    assert_same(found, scheme)
+
+
+def test_learned_words_of_concepts_are_kept():
+    # No letter of "zib" is in the word that it always comes with.
+    pairs = [(graph_of(f"(z / zib-01 :ARG0 ({word[0]} / {word}))"), [word, "quux"], None) for word in "bcdf"]
+    scheme = AmrScheme.learn(pairs)
+    assert scheme.aligner.translations["zib", "quux"] > 0.5
+    assert AmrScheme.from_dict(scheme.to_dict()).aligner.translations == scheme.aligner.translations
+    assert AmrScheme.learn(pairs, iterations=0).aligner.translations == {}
+
+
+def test_the_actions_build_the_graphs():
+    scheme = learn()
+    for text in TEXTS:
+        graph, sentence = graph_of(SAMPLES[text]), scheme.lemmatizer.sentence(text.split())
+        assert facts(execute(sentence, scheme.oracle_actions(graph, sentence))) == facts(graph)
+        assert (scheme.replay(graph, sentence).ids >= 0).all()
+
+
+def test_settings_are_those_of_the_parts():
+    scheme = learn(shift_labels=2, candidates="word", unaligned="free_word", max_forks=1)
+    assert (scheme.table.candidates, scheme.table.max_forks) == ("word", 1)
+    assert scheme.aligner.unaligned == "free_word"
+    assert sum(bool(action.label) for action in scheme.table.actions if action.kind == 0) == 3
+
+
+def test_given_lemmas_go_before_rules():
+    scheme = AmrScheme.learn([(graph_of("(z / zib)"), ["quux"], ["zib"])])
+    assert scheme.replay(graph_of("(z / zib)"), scheme.lemmatizer.sentence(["quux"], ["zib"])).ids.min() >= 0
+    assert scheme.table.seen == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("lemmas", ["boy"]),
+        ("lemmas", 3),
+        ("unaligned", "nowhere"),
+        ("translations", [["boy", "girl"]]),
+        ("translations", [["boy", "girl", "often"]]),
+        ("translations", None),
+        ("table", []),
+        ("table", {"actions": [["JUMP", "", ""]]}),
+    ],
+)
+def test_what_is_no_scheme_is_an_error(key: str, value: object):
+    data = copy.deepcopy(learn().to_dict())
+    for other in ({**data, key: value}, {k: v for k, v in data.items() if k != key}):
+        with pytest.raises(ValueError, match=r"E150.*AmrScheme.to_dict"):
+            AmrScheme.from_dict(other)
+
+
+@pytest.mark.parametrize("data", [[], None, "scheme", ["lemmas"]])
+def test_what_is_no_dictionary_is_an_error(data: Any):
+    with pytest.raises(ValueError, match="E150"):
+        AmrScheme.from_dict(data)

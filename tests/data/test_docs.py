@@ -1,0 +1,199 @@
+import io
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+
+from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, restore_sentences, sentences_to_docs
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+
+from ..formats.samples import SAMPLE, row, shared_treebank
+
+
+def read(text=SAMPLE):
+    return list(read_conllu(io.StringIO(text, newline="\n")))
+
+
+@pytest.fixture(scope="module")
+def vocab():
+    return spacy.blank("xx").vocab
+
+
+def to_text(docs, **kwargs):
+    return "".join(write_conllu(s for doc in docs for s in doc_to_sentences(doc, **kwargs)))
+
+
+def through_doc_bin(docs):
+    data = DocBin(docs=docs, store_user_data=True).to_bytes()
+    return list(DocBin().from_bytes(data).get_docs(spacy.blank("xx").vocab))
+
+
+def test_tokens_are_syntactic_words_and_may_have_spaces(vocab):
+    doc = next(sentences_to_docs(read(), vocab))
+    assert [token.text for token in doc] == ["Vamos", "nos", "a", "el", "mar", ",", "10 000", "veces", "."]
+    assert doc.text == "Vamosnos ael mar, 10 000 veces. "
+
+
+def test_docs_carry_the_columns(vocab):
+    token = next(sentences_to_docs(read(), vocab))[4]
+    assert (token.lemma_, token.pos_, token.tag_, str(token.morph)) == ("mar", "NOUN", "N", "Gender=Masc")
+    assert (token.head.text, token.dep_) == ("Vamos", "obl:arg")
+
+
+def test_underscore_is_missing_annotation_but_for_a_word_that_is_one(vocab):
+    token = list(sentences_to_docs(read(), vocab))[2][1]
+    assert (token.text, token.lemma_, token.tag_) == ("_", "_", "")
+
+
+def test_missing_heads_have_no_label(vocab):
+    (doc,) = sentences_to_docs(read(row("1", head="_", deprel="_") + row("2", head="1")), vocab)
+    assert [token.dep_ for token in doc] == ["", "dep"]
+    assert to_text([doc]) == row("1", head="_", deprel="_") + row("2", head="1")
+
+
+def test_docs_have_n_sents_sentences_and_start_at_newdoc(vocab):
+    sentences = [*read(), *read()]
+    assert [len(list(doc.sents)) for doc in sentences_to_docs(sentences, vocab, n_sents=2)] == [2, 1, 2, 1]
+    assert [len(list(doc.sents)) for doc in sentences_to_docs(sentences, vocab, n_sents=9)] == [3, 3]
+
+
+def test_boundaries_are_kept_without_heads(vocab):
+    docs = sentences_to_docs(read(), vocab, n_sents=3, annotations=["SENT_START"])
+    doc = next(docs)
+    assert [sent.start for sent in doc.sents] == [0, 9, 10]
+    assert not doc.has_annotation("DEP")
+    assert not doc.has_annotation("POS")
+
+
+def test_unknown_annotations_are_an_error(vocab):
+    with pytest.raises(ValueError, match=r"E321.*\['NER'\].*SENT_START"):
+        list(sentences_to_docs(read(), vocab, annotations=["NER"]))
+    with pytest.raises(ValueError, match="E322"):
+        list(sentences_to_docs(read(), vocab, annotations=["HEAD"]))
+
+
+def test_less_than_one_sentence_a_doc_is_an_error(vocab):
+    with pytest.raises(ValueError, match=r"E320.*0"):
+        list(sentences_to_docs(read(), vocab, n_sents=0))
+
+
+@pytest.mark.parametrize("n_sents", [1, 2, 3])
+def test_conllu_is_given_back_byte_for_byte_after_a_doc_bin(vocab, n_sents):
+    for text in (SAMPLE, SAMPLE.replace("\n", "\r\n"), SAMPLE.rstrip("\n")):
+        docs = through_doc_bin(sentences_to_docs(read(text), vocab, n_sents=n_sents))
+        assert to_text(docs) == text
+
+
+def test_boundaries_of_sentences_without_heads_survive_a_doc_bin(vocab):
+    text = (row("1", head="_", deprel="_") + "\n") * 2 + row("1", deprel="root")
+    (doc,) = through_doc_bin(sentences_to_docs(read(text), vocab, n_sents=3))
+    restore_sentences(doc)
+    assert [token.is_sent_start for token in doc] == [True, True, True]
+
+
+def test_new_annotation_goes_to_the_columns_asked_for(vocab):
+    (doc,) = sentences_to_docs(read(SAMPLE.split("\n\n")[1] + "\n"), vocab)
+    doc[0].pos_, doc[0].tag_, doc[0].dep_ = "NOUN", "nn", "ROOT"
+    (sentence,) = doc_to_sentences(doc)
+    assert (sentence.words[0].upos, sentence.words[0].deprel) == ("INTJ", "root")
+    (sentence,) = doc_to_sentences(doc, columns=ALL_COLUMNS)
+    assert (sentence.words[0].upos, sentence.words[0].xpos) == ("NOUN", "nn")
+
+
+def test_merged_tokens_are_an_error(vocab):
+    doc = next(sentences_to_docs(read(), vocab))
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+    with pytest.raises(ValueError, match=r"E323.*Vámonos al mar"):
+        doc_to_sentences(doc)
+
+
+def test_arcs_over_a_boundary_are_an_error(vocab):
+    doc = next(sentences_to_docs(read(), vocab, n_sents=2))
+    doc[9].head = doc[0]
+    with pytest.raises(ValueError, match=r"E324.*'Vamos'.*'Sí'"):
+        doc_to_sentences(doc)
+
+
+def make_doc(vocab, words, heads, deps=None, spaces=None):
+    deps = deps or ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
+    return Doc(vocab, words=words, heads=heads, deps=deps, spaces=spaces)
+
+
+def written(doc):
+    """ID, form, head, deprel and MISC of each row."""
+    return [
+        (i, word.form, word.head, word.deprel, word.misc)
+        for sentence in doc_to_sentences(doc)
+        for i, word in enumerate(sentence.words, start=1)
+    ]
+
+
+def test_docs_from_text_give_rows(vocab):
+    doc = make_doc(vocab, ["It", "works", ".", "Yes"], [1, 1, 1, 3], spaces=[True, False, True, False])
+    first, second = doc_to_sentences(doc, doc_id="7")
+    assert first.comments == ["# sent_id = 7-1", "# text = It works."]
+    assert second.comments == ["# sent_id = 7-2", "# text = Yes"]
+    assert written(doc) == [
+        (1, "It", 2, "dep", "_"),
+        (2, "works", 0, "root", "SpaceAfter=No"),
+        (3, ".", 2, "dep", "_"),
+        (1, "Yes", 0, "root", "_"),
+    ]
+
+
+def test_unparsed_docs_give_rows_without_heads(vocab):
+    assert written(Doc(vocab, words=["a", "b"])) == [(1, "a", None, "_", "_"), (2, "b", None, "_", "_")]
+
+
+def test_white_space_is_left_out_and_its_dependents_move_up(vocab):
+    doc = make_doc(
+        vocab, ["\n", "a", "\n\n", "b", "c"], [3, 2, 3, 3, 2], spaces=[False, True, False, True, False]
+    )
+    assert written(doc) == [
+        (1, "a", 2, "dep", "SpacesAfter=\\s\\n\\n|SpacesBefore=\\n"),
+        (2, "b", 0, "root", "_"),
+        (3, "c", 2, "dep", "_"),
+    ]
+
+
+def test_first_dependent_of_a_white_space_root_becomes_the_root(vocab):
+    doc = make_doc(vocab, ["a", " ", "b", "c"], [1, 1, 1, 2])
+    assert [(form, head, deprel) for _, form, head, deprel, _ in written(doc)] == [
+        ("a", 0, "root"),
+        ("b", 1, "dep"),
+        ("c", 2, "dep"),
+    ]
+
+
+@pytest.mark.parametrize("words", [[], [" "], ["\n", "\t"]])
+def test_docs_without_words_give_no_sentence(vocab, words):
+    assert doc_to_sentences(Doc(vocab, words=words)) == []
+
+
+def test_sentence_of_white_space_gives_none(vocab):
+    doc = make_doc(vocab, ["a", "\n", "b"], [0, 1, 2], spaces=[False, False, False])
+    first, second = doc_to_sentences(doc)
+    assert first.words[0].misc == "SpacesAfter=\\n"
+    assert second.comment("sent_id") == "1-2"
+
+
+@pytest.mark.parametrize("word", ["a\tb", "a\nb", "\x00", "👩‍👩‍👧", "é", "שלום", "x" * 600])
+def test_odd_words_give_one_row(vocab, word):
+    (sentence,) = doc_to_sentences(make_doc(vocab, [word], [0]))
+    assert len(sentence.words) == 1
+    assert sentence.words[0].form == word.replace("\t", " ").replace("\n", " ")
+
+
+@pytest.mark.parametrize("word", ["\x00", "👩‍👩‍👧", "é", "שלום", "x" * 600, "\u00a0"])
+def test_odd_words_of_conllu_are_given_back(vocab, word):
+    text = row("1", word, deprel="root")
+    assert to_text(through_doc_bin(sentences_to_docs(read(text), vocab))) == text
+
+
+@pytest.mark.parametrize("name", ["dev-only/he_htb-ud-dev.conllu", "dev-only/fi_tdt-ud-dev.conllu"])
+def test_real_treebanks_are_given_back_after_a_doc_bin(vocab, name):
+    path = shared_treebank(name)
+    docs = through_doc_bin(sentences_to_docs(read_conllu(path), vocab, n_sents=5))
+    columns = ["lemma", "upos", "xpos", "head", "deprel"]
+    assert to_text(docs, columns=columns).encode("utf8") == path.read_bytes()
