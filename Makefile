@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.ready
-SOURCES := spacy_g2g tests scripts benchmarks
+SOURCES := spacy_g2g project experiments tests assets/sample/grammar docs/config_reference.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal

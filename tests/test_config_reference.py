@@ -5,11 +5,11 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from scripts.config_reference import OUTPUT, defaults_of, make_page, read_docstring, section, spell
+from docs.config_reference import OUTPUT, defaults_of, make_page, read_docstring, section, spell
 
 
 def test_the_page_is_that_of_the_code():
-    assert OUTPUT.read_text(encoding="utf8") == make_page(), "Run scripts/config_reference.py"
+    assert OUTPUT.read_text(encoding="utf8") == make_page(), "Run docs/config_reference.py"
 
 
 def test_settings_of_several_names_and_lines_are_read():
@@ -36,7 +36,7 @@ def test_defaults_are_spelled_as_in_a_config(value: object, expected: str):
 
 
 def test_a_setting_without_a_description_is_an_error():
-    point = EntryPoint("spacy_g2g.x.v1", "scripts.config_reference:spell", "spacy_callbacks")
+    point = EntryPoint("spacy_g2g.x.v1", "docs.config_reference:spell", "spacy_callbacks")
     assert list(defaults_of(point, point.load())) == ["value"]
     with pytest.raises(ValueError, match=r"does not describe.*value"):
         section(point)

@@ -30,7 +30,7 @@ RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINKED = ["configs", "scripts", "assets", "benchmarks", "project.yml", "pyproject.toml"]
+LINKED = ["configs", "project", "assets", "experiments", "project.yml", "pyproject.toml"]
 #: Sentences of each sample file.
 N_SENTENCES = 12
 SMALL = {
@@ -152,6 +152,8 @@ def run(arguments: list[str]) -> None:
             invoke(["package", *rest])
         case ["python", "-m", "spacy", *rest]:
             invoke(without_gpu(rest))
+        case ["python", "-m", module, *rest]:
+            check_options(script_of(module), rest)
         case ["python", script, *rest]:
             check_options(script, rest)
         case _:
@@ -177,6 +179,12 @@ def check_package(package: str) -> None:
     name, _, extras = package.rstrip("]").partition("[")
     assert name == "."
     assert set(extras.split(",")) <= {"", *(metadata("spacy-g2g").get_all("Provides-Extra") or ())}
+
+
+def script_of(module: str) -> str:
+    """The path of a module that is run, or of a package's main module."""
+    path = Path(*module.split("."))
+    return str(path / "__main__.py" if (ROOT / path).is_dir() else path.with_suffix(".py"))
 
 
 def check_options(script: str, arguments: list[str]) -> None:
@@ -214,8 +222,8 @@ def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
                     invoke([command, *rest[: command == "g2g"], "--help"])
                     if command == "train" and Path(rest[0]).parent.name == "configs":
                         assert (ROOT / rest[0]).exists(), rest[0]
-                case ["python", script, *rest] if script != "-m":
-                    check_options(script, rest)
+                case ["python", "-m", module, *rest] if module.startswith(("project.", "experiments.")):
+                    check_options(script_of(module), rest)
 
 
 def test_variables_of_the_project_are_those_that_it_has():

@@ -1,6 +1,5 @@
 """The library's wheel and a trained pipeline's wheel install into a fresh environment, and parse there."""
 
-import importlib
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 import spacy_g2g
+from project.package import stage
 from spacy_g2g.training.callbacks import make_package_requirements
 
 pytestmark = pytest.mark.slow
@@ -115,9 +115,6 @@ def pipeline_wheel(pipeline: spacy.Language, tmp_path_factory: pytest.TempPathFa
         (folder / name).mkdir()
     (folder / "data" / "LICENSE.txt").write_text("Terms of the treebank.\n", encoding="utf8")
     (folder / "metrics" / "test.json").write_text(json.dumps({"LAS": {"f1": 0.875}}), encoding="utf8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "scripts"))
-        stage = importlib.import_module("package").stage
     paths = (folder / name for name in ("model", "data", "metrics", "staged"))
     stage(*paths, "tiny", "1.2.3")
     run(sys.executable, "-m", "spacy", "package", folder / "staged", folder, "--build", "none")
@@ -168,9 +165,6 @@ def test_pipeline_wheel_has_a_model_card_and_the_licence_of_its_data(pipeline_wh
 def test_staging_for_a_package_leaves_the_pipeline_as_it_is(pipeline: spacy.Language, tmp_path: Path):
     pipeline.to_disk(tmp_path / "model")
     before = (tmp_path / "model" / "meta.json").read_bytes()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "scripts"))
-        stage = importlib.import_module("package").stage
     stage(tmp_path / "model", tmp_path, tmp_path, tmp_path / "staged", "tiny", "1.2.3")
     assert (tmp_path / "model" / "meta.json").read_bytes() == before
     assert json.loads((tmp_path / "staged" / "meta.json").read_bytes())["name"] == "tiny"

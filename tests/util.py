@@ -1,11 +1,7 @@
 """A tiny treebank, and pipelines with tiny parsers and refiners for it."""
 
-import importlib
 import random
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -254,12 +250,3 @@ def overfit(nlp: Language, examples: list[Example], steps: int = 60) -> dict[str
 def tree_of(doc: Doc) -> list[tuple[int, str]]:
     """Head (number of a token) and label of each token."""
     return [(token.head.i, token.dep_) for token in doc]
-
-
-def load_benchmark(name: str) -> ModuleType:
-    """A script of ``benchmarks/`` as a module."""
-    sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.pop(0)

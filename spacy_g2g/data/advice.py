@@ -138,7 +138,7 @@ TEXTS = {
     ),
     "initial_graphs_too_good": (
         "The graphs to begin with are much better on train ({train:.1%} of words right) than on dev "
-        "({dev:.1%}). Parse train by parsers that have not seen it (scripts/jackknife.py), or set "
+        "({dev:.1%}). Parse train by parsers that have not seen it (project/jackknife.py), or set "
         "head_corruption and label_corruption."
     ),
 }

@@ -1,0 +1,151 @@
+"""The AMR oracle on files: what execution of its actions gives back, and how nodes find their words.
+
+python -m experiments.amr_oracle amr-bank-struct-v3.0.txt:train=lpp_1943.289..1562 \
+    amr-bank-struct-v3.0.txt:dev=lpp_1943.1..145 amr-release-dev-bio.txt:bio \
+    [--split bio] [--output amr_oracle]
+
+A file goes with a name and the ids to take, or alone. Lemmatizer and aligner learn from the first part of
+each file. Text without ::tok is split at white space, that of parts that --split names at punctuation, too.
+
+"Smatch" is that of the executed actions against the gold graph, without :wiki. "lexical" is the share of
+concepts whose word a rule or EM found, "structure" that of names and quantities at the words of their parts.
+"a word" are actions for each word with ROOT, "most" the most of a sentence, "copied" labels without PRED.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy_g2g.amr.evaluation.smatch import smatch
+from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
+from spacy_g2g.amr.parsing.actions import COPIES, Action, AmrSentence, Kind
+from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
+from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.graph import AmrGraph
+from spacy_g2g.amr.parsing.lemmas import Lemmatizer
+from spacy_g2g.amr.parsing.machine import State
+from spacy_g2g.amr.parsing.oracle import oracle_actions
+from spacy_g2g.amr.parsing.table import ActionTable
+
+COLUMNS = (
+    "part",
+    "graphs",
+    "Smatch",
+    "lexical",
+    "structure",
+    "propagated",
+    "actions",
+    "a word",
+    "most",
+    "copied",
+)
+COLUMNS += ("table", "seconds")
+
+
+class Part(NamedTuple):
+    name: str
+    path: Path
+    graphs: list[AmrGraph]
+    forms: list[list[str]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="+", metavar="FILE[:NAME=IDS]")
+    parser.add_argument(
+        "--split", action="append", default=[], metavar="NAME", help="a part to split at punctuation"
+    )
+    parser.add_argument("--unaligned", default="neighbour", choices=("neighbour", "free_word"))
+    parser.add_argument("--output", type=Path, help="write OUTPUT.json and OUTPUT.md, too")
+    args = parser.parse_args(arguments)
+    rows: list[dict[str, Any]] = []
+    learned_from, tools = None, (Lemmatizer(), Aligner())
+    for part in (read_part(text, args.split) for text in args.parts):
+        if part.path != learned_from:
+            learned_from, tools = part.path, learn(part, args.unaligned)
+        rows.append(measure(part, *tools))
+        print(table(rows[-1:])[-1] if len(rows) > 1 else "\n".join(table(rows)), flush=True)
+    if args.output:
+        args.output.with_suffix(".json").write_text(json.dumps(rows, indent=2) + "\n", encoding="utf8")
+        args.output.with_suffix(".md").write_text("\n".join(table(rows)) + "\n", encoding="utf8")
+
+
+def read_part(text: str, split: Sequence[str]) -> Part:
+    file, _, selection = text.partition(":")
+    name, _, ids = selection.partition("=")
+    path = Path(file)
+    name = name or path.stem
+    blocks = read_amr_file(path, ids=ids.split(",") if ids else None).blocks
+    forms = [
+        simple_tokens(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
+        for block in blocks
+    ]
+    return Part(name, path, [AmrGraph.from_tree(block.tree) for block in blocks], forms)
+
+
+def learn(part: Part, unaligned: Unaligned) -> tuple[Lemmatizer, Aligner]:
+    lemmatizer, aligner = Lemmatizer.learn(part.graphs), Aligner(unaligned)
+    aligner.learn(zip(part.graphs, map(lemmatizer.sentence, part.forms), strict=True))
+    return lemmatizer, aligner
+
+
+def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, Any]:
+    start = time.perf_counter()
+    tiers: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    oracle: list[tuple[AmrSentence, list[Action]]] = []
+    built: list[str] = []
+    longest = 0.0
+    for graph, forms in zip(part.graphs, part.forms, strict=True):
+        sentence = lemmatizer.sentence(forms)
+        alignment = aligner.align(graph, sentence)
+        tiers.update(tier for node, tier in enumerate(alignment.tiers) if node not in graph.constants)
+        actions = oracle_actions(graph, sentence, alignment)
+        kinds.update(action.kind.name for action in actions)
+        longest = max(longest, len(actions) / (len(forms) + 1))
+        oracle.append((sentence, actions))
+        built.append(execute(sentence, actions))
+    seconds = time.perf_counter() - start
+    score = smatch([graph.to_penman() for graph in part.graphs], built)
+    n_concepts, n_actions = tiers.total(), kinds.total()
+    n_copies = sum(kinds[kind.name] for kind in COPIES)
+    return {
+        "part": part.name,
+        "graphs": len(part.graphs),
+        "Smatch": round(100 * score.f_score, 2),
+        "lexical": round(100 * sum(tiers[tier] for tier in LEXICAL) / n_concepts, 1),
+        "structure": round(100 * tiers["structure"] / n_concepts, 1),
+        "propagated": round(100 * tiers["propagated"] / n_concepts, 1),
+        "actions": n_actions,
+        "a word": round(n_actions / sum(len(forms) + 1 for forms in part.forms), 2),
+        "most": round(longest, 1),
+        "copied": round(100 * n_copies / (n_copies + kinds[Kind.PRED.name]), 1),
+        "table": len(ActionTable.learn(oracle)),
+        "seconds": round(seconds, 1),
+        "tiers": dict(tiers.most_common()),
+        "kinds": dict(kinds.most_common()),
+    }
+
+
+def execute(sentence: AmrSentence, actions: Sequence[Action]) -> str:
+    state = State(sentence)
+    for action in actions:
+        state.apply(action)
+    return build_graph(state)[0].to_penman()
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|" + "--:|" * (len(COLUMNS) - 1)]
+    return lines + [f"| {' | '.join(str(row[column]) for column in COLUMNS)} |" for row in rows]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""Train other parsers and ours on the same encoder, sentences and epochs, and compare them.
+
+    python -m experiments.peers TRAIN DEV OUTPUT --encoder FOLDER ...
+
+TRAIN and DEV are .conllu files; --encoder is a folder with a BERT-type checkpoint, which every parser
+fine-tunes. Each peer is installed into a virtual environment of its own, OUTPUT/venvs/PEER. There its adapter
+(adapters/) runs it as a program; none of its code is ours. Each parser is trained for --epochs on gold words
+and sentences, without tags. It is evaluated on DEV, or on --check-sentences of it, after each epoch, and the
+best model is kept.
+
+All files of a model are in OUTPUT/SENTENCESxEPOCHS/PEER/SETTINGS/SEED. An interrupted run goes on, and rows
+may be trained in several runs (`--rows` without names trains none). A peer that cannot be installed, trained
+or scored is a row with the reason; the next run tries it again.
+
+When all are trained, those that are there parse DEV (and --test) one after the other, on the same threads:
+dev.conllu beside a model has its trees, for `g2g analyze`. `udeval` of udtools scores them. The figures of a
+file are kept; --again parses and times everything again. The output is table.json and table.md: for each peer
+the settings with the best LAS on DEV, as the mean over --seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from wasabi import msg
+
+from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
+
+from .environments import ADAPTERS, LAST_LINES, PEERS, ROOT, Peer, PeerError, make_environment, run
+from .table import make_table, markdown
+
+METRICS = ("UAS", "LAS", "CLAS")
+
+
+# Data
+
+
+def prepare(source: Path, target: Path, n: int = 0, *, spread: bool = False) -> None:
+    """Write the words, heads and labels of n sentences of a treebank, of all for n = 0.
+
+    Nothing else is left: no tags, multiword tokens or empty nodes.
+    spread: Not the first sentences, but some that are spread evenly over the treebank.
+    RAISES (SystemExit): for fewer than n sentences. (ValueError): for anything but complete trees.
+    """
+    sentences = list(read_conllu(source, trees="full"))
+    if n > len(sentences):
+        raise SystemExit(f"{source} has {len(sentences)} sentences: expected at least the {n} asked for")
+    n = n or len(sentences)
+    step = len(sentences) if spread else n
+    chosen = (sentences[i * step // n] for i in range(n))
+    write_text(target, "".join(words_only(sentence) for sentence in chosen))
+
+
+def words_only(sentence: ConlluSentence) -> str:
+    rows = (
+        f"{i}\t{word.form}\t_\t_\t_\t_\t{word.head}\t{word.deprel}\t_\t_\n"
+        for i, word in enumerate(sentence.words, 1)
+    )
+    return "".join(rows) + "\n"
+
+
+def fill_trees(gold: Path, parsed: Path, target: Path) -> None:
+    """Write a treebank with the heads and labels of parsed sentences in place of its own.
+
+    RAISES (PeerError): where sentences or words are other ones, or not all is trees with one root.
+    """
+    expected = list(read_conllu(gold))
+    try:
+        found = list(read_conllu(parsed, trees="full"))
+    except ValueError as error:
+        raise PeerError(str(error)) from error
+    if len(found) != len(expected):
+        raise PeerError(f"{parsed} has {len(found)} sentences, expected {len(expected)}")
+    write_text(target, "".join(write_conllu(map(_with_tree, expected, found))))
+
+
+def _with_tree(sentence: ConlluSentence, parsed: ConlluSentence) -> ConlluSentence:
+    if [word.form for word in sentence.words] != [word.form for word in parsed.words]:
+        raise PeerError(f"{parsed.location()}: expected the words of {sentence.location()}")
+    heads = [str(word.head) for word in parsed.words]
+    return sentence.replace(head=heads, deprel=[word.deprel for word in parsed.words])
+
+
+def write_text(path: Path, text: str) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf8")) if path.exists() else None
+
+
+# Training and scores
+
+
+def job_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
+    """What an adapter is told about training."""
+    peer = PEERS[name]
+    return {
+        "config": str(peer.config),
+        "settings": dict(peer.settings[settings]),
+        "encoder": str(args.encoder),
+        "train": str(args.folder / "train.conllu"),
+        "dev": str(args.folder / "check.conllu"),
+        "epochs": args.epochs,
+        "seed": seed,
+        "threads": args.threads,
+        # The one that it can see.
+        "gpu": min(args.gpu, 0),
+        "model": str(folder_of(name, settings, seed, args) / "model"),
+    }
+
+
+def folder_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> Path:
+    return Path(args.folder, name, settings, str(seed))
+
+
+def train(name: str, settings: str, seed: int, args: argparse.Namespace) -> None:
+    """Train a model, unless it is there; where it fails, why is kept in error.txt."""
+    folder, job = folder_of(name, settings, seed, args), job_of(name, settings, seed, args)
+    if (folder / "train.json").exists():
+        if read_json(folder / "job.json")["settings"] != job["settings"]:
+            msg.warn(f"{folder}: trained with other settings than the present ones, see job.json")
+        return
+    msg.divider(f"{name}, {settings} settings, seed {seed}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    write_json(folder / "job.json", job)
+    with failures(folder):
+        python = make_environment(name, args.venvs / name, args)
+        run_adapter("train", python, PEERS[name], folder, args)
+
+
+class failures:  # noqa: N801
+    """A context in which a peer may fail; why is told and written to error.txt of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "error.txt"
+
+    def __enter__(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if not isinstance(error, PeerError):
+            return False
+        msg.fail(str(error))
+        self.path.write_text(f"{error}\n", encoding="utf8")
+        return True
+
+
+def run_adapter(task: str, python: Path, peer: Peer, folder: Path, args: argparse.Namespace) -> None:
+    """Let an adapter do what is in TASK's job file; its result is there if it succeeds."""
+    job = folder / ("job.json" if task == "train" else f"{task}.job.json")
+    kind = "train" if task == "train" else "parse"
+    result = folder / f"{task}.json"
+    command = [str(python), str(ADAPTERS / peer.adapter), kind, str(job), str(result)]
+    (folder / f"{task}.log").unlink(missing_ok=True)
+    run(command, folder / f"{task}.log", devices(args), 60 * args.timeout or None)
+
+
+def devices(args: argparse.Namespace) -> dict[str, str]:
+    """Variables that give an adapter its GPU, or none, and its threads of the CPU, whatever it uses."""
+    variables = {"TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": str(args.gpu)}
+    return variables | {f"{name}_NUM_THREADS": str(args.threads) for name in ("OMP", "MKL", "OPENBLAS")}
+
+
+def score(name: str, settings: str, seed: int, part: str, gold: Path, args: argparse.Namespace) -> None:
+    """Parse a file with a trained model, time and score it; part: "dev" or "test"."""
+    folder = folder_of(name, settings, seed, args)
+    result = folder / f"{part}.json"
+    if not (folder / "train.json").exists() or (result.exists() and not args.again):
+        return
+    msg.info(f"{name}, {settings} settings, seed {seed}: {part}")
+    parsed = folder / f"{part}.parsed.conllu"
+    job = job_of(name, settings, seed, args)
+    job |= {"input": str(args.folder / f"{part}.conllu"), "output": str(parsed), "runs": args.runs}
+    write_json(folder / f"{part}.job.json", job)
+    with failures(folder):
+        python = make_environment(name, args.venvs / name, args)
+        result.unlink(missing_ok=True)
+        run_adapter(part, python, PEERS[name], folder, args)
+        fill_trees(gold, parsed, folder / f"{part}.conllu")
+        parsed.unlink()
+        try:
+            scores = official_scores(gold, folder / f"{part}.conllu")
+        except PeerError:
+            result.unlink()
+            raise
+        write_json(result, read_json(result) | {"scores": scores})
+
+
+def official_scores(gold: Path, system: Path) -> dict[str, float]:
+    """F1 in percent by metric, of the command `udeval` of udtools."""
+    command = shutil.which("udeval") or shutil.which("udeval", path=str(Path(sys.executable).parent))
+    if command is None:
+        raise SystemExit("The command udeval is not there: expected udtools to be installed")
+    done = subprocess.run(
+        [command, "-v", "--no-enhanced", str(gold), str(system)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise PeerError(f"udeval: {' / '.join(done.stderr.splitlines()[-LAST_LINES:])}")
+    return read_scores(done.stdout)
+
+
+def read_scores(table: str) -> dict[str, float]:
+    """F1 in percent out of the table that udeval prints."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
+    return {row[0]: float(row[3]) for row in rows if row[0] in METRICS}
+
+
+def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any] | None:
+    """All that is known of a model; None for one that was never tried."""
+    folder = folder_of(name, settings, seed, args)
+    if not folder.exists():
+        return None
+    error = folder / "error.txt"
+    known = {part: read_json(folder / f"{part}.json") for part in ("train", "dev", "test")}
+    size = sum(path.stat().st_size for path in best_model(folder / "model"))
+    return known | {
+        "seed": seed,
+        "bytes": size,
+        "error": error.read_text(encoding="utf8").strip() if error.exists() else None,
+    }
+
+
+def best_model(folder: Path) -> Iterable[Path]:
+    """The files of a trained model; of a folder with model-best and model-last, of the first."""
+    best = folder / "model-best"
+    return (path for path in (best if best.exists() else folder).rglob("*") if path.is_file())
+
+
+def hardware(args: argparse.Namespace) -> dict[str, Any]:
+    cpu = Path("/proc/cpuinfo")
+    lines = cpu.read_text(encoding="utf8").splitlines() if cpu.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    gpu = {}
+    if args.gpu >= 0 and (command := shutil.which("nvidia-smi")):
+        query = [command, f"--id={args.gpu}", "--query-gpu=name", "--format=csv,noheader"]
+        gpu = {"gpu": subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()}
+    processor = names[0] if names else platform.processor() or platform.machine()
+    return {"processor": processor, "cores": len(cores) or os.cpu_count(), "threads": args.threads} | gpu
+
+
+# The command
+
+
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = cli.add_argument
+    add("train", type=Path, help="training corpus, .conllu")
+    add("dev", type=Path, help="development corpus, .conllu")
+    add("output", type=Path, help="folder for virtual environments, models and tables")
+    add("--encoder", type=Path, required=True, help="folder of a BERT-type checkpoint")
+    add("--test", type=Path, help="test corpus, .conllu, to score on, too")
+    add("--sentences", type=int, default=0, help="first sentences of TRAIN; 0 for all")
+    add("--check-sentences", type=int, default=0, help="of DEV, that tell the best epoch; 0 for all")
+    add("--epochs", type=int, default=10, help="for every parser")
+    add("--rows", nargs="*", choices=PEERS, default=list(PEERS), help="what is trained; none without names")
+    names = sorted({name for peer in PEERS.values() for name in peer.settings})
+    add("--settings", nargs="+", choices=names, default=["shared"], help="a model for each that a peer has")
+    add("--seeds", type=int, nargs="+", default=[0], help="a model for each of them")
+    add("--threads", type=int, default=1, help="of the CPU")
+    add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    add("--runs", type=int, default=3, help="timed runs of parsing, after a warm-up; the best counts")
+    add("--again", action="store_true", help="parse and time anew what is parsed already")
+    add("--timeout", type=float, default=0, help="minutes for training or parsing; 0 for no limit")
+    add("--python", default=sys.executable, help="for the virtual environments")
+    add("--venvs", type=Path, help="folder of the virtual environments, if not OUTPUT/venvs")
+    add("--source", type=Path, default=ROOT, help="folder of the sources of this library to install")
+    args = cli.parse_args(arguments)
+    check_arguments(cli, args)
+    args.folder = args.output.resolve() / f"{args.sentences or 'all'}x{args.epochs}"
+    args.venvs = (args.venvs or args.output / "venvs").resolve()
+    args.source, args.encoder = args.source.resolve(), args.encoder.resolve()
+    return args
+
+
+def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    for path in (args.train, args.dev, *([args.test] if args.test else [])):
+        if path.suffix != ".conllu" or not path.is_file():
+            cli.error(f"{path}: expected a CoNLL-U file, named .conllu")
+    if not (args.encoder / "config.json").is_file():
+        cli.error(f"--encoder {args.encoder}: expected a folder with config.json")
+    for name in ("sentences", "check_sentences"):
+        if getattr(args, name) < 0:
+            cli.error(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 0 or more")
+    for name in ("epochs", "threads", "runs"):
+        if getattr(args, name) < 1:
+            cli.error(f"--{name} {getattr(args, name)}: expected 1 or more")
+
+
+def models(args: argparse.Namespace, names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Peer, settings and seed of the models that the options ask for."""
+    return [
+        (name, settings, seed)
+        for seed in args.seeds
+        for name in PEERS
+        if name in names
+        for settings in args.settings
+        if settings in PEERS[name].settings
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    args = read_arguments(arguments)
+    golds = {"dev": args.dev} | ({"test": args.test} if args.test else {})
+    args.folder.mkdir(parents=True, exist_ok=True)
+    prepare(args.train, args.folder / "train.conllu", args.sentences)
+    prepare(args.dev, args.folder / "check.conllu", args.check_sentences, spread=True)
+    for part, gold in golds.items():
+        prepare(gold, args.folder / f"{part}.conllu")
+    for name, settings, seed in models(args, args.rows):
+        train(name, settings, seed, args)
+    every = [(name, s, seed) for seed in args.seeds for name in PEERS for s in PEERS[name].settings]
+    for part, gold in golds.items():
+        for model in every:
+            score(*model, part, gold, args)
+    found = {model: known for model in every if (known := collect(*model, args)) is not None}
+    setup = {"train": args.train.name, "sentences": args.sentences, "epochs": args.epochs}
+    setup |= {
+        "check_sentences": args.check_sentences,
+        "dev": args.dev.name,
+        "test": args.test and args.test.name,
+        "hardware": hardware(args),
+    }
+    table = make_table({name: peer.title for name, peer in PEERS.items()}, found, setup)
+    write_json(args.folder / "table.json", table)
+    write_text(args.folder / "table.md", markdown(table))
+    print(markdown(table))
+
+
+if __name__ == "__main__":
+    main()

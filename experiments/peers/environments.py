@@ -1,0 +1,187 @@
+"""The peers of peers.py: what each is trained with, and the virtual environment that it runs in."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wasabi import msg
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS_FOLDER = Path(__file__).resolve().parent
+ADAPTERS = PEERS_FOLDER / "adapters"
+#: Of this repository, what is installed as "g2g".
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "spacy_g2g")
+#: Lines of a log that tell why something failed.
+LAST_LINES = 5
+
+Settings = Mapping[str, Any]
+
+
+class PeerError(Exception):
+    """A peer failed; the message is the end of its output."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A parser that is trained.
+
+    settings: "own" is what the peer recommends for fine-tuning, "shared" has our batches and rates in place
+        of its own (800 words an update, 2e-4 for the encoder, ten times as much for the rest where a peer
+        has two rates), "fast" is the same with 4e-4 for the encoder. Warm-up and decay go by the number of
+        updates in all.
+    config: For `spacy train`.
+    """
+
+    title: str
+    adapter: str
+    settings: Mapping[str, Settings]
+    config: Path | None = None
+
+
+RATE = "training.optimizer.learn_rate.initial_rate"
+OWN_SPACY: Settings = {RATE: 5e-5}
+SHARED_SPACY: Settings = {
+    RATE: 2e-4,
+    "training.accumulate_gradient": 1,
+    "training.batcher.size": 800,
+    "training.batcher.buffer": 1000,
+}
+SUPAR: Settings = {"lr_rate": 10, "warmup": 0.1, "encoder_dropout": 0.1}
+PEERS = {
+    "spacy": Peer(
+        "spaCy, parser",
+        "spacy_adapter.py",
+        {"own": OWN_SPACY, "shared": SHARED_SPACY},
+        PEERS_FOLDER / "spacy_parser.cfg",
+    ),
+    "experimental": Peer(
+        "spacy-experimental, biaffine",
+        "spacy_adapter.py",
+        {"own": OWN_SPACY, "shared": SHARED_SPACY},
+        PEERS_FOLDER / "experimental_parser.cfg",
+    ),
+    "supar": Peer(
+        "SuPar, biaffine",
+        "supar_adapter.py",
+        {
+            "own": {**SUPAR, "batch_size": 5000, "lr": 5e-5, "lr_rate": 20},
+            "shared": {**SUPAR, "batch_size": 800, "lr": 2e-4},
+            "fast": {**SUPAR, "batch_size": 800, "lr": 4e-4, "lr_rate": 5},
+        },
+    ),
+    "stanza": Peer(
+        "Stanza, graph",
+        "stanza_adapter.py",
+        {
+            # Its encoder would start to learn after 500 updates, and its second optimizer, whose rates
+            # are lower and which is its way of decay, take over after 10,000: see its adapter.
+            "own": {"batch_size": 5000},
+            "shared": {
+                "batch_size": 800,
+                "optim": "adamw",
+                "lr": 2e-3,
+                "bert_learning_rate": 0.1,
+                "second_optim": "adamw",
+                "second_lr": 2e-4,
+                "second_bert_learning_rate": 0.1,
+            },
+        },
+    ),
+    "g2g": Peer(
+        "SynTr, this library",
+        "spacy_adapter.py",
+        {
+            "shared": {"components.g2g_parser.model.encoder_rate_factor": 0.1},
+            "fast": {"components.g2g_parser.model.encoder_rate_factor": 0.2},
+        },
+        ROOT / "configs" / "syntr_pretrained.cfg",
+    ),
+}
+
+
+# Environments
+
+
+def make_environment(name: str, folder: Path, args: argparse.Namespace) -> Path:
+    """A peer's virtual environment, made anew where it was made of something else; its Python."""
+    python, stamp = folder / "bin" / "python", folder / "made_of"
+    made_of = fingerprint(name, args)
+    if stamp.exists() and stamp.read_text(encoding="utf8") == made_of:
+        return python
+    msg.divider(f"{name}: virtual environment")
+    log = folder.with_name(f"{name}.log")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    run([args.python, "-m", "venv", str(folder)], log)
+    with tempfile.TemporaryDirectory() as place:
+        run([str(python), "-m", "pip", "install", *requirements(name, args, Path(place))], log)
+    stamp.write_text(made_of, encoding="utf8")
+    return python
+
+
+def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
+    """Arguments of `pip install`; place: an empty folder, for a copy of our sources to be built from."""
+    folder = PEERS_FOLDER / "requirements"
+    is_spacy = PEERS[name].adapter == "spacy_adapter.py"
+    gpu = ["--requirement", str(folder / "gpu.txt")] if is_spacy and args.gpu >= 0 else []
+    if name != "g2g":
+        return ["--requirement", str(folder / f"{name}.txt"), *gpu]
+    for source in SOURCES:
+        path = args.source / source
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, place / source)
+    return ["--constraint", str(args.source / "constraints.txt"), str(place), *gpu]
+
+
+def fingerprint(name: str, args: argparse.Namespace) -> str:
+    """What an environment is made of: requirements and Python, and our sources where they are installed."""
+    files = [PEERS_FOLDER / "requirements" / f"{name}.txt"]
+    if name == "g2g":
+        files = [args.source / "constraints.txt", args.source / "pyproject.toml"]
+        files += sorted((args.source / "spacy_g2g").rglob("*.py"))
+    digest = hashlib.sha256(f"{args.python} {args.gpu >= 0}".encode())
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest() + "\n"
+
+
+def run(
+    command: Sequence[str],
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> None:
+    """Run a command, its output added to a log; environment: variables to set, timeout: in seconds.
+
+    RAISES (PeerError): if it fails, with the last lines of its output.
+    """
+    with log.open("a", encoding="utf8") as output:
+        try:
+            done = subprocess.run(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=os.environ | {"NO_COLOR": "1"} | (environment or {}),
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise PeerError(f"took more than {timeout:g} seconds: {last_lines(log)}") from error
+        except OSError as error:
+            raise PeerError(str(error)) from error
+    if done.returncode:
+        raise PeerError(f"exit status {done.returncode}: {last_lines(log)}")
+
+
+def last_lines(log: Path) -> str:
+    lines = log.read_text(encoding="utf8", errors="replace").splitlines()
+    return " / ".join([line.strip() for line in lines if line.strip()][-LAST_LINES:])

@@ -1,0 +1,260 @@
+"""Fetch the sets of an AMR corpus, and convert them to spaCy's format.
+
+    python -m project.amr_data fetch NAME FOLDER --data SOURCE --train-ids IDS --dev-ids IDS [--test-ids IDS]
+    python -m project.amr_data fetch NAME FOLDER --train SOURCE --dev SOURCE [--test SOURCE]
+    python -m project.amr_data convert FOLDER OUTPUT [--words tokenizer] [--lang en]
+
+A SOURCE is a URL, or the path of a file or of a folder of files (.txt, .amr). IDS are ids and ranges of them
+with white space between, as in "lpp_1943.289..1562". FOLDER gets train.txt, dev.txt and perhaps test.txt, and
+OUTPUT the same as .spacy, without the AMRs that can't be read. What is done already is left as it is; what
+was downloaded is not asked for again as long as FOLDER is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from wasabi import msg
+
+from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, amr_files
+from spacy_g2g.amr.formats.amr_file import read_metadata, select_ids
+from spacy_g2g.cli.common import user_errors
+from spacy_g2g.cli.convert_amr import convert_amr
+
+from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
+from .treebank_settings import AMR, UNSET, choose_language, read_source
+from .up_to_date import is_done, made_from, mark_done
+
+#: Seconds without an answer until a download is given up.
+TIMEOUT = 60
+#: Of corpora whose language code is not given.
+LANG = "en"
+WORDS = ("file", "tokenizer")
+
+_HTML = re.compile(r"\s*<(!doctype|html|\?xml)\b", re.I)
+_GRAPH = re.compile(r"^\s*\(", re.M)
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+class AmrDataError(Exception):
+    """What is wrong with an AMR corpus, and what was expected."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where a set is from.
+
+    source: A URL or path. ids: Which AMRs of it, as ``select_ids`` reads them; none for all.
+    """
+
+    source: str
+    ids: tuple[str, ...] = ()
+
+
+def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, Part]:
+    """Where each set is from: sources by set, if there is any, else ids by set of one source.
+
+    Raises AmrDataError where there is no training or no development set.
+    """
+    given = {split: source for split, source in sources.items() if source not in UNSET}
+    parts = {split: Part(source) for split, source in given.items()}
+    if not given and data not in UNSET:
+        wanted = {split: tuple(text.split()) for split, text in ids.items() if text not in UNSET}
+        parts = {split: Part(data, names) for split, names in wanted.items() if names}
+    missing = [split for split in ("train", "dev") if split not in parts]
+    if missing:
+        names = " and no ".join(f"amr_{split}" for split in missing)
+        raise AmrDataError(
+            f"There is no {names}. Expected amr_train and amr_dev, or amr_data with amr_train_ids and "
+            "amr_dev_ids."
+        )
+    return parts
+
+
+def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str) -> None:
+    """Put the sets of a corpus into a folder as train.txt, dev.txt and test.txt, or nothing at all.
+
+    Raises AmrDataError for what is not there, is no AMRs, or has none of the ids.
+    """
+    sources = list(dict.fromkeys(part.source for part in parts.values()))
+    # file:// addresses are paths, so that a change is seen.
+    paths = {source: local_path(source) for source in sources}
+    files = {source: _files_at(path) for source, path in paths.items() if path is not None}
+    made = made_from(
+        {str(file): file for found in files.values() for file in found},
+        name=name, license=data_license, parts={split: [p.source, *p.ids] for split, p in parts.items()},
+    )  # fmt: skip
+    if is_done(folder, made):
+        return
+    texts = {
+        source: "\n\n".join(map(_read, files[source])) if source in files else _download(source)
+        for source in sources
+    }
+    with staging_folder(folder) as temporary:
+        staged = temporary / "staged"
+        staged.mkdir()
+        found = {
+            split: _write_set(staged / f"{split}.txt", split, part, texts[part.source])
+            for split, part in parts.items()
+        }
+        is_local = paths[parts["train"].source] is not None
+        origin = FILES if is_local else parts["train"].source
+        write_source(
+            staged, kind=AMR, treebank=name, tag="", origin=origin, commit="", code=LANG,
+            license=data_license, parts=found,
+        )  # fmt: skip
+        if folder.exists():
+            folder.rename(temporary / "old")
+        staged.rename(folder)
+    mark_done(folder, made)
+
+
+def _files_at(path: Path) -> list[Path]:
+    try:
+        return amr_files(path, AMR_SUFFIXES)
+    except (ValueError, OSError) as error:
+        raise AmrDataError(str(error)) from error
+
+
+def _read(path: Path) -> str:
+    return _check(path.read_bytes(), str(path))
+
+
+def _download(url: str) -> str:
+    msg.info(f"Download of {url}")
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "spacy-g2g"}), timeout=TIMEOUT) as response:
+            content: bytes = response.read()
+    except (OSError, HTTPException, ValueError) as error:
+        if isinstance(error, HTTPError):
+            error.close()
+        raise AmrDataError(
+            f"Can't download {url}: {error}. Expected a file of AMRs there; name another address, or the "
+            "path of a file, by --vars.amr_data or --vars.amr_train and others."
+        ) from error
+    return _check(content, url)
+
+
+def _check(content: bytes, source: str) -> str:
+    """The text of a file, if it is one of AMRs."""
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise AmrDataError(
+            f"{source}: byte {error.object[error.start]} at {error.start} is not UTF-8. Expected text."
+        ) from error
+    if _HTML.match(text):
+        raise AmrDataError(
+            f"{source} is a page of HTML, not data: it begins with {_start(text)}. Expected a file of AMRs."
+        )
+    if not _GRAPH.search(text):
+        raise AmrDataError(
+            f"{source} has no AMR: it begins with {_start(text)}. Expected comments such as # ::id and "
+            "# ::snt, then a graph such as (b / bark-01), and an empty line after it."
+        )
+    return text
+
+
+def _start(text: str) -> str:
+    return repr(text.strip()[:60])
+
+
+def _write_set(path: Path, split: str, part: Part, text: str) -> dict[str, Any]:
+    """Write the AMRs of a set as they stand in their file. Gives source, checksum, ids and number."""
+    blocks = _EMPTY_LINES.split(text.strip())
+    # Not the comments that a file begins with.
+    blocks = [block for block in blocks if _GRAPH.search(block) or _id(block)]
+    if part.ids:
+        is_wanted, ids = _selection(part.ids), [_id(block) for block in blocks]
+        blocks = [block for block, name in zip(blocks, ids, strict=True) if is_wanted(name)]
+        if not blocks:
+            raise AmrDataError(
+                f"{part.source} has no AMR with the ids {' '.join(part.ids)!r}. Expected amr_{split}_ids "
+                f"among its {len(ids)} ids, the first of which is {ids[0]!r}."
+            )
+    content = "".join(f"{block}\n\n" for block in blocks)
+    path.write_text(content, encoding="utf8", newline="")
+    sha = hashlib.sha256(content.encode("utf8")).hexdigest()
+    msg.good(f"{split}: {len(blocks)} AMRs of {part.source}")
+    return {"file": part.source, "sha256": sha, "ids": " ".join(part.ids), "amrs": len(blocks)}
+
+
+def _selection(ids: Sequence[str]) -> Callable[[str], bool]:
+    try:
+        return select_ids(ids)
+    except ValueError as error:
+        raise AmrDataError(str(error)) from error
+
+
+def _id(block: str) -> str:
+    comments = (line.strip() for line in block.splitlines())
+    return read_metadata(line for line in comments if line.startswith("#")).get("id", "")
+
+
+def convert(folder: Path, output: Path, words: str, lang: str) -> None:
+    """Write the sets that were fetched as .spacy files, without the AMRs that can't be read."""
+    lang = choose_language(lang, read_source(folder))
+    for split in SPLITS:
+        source, target = folder / f"{split}.txt", output / f"{split}.spacy"
+        if not source.exists():
+            target.unlink(missing_ok=True)
+            continue
+        made = made_from({"amrs": source}, words=words, lang=lang)
+        if is_done(target, made):
+            continue
+        options = AmrOptions(gold_tokens=words == "file", on_error="skip")
+        with user_errors():
+            counts = convert_amr([source], target, options, lang=lang, silent=False)
+        mark_done(target, made)
+        left_out = f"{len(counts.skipped)} left out"
+        msg.good(f"{target}: {counts.amrs} AMRs, {counts.words} words, {left_out}")
+
+
+def arguments(given: list[str] | None) -> argparse.Namespace:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = cli.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("fetch")
+    command.add_argument("name", help="name of the corpus")
+    command.add_argument("folder", type=Path, help="folder for train.txt, dev.txt and test.txt")
+    command.add_argument("--data", default="", help="URL or path of AMRs of all sets")
+    command.add_argument("--license", default="", help="licence of the data")
+    for split in SPLITS:
+        command.add_argument(f"--{split}-ids", default="", help="ids of a set in --data")
+        command.add_argument(f"--{split}", default="", help="URL or path of a set; --data is not read then")
+    command = commands.add_parser("convert")
+    command.add_argument("folder", type=Path, help="folder that fetch made")
+    command.add_argument("output", type=Path, help="folder for train.spacy, dev.spacy and test.spacy")
+    command.add_argument("--words", choices=WORDS, default=WORDS[0], help="words of the file or a tokenizer")
+    command.add_argument("--lang", default="", help=f"language code of the tokenizer; empty for {LANG}")
+    return cli.parse_args(given)
+
+
+def main(given: list[str] | None = None) -> None:
+    args = arguments(given)
+    if args.command == "convert":
+        convert(args.folder, args.output, args.words, args.lang)
+        return
+    # Leaves as by an error, so that what is half done is removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
+    try:
+        sources = {split: getattr(args, split) for split in SPLITS}
+        ids = {split: getattr(args, f"{split}_ids") for split in SPLITS}
+        data_license = "" if args.license in UNSET else args.license
+        fetch(args.name, args.folder, choose_parts(args.data, sources, ids), data_license)
+    except AmrDataError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

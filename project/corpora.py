@@ -1,0 +1,40 @@
+"""Convert a treebank's training and development sets: `corpora.py FOLDER OUTPUT [--n-sents N]`.
+
+What is converted already is left as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from wasabi import msg
+
+from spacy_g2g.cli.common import user_errors
+from spacy_g2g.cli.convert import convert
+
+from .up_to_date import is_done, made_from, mark_done
+
+
+def convert_once(source: Path, output: Path, n_sents: int) -> None:
+    sources = made_from({"treebank": source}, n_sents=n_sents)
+    if is_done(output, sources):
+        return
+    with user_errors():
+        counts = convert([source], output, n_sents=n_sents, silent=False)
+    mark_done(output, sources)
+    msg.good(f"{output}: {counts.sentences} sentences, {counts.words} words, {counts.docs} Docs")
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__)
+    cli.add_argument("folder", type=Path, help="folder with train.conllu and dev.conllu")
+    cli.add_argument("output", type=Path, help="folder for train.spacy and dev.spacy")
+    cli.add_argument("--n-sents", type=int, default=1, help="sentences a Doc")
+    args = cli.parse_args()
+    for split in ("train", "dev"):
+        convert_once(args.folder / f"{split}.conllu", args.output / f"{split}.spacy", args.n_sents)
+
+
+if __name__ == "__main__":
+    main()

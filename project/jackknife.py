@@ -1,0 +1,192 @@
+"""Parse a training set by parsers that have not seen it: `jackknife.py TRAIN OUTPUT --dev DEV ...`.
+
+TRAIN (.spacy or .conllu) is dealt to folds; for each fold a parser is trained on all the others and parses
+it. OUTPUT (.conllu or .spacy) has the whole training set in its order with the predicted trees, as the
+`predicted` corpus of spacy_g2g.RefinerCorpus.v1. A parser's trees on its own training sentences would be
+better than those that a refiner gets later. Run again after an interruption, it keeps the folds that are
+parsed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import spacy
+from spacy.cli.train import train
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import load_config
+from spacy.vocab import Vocab
+from wasabi import msg
+
+from spacy_g2g.cli.common import atomic_path, check_suffix
+from spacy_g2g.cli.parse import parse
+from spacy_g2g.data.corpus import corpus_files, read_docs, unparsed_copy
+from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
+from spacy_g2g.formats.conllu import write_conllu
+from spacy_g2g.pipeline.scorers import score_ud
+
+from .train import CONFIG, count_corpus
+from .training_config import (
+    BEST,
+    choose_config,
+    choose_steps,
+    overrides,
+    pipeline_config,
+    step_settings,
+    used_encoder,
+)
+from .treebank_settings import choose_encoder, choose_language, read_source
+from .up_to_date import digest
+
+LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
+#: Arguments that the trees depend on, beside files.
+SETTINGS = ("encoder", "lang", "steps", "epochs", "folds", "block", "seed")
+
+
+def deal(n_docs: int, n_folds: int, block: int, seed: int) -> list[list[int]]:
+    """Sorted numbers of the Docs of each fold: blocks of Docs in a row, shuffled and dealt in turn."""
+    starts = list(range(0, n_docs, block)) if block > 0 else []
+    if n_folds < 2 or len(starts) < n_folds:
+        raise SystemExit(
+            f"Can't deal {n_docs} Docs in blocks of {block} to {n_folds} folds: expected 2 or more folds, "
+            "and at least as many blocks."
+        )
+    random.Random(seed).shuffle(starts)
+    folds = [[i for start in starts[k::n_folds] for i in range(start, start + block)] for k in range(n_folds)]
+    return [sorted(i for i in fold if i < n_docs) for fold in folds]
+
+
+def write_docs(docs: Sequence[Doc], path: Path) -> None:
+    """Write Docs as .spacy or .conllu."""
+    with atomic_path(path) as temporary:
+        if path.suffix == ".spacy":
+            DocBin(docs=docs, store_user_data=True).to_disk(temporary)
+            return
+        sentences = (s for i, doc in enumerate(docs, start=1) for s in doc_to_sentences(doc, doc_id=str(i)))
+        with temporary.open("w", encoding="utf8", newline="") as file_:
+            file_.writelines(write_conllu(sentences))
+
+
+def without_tree(doc: Doc) -> Doc:
+    """A copy without the gold tree, which a pipeline could read."""
+    copy = unparsed_copy(doc, list(TOKEN_ANNOTATIONS))
+    copy.user_data = doc.user_data
+    return copy
+
+
+def las(predicted: Sequence[Doc], gold: Sequence[Doc]) -> float:
+    """Labelled attachment score in percent; 0 where there are no gold trees."""
+    pairs = zip(predicted, gold, strict=True)
+    return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
+
+
+def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]:
+    """The parsed Docs of a fold, which must have the words of its gold Docs."""
+    docs = list(read_docs([folder / PREDICTED], vocab))
+    if [[token.text for token in doc] for doc in docs] != [[token.text for token in doc] for doc in gold]:
+        raise SystemExit(
+            f"{folder / PREDICTED} is not of this training set and these folds: delete {folder}."
+        )
+    return docs
+
+
+def parse_fold(
+    folder: Path, learned: Sequence[Doc], held_out: Sequence[Doc], args: argparse.Namespace
+) -> None:
+    """Train on ``learned`` and parse ``held_out``; the parser is deleted afterwards."""
+    write_docs(learned, folder / LEARNED)
+    write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
+    path = choose_config(args.config, args.encoder)
+    config = load_config(path)
+    batches = count_corpus(folder / LEARNED, config)["batches"] if args.epochs else 0
+    settings = overrides(used_encoder(config, args.encoder), args.lang)
+    settings |= step_settings(config, choose_steps(args.steps, args.epochs, batches))
+    settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}
+    pipeline_config(path, settings).to_disk(folder / CONFIG, interpolate=False)
+    output = folder / "training"
+    train(folder / CONFIG, output, use_gpu=args.gpu)
+    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, silent=False)
+    shutil.rmtree(output)
+
+
+def check_settings(work: Path, args: argparse.Namespace) -> None:
+    """Record what the trees depend on, or stop where the folder has folds made with other settings."""
+    config = choose_config(args.config, args.encoder)
+    files = {"train": args.train, "dev": args.dev, "config": config}
+    settings = {name: digest(Path(path)) for name, path in files.items()}
+    settings |= {name: getattr(args, name) for name in SETTINGS}
+    path = work / "settings.json"
+    found = json.loads(path.read_text(encoding="utf8")) if path.exists() else settings
+    different = sorted(name for name in settings if found.get(name) != settings[name])
+    if different:
+        raise SystemExit(
+            f"{work} has folds made with other settings: {', '.join(different)}. Expected the same ones, or "
+            "another --work folder."
+        )
+    work.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
+
+
+def jackknife(args: argparse.Namespace) -> float:
+    """Write the predicted trees of the training set; gives their LAS. Arguments as of the command."""
+    check_suffix(args.output, [".conllu", ".spacy"])
+    source = read_source(args.data)
+    args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
+    vocab = spacy.blank(args.lang).vocab
+    gold = list(read_docs(corpus_files(args.train), vocab))
+    folds = deal(len(gold), args.folds, args.block, args.seed)
+    work = args.work or args.output.with_suffix(".folds")
+    check_settings(work, args)
+    predicted: dict[int, Doc] = {}
+    for k, fold in enumerate(folds, start=1):
+        folder, inside = work / str(k), set(fold)
+        held_out = [gold[i] for i in fold]
+        learned = [doc for i, doc in enumerate(gold) if i not in inside]
+        msg.divider(f"Fold {k} of {len(folds)}: learns from {len(learned)} Docs, parses {len(fold)}")
+        if not (folder / PREDICTED).exists():
+            parse_fold(folder, learned, held_out, args)
+        docs = read_predicted(folder, held_out, vocab)
+        msg.good(f"Fold {k}: LAS {las(docs, held_out):.2f}")
+        predicted.update(zip(fold, docs, strict=True))
+    docs = [predicted[i] for i in range(len(gold))]
+    write_docs(docs, args.output)
+    score = las(docs, gold)
+    msg.good(f"{args.output}: {len(docs)} Docs, LAS {score:.2f}")
+    return score
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("train", type=Path, help="training corpus, .spacy or .conllu")
+    parser.add_argument("output", type=Path, help="file for the same with predicted trees, .conllu or .spacy")
+    parser.add_argument("--dev", required=True, help="corpus to choose each parser's best step on")
+    parser.add_argument("--folds", type=int, default=5, help="number of folds, and of parsers")
+    parser.add_argument("--block", type=int, default=10, help="Docs in a row that stay in one fold")
+    parser.add_argument("--seed", type=int, default=0, help="of the dealing of blocks to folds")
+    parser.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
+    parser.add_argument("--data", type=Path, help="folder of the treebank, which says its name and language")
+    parser.add_argument(
+        "--encoder",
+        default="",
+        help="hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none",
+    )
+    parser.add_argument("--lang", default="", help="language code of the pipeline; empty for the treebank's")
+    parser.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
+    parser.add_argument(
+        "--epochs", type=float, default=0, help="the steps of so many epochs; 0 for the config's"
+    )
+    parser.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    parser.add_argument("--work", type=Path, help="folder for the folds; beside the output if not given")
+    jackknife(parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""What a package says of its pipeline: meta.json and the model card, from what training and scoring noted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
+
+from .markdown import Table, markdown_table
+from .treebank_settings import AMR, encoder_license, pipeline_name
+
+#: Metrics of a card, by the sets of `project/score.py`.
+DEPENDENCY_METRICS = ("UAS", "LAS", "CLAS", "UAS_nopunct", "LAS_nopunct")
+TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
+AMR_METRICS = ("Smatch", "Concepts")
+METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
+AMR_PARSER = "amr_parser"
+#: Components that annotate columns which others leave empty.
+TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "attribute_ruler")
+#: What components have learned.
+TASKS = {
+    "senter": "sentence boundaries",
+    "tagger": "tags",
+    "morphologizer": "morphology",
+    "trainable_lemmatizer": "lemmas",
+    "parser": "dependency trees",
+    "g2g_parser": "dependency trees",
+    "rng_refiner": "dependency trees",
+    AMR_PARSER: "AMRs",
+}
+#: What a package says of its treebank, beside the address.
+TREEBANK_FACTS = ("kind", "treebank", "tag", "commit", "license", "date")
+SET_NAMES = {
+    "dev": "development set",
+    "test": "test set",
+    "dev_raw": "development set, from text",
+    "test_raw": "test set, from text",
+}
+CODE_LICENSE = "MIT"
+NOTES = (
+    "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless they say from text: "
+    "punctuation counts, label subtypes do not."
+)
+AMR_NOTES = (
+    "Scores are Smatch, over the triples of all sentences and without links to Wikipedia, and the F1 score "
+    "of concepts alone; on gold words and sentences."
+)
+
+
+def complete_meta(
+    meta: Mapping[str, Any], facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
+) -> dict[str, Any]:
+    """A pipeline's meta with what its package says.
+
+    facts: As of facts.json of the metrics.
+    scores: JSON of `g2g evaluate`, by set.
+    size: Of the pipeline, in bytes.
+    """
+    treebank, training = facts.get("treebank", {}), facts.get("training", {})
+    name = treebank_name(treebank)
+    performance = dict(meta.get("performance", {}))
+    for letter, rate in {"p": "precision", "r": "recall", "f": "f1"}.items():
+        if "Smatch" in scores.get("dev", {}):
+            # Training has noted those of the last evaluation, not of the mean of the best weights.
+            performance[f"smatch_{letter}"] = scores["dev"]["Smatch"][rate]
+    for split, metrics in scores.items():
+        shown = metrics_of(split, meta.get("pipeline", []))
+        performance |= {f"{split}_{m.lower()}": metrics[m]["f1"] for m in shown if m in metrics}
+    if training.get("parser"):
+        training = {**training, "parser": pipeline_name(training["parser"])}
+    components = meta.get("pipeline", [])
+    tasks = ", ".join(dict.fromkeys(TASKS[name] for name in components if name in TASKS)) or "A pipeline"
+    return {
+        **meta,
+        "description": f"{tasks[0].upper()}{tasks[1:]}, trained on {name}: {', '.join(components)} "
+        f"({size / 1e6:.0f} MB).",
+        "license": treebank.get("license") or "unknown",
+        "sources": _sources(treebank, training),
+        "performance": performance,
+        "notes": AMR_NOTES if treebank.get("kind") == AMR else NOTES,
+        "spacy_g2g": {
+            "size_in_bytes": size,
+            "code_license": CODE_LICENSE,
+            # Without paths of the machine that it was made on.
+            "treebank": {key: treebank[key] for key in TREEBANK_FACTS if key in treebank},
+            "training": training,
+            "exclude_punct": facts.get("exclude_punct", ""),
+        },
+    }
+
+
+def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
+    """Metrics of what a pipeline annotates, of a set that is read from gold words or from text."""
+    if AMR_PARSER in pipeline:
+        return AMR_METRICS
+    tokens = TOKEN_METRICS if set(TAGGERS) & set(pipeline) else ()
+    segments = ("Tokens", "Sentences", "Words") if split.endswith("_raw") else ()
+    return (*segments, *tokens, *DEPENDENCY_METRICS)
+
+
+def treebank_name(treebank: Mapping[str, Any]) -> str:
+    """Name and tag."""
+    return " ".join(filter(None, [treebank.get("treebank", "data that was not noted"), treebank.get("tag")]))
+
+
+def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[dict[str, str]]:
+    sources = [{"name": treebank_name(treebank), "license": treebank.get("license") or "unknown"}]
+    if treebank.get("origin", "").startswith(("http://", "https://")):
+        sources[0]["url"] = treebank["origin"]
+    if encoder := training.get("encoder"):
+        sources.append({"name": encoder, "license": encoder_license(encoder)})
+    return [*sources, {"name": "spacy-g2g (code)", "license": CODE_LICENSE}]
+
+
+def model_card(meta: Mapping[str, Any]) -> str:
+    """The README.md of a package, of what `complete_meta` made."""
+    facts = meta["spacy_g2g"]
+    parts = [
+        f"# {meta['lang']}_{meta['name']} {meta['version']}",
+        meta["description"],
+        f'```python\nimport spacy\n\nnlp = spacy.load("{meta["lang"]}_{meta["name"]}")\n```',
+        markdown_table([("", ""), *_overview(meta, facts)]),
+        "## Scores",
+        meta["notes"] + _without_punctuation(facts.get("exclude_punct")),
+        markdown_table(score_rows(meta["performance"])),
+        "## Training",
+        markdown_table([("", ""), *_training(facts.get("training", {}))]),
+        "## Licences",
+        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the {_data(facts)}, "
+        "whose licence may bind those who use them or pass them on (see LICENSES_SOURCES): one with NC does "
+        "not allow commercial use.",
+        markdown_table([("source", "licence"), *((s["name"], s["license"]) for s in meta["sources"])]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _data(facts: Mapping[str, Any]) -> str:
+    return "AMR corpus" if facts.get("treebank", {}).get("kind") == AMR else "treebank"
+
+
+def _without_punctuation(rule: str | None) -> str:
+    return f" Punctuation that is left out: {PUNCTUATION_RULES[rule].text}." if rule else ""
+
+
+def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    treebank = facts.get("treebank", {})
+    labels = ", ".join(f"{name} {len(found)}" for name, found in meta.get("labels", {}).items() if found)
+    return [
+        (_data(facts), treebank_name(treebank)),
+        (f"commit of the {_data(facts)}", treebank.get("commit") or "-"),
+        ("components", ", ".join(meta.get("pipeline", []))),
+        ("labels", labels or "-"),
+        ("size on disk", f"{facts['size_in_bytes'] / 1e6:.1f} MB"),
+        ("requires", ", ".join(meta.get("requirements", [])) or "-"),
+    ]
+
+
+def score_rows(performance: Mapping[str, Any]) -> Table:
+    """A table of percentages: a row a set, the metrics that some set has."""
+    metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in SET_NAMES)]
+    rows = [("", *(metric.replace("_nopunct", " without punctuation") for metric in metrics))]
+    for split, name in SET_NAMES.items():
+        values = [performance.get(f"{split}_{metric.lower()}") for metric in metrics]
+        if any(value is not None for value in values):
+            rows.append((name, *("-" if value is None else f"{100 * value:.2f}" for value in values)))
+    return rows if len(rows) > 1 else [("", "scores"), ("", "none were noted")]
+
+
+def _training(training: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if not training:
+        return [("", "nothing was noted")]
+    versions = ", ".join(f"{name} {value}" for name, value in training["versions"].items())
+    rows = [
+        ("encoder", training["encoder"] or "none: trained from scratch"),
+        ("config", training["config"]),
+        ("steps at most", f"{training['max_steps']} ({training['epochs']} epochs)"),
+        ("training set", f"{training['sentences']} sentences, {training['words']} words"),
+        ("time", f"{training['minutes']} minutes on {training['device']}"),
+        ("date", training["date"]),
+        ("versions", versions),
+    ]
+    return [*rows, ("refines", training["parser"])] if training.get("parser") else rows

@@ -1,0 +1,95 @@
+"""Package a trained pipeline with its model card: `package.py MODEL FOLDER METRICS OUTPUT --name N ...`.
+
+OUTPUT gets what `spacy package` makes, a folder with a wheel in `dist`. Before that the pipeline's meta.json
+is given a description, licences, sources, scores and what is known of the training, and a README.md that says
+the same is written (project/model_card.py). What is packaged already is left as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+from pathlib import Path
+
+from spacy.cli.package import package
+
+from .model_card import complete_meta, model_card
+from .treebank_settings import read_source
+from .up_to_date import is_done, made_from, mark_done, read_facts
+
+SETS = ("dev", "test", "dev_raw", "test_raw")
+
+
+def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, version: str) -> None:
+    """A copy of a pipeline (by hard links where there are any) with its card, for `spacy package`."""
+    shutil.copytree(model, folder, copy_function=_link)
+    meta = json.loads((model / "meta.json").read_text(encoding="utf8"))
+    paths = {split: metrics / f"{split}.json" for split in SETS}
+    scores = {
+        split: json.loads(path.read_text(encoding="utf8")) for split, path in paths.items() if path.exists()
+    }
+    facts = read_facts(metrics) or {"treebank": read_source(data), "training": read_facts(model.parent)}
+    size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
+    meta |= {"name": name, "version": version}
+    meta = complete_meta(meta, facts, scores, size)
+    _write(folder / "meta.json", json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
+    _write(folder / "README.md", model_card(meta))
+    licenses = sorted(data.glob("LICENSE*"))
+    if licenses:
+        text = "".join(path.read_text(encoding="utf8", errors="replace") for path in licenses)
+        _write(folder / "LICENSE", text)
+        names = [f"{source['name']}: {source.get('license', 'unknown')}\n" for source in meta["sources"]]
+        _write(folder / "LICENSES_SOURCES", "".join(names) + f"\nLicence of the treebank:\n\n{text}")
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _write(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)  # not into the file that a hard link shares
+    path.write_text(text, encoding="utf8")
+
+
+def make_package(args: argparse.Namespace) -> None:
+    inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
+    inputs |= {f"metrics_{path.stem}": path for path in sorted(args.metrics.glob("*.json"))}
+    made = made_from(inputs, name=args.name, version=args.version)
+    lang = json.loads((args.model / "meta.json").read_text(encoding="utf8"))["lang"]
+    name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
+    output = args.output / f"{name}-{args.version}"
+    if is_done(output, made):
+        return
+    unfinished = args.output / ".unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    try:
+        stage(args.model, args.folder, args.metrics, unfinished / "pipeline", args.name, args.version)
+        package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
+        if not list((unfinished / output.name / "dist").glob("*.whl")):
+            raise SystemExit(f"No wheel was built for {output}: expected one, see above.")
+        shutil.rmtree(output, ignore_errors=True)
+        (unfinished / output.name).rename(output)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    mark_done(output, made)
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("model", type=Path, help="folder of a trained pipeline")
+    cli.add_argument("folder", type=Path, help="folder of the treebank, with its licence")
+    cli.add_argument("metrics", type=Path, help="folder of the pipeline's scores")
+    cli.add_argument("output", type=Path, help="folder for the package's folder")
+    cli.add_argument("--name", required=True, help="name of the package, after the language code")
+    cli.add_argument("--version", required=True, help="version of the package")
+    make_package(cli.parse_args())
+
+
+if __name__ == "__main__":
+    main()

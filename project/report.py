@@ -1,0 +1,260 @@
+"""Tables over all treebanks that were scored, beside the papers': `report.py METRICS TABLES.md TABLES.html`.
+
+METRICS has a folder for each run, as project/score.py writes them. Figures of the papers are those of
+`assets/papers.json`, which names paper, table and column of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.evaluation.page import escape, make_page, make_table
+
+from .markdown import Table, markdown_table
+from .model_card import treebank_name
+from .score import KINDS
+from .treebank_settings import read_table
+from .up_to_date import FACTS
+
+PAPERS = Path(__file__).parent.parent / "assets" / "papers.json"
+#: Names in scores of a metric with and without punctuation.
+WITHOUT = {"UAS": "UAS_nopunct", "LAS": "LAS_nopunct"}
+NONE = "-"
+OURS = "this library"
+
+Scores = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass
+class Run:
+    """Scores of a parser, its refiner and a whole pipeline, trained on one treebank.
+
+    scores: By kind (see `score.py`) and set, as `g2g evaluate` writes them. facts: By kind.
+    """
+
+    name: str
+    scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def treebank(self) -> dict[str, Any]:
+        return next((f["treebank"] for f in self.facts.values() if f.get("treebank")), {})
+
+    @property
+    def title(self) -> str:
+        """Its name, with the tag where it is a release."""
+        tag = self.treebank.get("tag", "")
+        return f"{self.name} {tag}".strip()
+
+    def percent(self, kind: str, split: str, metric: str) -> float | None:
+        score = self.scores.get(kind, {}).get(split, {}).get(metric)
+        return None if score is None else 100 * score["f1"]
+
+
+@dataclass
+class Section:
+    """A table with its title, what is said of it, and the groups of its columns after the first."""
+
+    title: str
+    note: str
+    rows: Table
+    groups: Sequence[tuple[str, int]]
+
+
+def read_runs(metrics: Path) -> list[Run]:
+    """Runs in the order of the table of treebanks, then by name."""
+    runs: dict[str, Run] = {}
+    for folder in sorted(path for path in metrics.iterdir() if path.is_dir()):
+        files = {path.stem: path for path in folder.glob("*.json")}
+        facts = (
+            json.loads(files.pop(Path(FACTS).stem).read_text(encoding="utf8"))
+            if (folder / FACTS).exists()
+            else {}
+        )
+        scores = {split: json.loads(path.read_text(encoding="utf8")) for split, path in sorted(files.items())}
+        if scores:
+            run = runs.setdefault(facts.get("run", folder.name), Run(facts.get("run", folder.name)))
+            kind = facts.get("kind", KINDS[0])
+            run.scores[kind], run.facts[kind] = scores, facts
+    order = {name: i for i, name in enumerate(read_table()["treebanks"])}
+    return sorted(
+        runs.values(), key=lambda run: (order.get(run.treebank.get("treebank"), len(order)), run.name)
+    )
+
+
+def make_sections(runs: Sequence[Run], papers: Mapping[str, Any]) -> list[Section]:
+    ud, penn = papers["ud"], papers["penn"]
+    kinds = [kind for kind in KINDS if any(kind in run.scores for run in runs)]
+    sections = []
+    for metric in ("LAS", "UAS"):
+        tables = [table for table in ud["tables"] if table["metric"] == metric]
+        note = f"Papers: {ud['data']}. A star marks a run on other data than theirs."
+        sections.append(_beside_papers(f"{metric}, test sets", note, runs, kinds, metric, tables, ud["tag"]))
+    rows = _own_rows(runs, kinds, "dev", ("UAS", "LAS", "CLAS"))
+    sections.append(Section("Development sets", "Gold words and sentences.", *rows))
+    without = [run for run in runs if any(facts.get("exclude_punct") for facts in run.facts.values())]
+    for metric, name in WITHOUT.items() if without else ():
+        tables = [table for table in penn["tables"] if table["metric"] == metric]
+        note = f"What is punctuation stands under sources. Papers: {penn['data']}."
+        title = f"{metric} without punctuation, test sets"
+        sections.append(_beside_papers(title, note, without, kinds, name, tables, None))
+    raw = [run for run in runs if any("test_raw" in scores for scores in run.scores.values())]
+    if raw:
+        metrics = ("Tokens", "Sentences", "Words", "UPOS", "Lemmas", "UAS", "LAS")
+        rows = _own_rows(raw, [kind for kind in kinds if kind == "pipeline"], "test_raw", metrics)
+        sections.append(Section("From text, test sets", "The pipeline finds words and sentences.", *rows))
+    sections.append(Section("Sources", "What each number was made of.", _source_rows(runs), ()))
+    return [section for section in sections if len(section.rows) > 1]
+
+
+def _beside_papers(
+    title: str,
+    note: str,
+    runs: Sequence[Run],
+    kinds: Sequence[str],
+    name: str,
+    tables: Sequence[Mapping[str, Any]],
+    tag: str | None,
+) -> Section:
+    """Our figures and those of tables of the papers, with averages over the treebanks of both.
+
+    Runs of a treebank have suffixes after its name: each suffix has an average of its own.
+    """
+    head = ("treebank", *kinds, *(column for table in tables for column in table["columns"]))
+    body: list[Sequence[str]] = []
+    numbers: dict[str, list[list[float | None]]] = {}
+    for run in runs:
+        treebank = run.treebank.get("treebank", "")
+        ours = [run.percent(kind, "test", name) for kind in kinds]
+        theirs = [
+            value for table in tables for value in table["rows"].get(treebank, [None] * len(table["columns"]))
+        ]
+        if all(value is None for value in ours):
+            continue
+        known = any(value is not None for value in theirs)
+        same = tag is None or run.treebank.get("tag") == tag
+        body.append((run.title + ("" if same or not known else " *"), *map(_number, [*ours, *theirs])))
+        if known and same:
+            numbers.setdefault(run.name.removeprefix(treebank), []).append([*ours, *theirs])
+    for suffix, rows in numbers.items():
+        if len(rows) > 1:
+            which = "these" if len(numbers) == 1 else f"the {suffix or 'unsuffixed'}"
+            average = f"average of {which} {len(rows)}" + ("" if tag is None else f" at {tag}")
+            body.append((average, *map(_number, map(_mean, zip(*rows, strict=True)))))
+    groups = [(OURS, len(kinds))]
+    groups += [(f"{table['short']}, table {table['table']}", len(table["columns"])) for table in tables]
+    return Section(title, note, [head, *body], [("", 1), *groups])
+
+
+def _own_rows(
+    runs: Iterable[Run], kinds: Sequence[str], split: str, metrics: Sequence[str]
+) -> tuple[Table, list[tuple[str, int]]]:
+    rows = [("treebank", *(metric for _ in kinds for metric in metrics))]
+    for run in runs:
+        values = [run.percent(kind, split, metric) for kind in kinds for metric in metrics]
+        if any(value is not None for value in values):
+            rows.append((run.title, *map(_number, values)))
+    return rows, [("", 1), *((kind, len(metrics)) for kind in kinds)]
+
+
+def _source_rows(runs: Iterable[Run]) -> Table:
+    head = (
+        "run",
+        "kind",
+        "treebank",
+        "commit",
+        "licence",
+        "encoder",
+        "config",
+        "steps at most",
+        "epochs",
+        "sentences",
+    )
+    rows: list[Sequence[str]] = [(*head, "device", "punctuation left out", "trained", "with", "scored", "by")]
+    for run in runs:
+        for kind, facts in run.facts.items():
+            treebank, training = facts.get("treebank") or {}, facts.get("training") or {}
+            versions = " ".join(f"{name} {value}" for name, value in training.get("versions", {}).items())
+            config = training.get("config") or NONE
+            values = [
+                treebank
+                and treebank_name(treebank) + (" (files)" if treebank.get("origin") == "files" else ""),
+                treebank.get("commit", "")[:12],
+                treebank.get("license"),
+                training.get("encoder") or (training and "none"),
+                config,
+                *(training.get(key) for key in ("max_steps", "epochs", "sentences", "device")),
+                facts.get("exclude_punct"),
+                training.get("date"),
+                versions,
+                facts.get("date"),
+                facts.get("scored_by"),
+            ]
+            rows.append((run.name, kind, *(str(value) if value else NONE for value in values)))
+    return rows
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+def _number(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"
+
+
+def make_markdown(sections: Iterable[Section], intro: str, papers: Sequence[str]) -> str:
+    parts = ["# Treebanks", intro]
+    for section in sections:
+        head, *rows = section.rows
+        if section.groups:
+            titles = [title for title, n in section.groups for _ in range(n)]
+            head = [f"{title}: {cell}" if title else cell for title, cell in zip(titles, head, strict=True)]
+        parts += [f"## {section.title}", section.note, markdown_table([head, *rows])]
+    parts += ["## Papers", "\n".join(f"- {paper}" for paper in papers)]
+    return "\n\n".join(parts) + "\n"
+
+
+def make_html(sections: Iterable[Section], intro: str, papers: Sequence[str]) -> str:
+    parts = [f"<h1>Treebanks</h1>\n<p>{escape(intro)}</p>"]
+    for section in sections:
+        head, *rows = section.rows
+        table = make_table(section.note, head, rows, groups=section.groups)
+        parts.append(f"<h2>{escape(section.title)}</h2>\n{table}")
+    parts.append("<h2>Papers</h2>\n<ul>" + "".join(f"<li>{escape(paper)}</li>" for paper in papers) + "</ul>")
+    return make_page("Treebanks", "\n".join(parts))
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("metrics", type=Path, help="folder with a folder for each run")
+    cli.add_argument("markdown", type=Path, help="Markdown file to write")
+    cli.add_argument("html", type=Path, help="HTML page to write")
+    args = cli.parse_args()
+    runs = read_runs(args.metrics) if args.metrics.is_dir() else []
+    if not runs:
+        raise SystemExit(
+            f"There are no scores in {args.metrics}. Expected those of the workflow all, for one."
+        )
+    papers = json.loads(PAPERS.read_text(encoding="utf8"))
+    sections = make_sections(runs, papers)
+    intro = (
+        f"Scores of {len(runs)} run(s) in percent, by the CoNLL 2018 metrics on gold words and sentences "
+        "unless a table says otherwise: punctuation counts, label subtypes do not."
+    )
+    tables = [table for group in papers.values() for table in group["tables"]]
+    names = list(dict.fromkeys(f"{table['short']}: {table['paper']}" for table in tables))
+    for path, make in ((args.markdown, make_markdown), (args.html, make_html)):
+        with atomic_path(path) as temporary:
+            temporary.write_text(make(sections, intro, names), encoding="utf8")
+    print(f"{len(runs)} run(s): {args.markdown} and {args.html}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Score a pipeline on a treebank's development and test sets: `score.py MODEL FOLDER METRICS ...`.
+
+METRICS gets dev.json and test.json, and facts.json that says of what: the treebank and what project/train.py
+noted beside the pipeline. What is scored already is left as it is. With `--amrs` the sets are those of AMRs
+that project/amr_data.py converted, and FOLDER is the one that it fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.cli._util import setup_gpu
+from wasabi import msg
+
+import spacy_g2g
+from spacy_g2g.amr.data.corpus import make_amr_corpus
+from spacy_g2g.cli.common import atomic_path, user_errors
+from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
+
+from .treebank_settings import AMR, UNSET, read_source
+from .up_to_date import FACTS, digest, is_done, mark_done, read_facts
+
+KINDS = ("parser", "refined", "pipeline")
+#: Metrics of AMRs by their names in the scores of the pipeline.
+AMR_SCORES = {"Smatch": "smatch", "Concepts": "amr_concepts"}
+
+
+def score_once(
+    model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any
+) -> None:
+    """Write the metrics of one set by a function, unless they are there."""
+    made = {"inputs": {"model": model_digest, "gold": digest(gold)}, "settings": settings}
+    if not is_done(output, made):
+        write()
+        mark_done(output, made)
+
+
+def write_trees(model: Path, gold: Path, output: Path, raw: bool, exclude_punct: str) -> None:
+    scores = evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, silent=False)
+    write_scores(scores, output)
+    print_scores(scores, f"{'text' if raw else 'gold words and sentences'}: {output}")
+
+
+def write_amrs(model: Path, gold: Path, output: Path) -> None:
+    """Write Smatch and the scores of concepts, on gold words and sentences."""
+    nlp = spacy.load(model)
+    found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
+    keys = {"precision": "p", "recall": "r", "f1": "f"}
+    scores = {
+        name: {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
+        for name, prefix in AMR_SCORES.items()
+    }
+    with atomic_path(output) as path:
+        path.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf8")
+    rows = [(name, *(f"{100 * value:.2f}" for value in values.values())) for name, values in scores.items()]
+    msg.divider(f"AMRs, from gold words and sentences: {output}")
+    msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
+
+
+def score(args: argparse.Namespace) -> None:
+    exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
+    model_digest = digest(args.model)
+    for split in ("dev", "test"):
+        gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder / f"{split}.conllu"
+        for raw in (False, True) if args.raw else (False,):
+            output = args.metrics / f"{split}{'_raw' if raw else ''}.json"
+            if not gold.exists():
+                output.unlink(missing_ok=True)
+            elif args.amrs:
+                score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
+            else:
+                write = partial(write_trees, args.model, gold, output, raw, exclude_punct)
+                score_once(model_digest, gold, output, write, raw=raw, exclude_punct=exclude_punct)
+    write_facts(args, exclude_punct)
+
+
+def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
+    """Note what was scored, with the date at which it changed."""
+    facts = {
+        "run": args.run or args.metrics.name,
+        "kind": AMR if args.amrs else args.kind,
+        "treebank": read_source(args.folder),
+        "training": read_facts(args.model.parent),
+        "exclude_punct": exclude_punct,
+        "scored_by": f"spacy-g2g {spacy_g2g.__version__}",
+    }
+    old = read_facts(args.metrics)
+    if {**old, "date": None} == {**facts, "date": None}:
+        return
+    facts["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    with atomic_path(args.metrics / FACTS) as path:
+        path.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+
+
+def main() -> None:
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("model", type=Path, help="folder of a trained pipeline")
+    cli.add_argument("folder", type=Path, help="folder with dev.conllu and perhaps test.conllu")
+    cli.add_argument("metrics", type=Path, help="folder for the scores")
+    cli.add_argument("--run", default="", help="name that a parser and its refiner share in the report")
+    cli.add_argument("--kind", choices=KINDS, default="parser", help="what the pipeline is, in the report")
+    cli.add_argument("--amrs", type=Path, help="folder with dev.spacy and perhaps test.spacy, of AMRs")
+    cli.add_argument("--raw", action="store_true", help="also from text, not from gold words and sentences")
+    cli.add_argument("--exclude-punct", default="", help="also without punctuation; see g2g evaluate")
+    cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    args = cli.parse_args()
+    with user_errors():
+        setup_gpu(args.gpu)
+        score(args)
+
+
+if __name__ == "__main__":
+    main()

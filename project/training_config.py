@@ -1,0 +1,146 @@
+"""Configs of trainings: which config, encoder and number of steps, and how a refiner joins a pipeline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import DependencyParser
+from spacy.util import load_config
+from thinc.api import Config
+from wasabi import msg
+
+from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.word_vectors import get_tok2vec
+
+from .treebank_settings import UNSET
+from .up_to_date import read_facts
+from .wordpiece_encoder import loadable_encoder
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+BEST, LAST = "model-best", "model-last"
+REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
+#: Leaves the mean of several weights in model-last.
+AVERAGE = "spacy_g2g.average_best.v1"
+
+
+def has_setting(config: Mapping[str, Any], setting: str) -> bool:
+    """Whether a config has a setting, given by its dotted name."""
+    value: Any = config
+    for part in setting.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return False
+        value = value[part]
+    return True
+
+
+def choose_config(config: str, encoder: str, parser: str = "") -> Path:
+    """The config of this path, or the one for a refiner, for a pre-trained encoder, or for none."""
+    if config not in UNSET:
+        return Path(config)
+    if parser not in UNSET:
+        return CONFIGS / "rngtr.cfg"
+    return CONFIGS / ("syntr_scratch.cfg" if encoder in UNSET else "syntr_pretrained.cfg")
+
+
+def used_encoder(config: Config, encoder: str) -> str:
+    """The encoder that a training starts from: this one, or the config's if none is given; "" for none.
+
+    A config without `paths.encoder` needs none.
+    """
+    if not has_setting(config, "paths.encoder"):
+        return ""
+    return encoder if encoder not in UNSET else config["paths"]["encoder"] or ""
+
+
+def overrides(encoder: str, lang: str, steps: int = 0) -> dict[str, Any]:
+    """Settings in place of the config's; steps: exactly so many, 0 to leave them (see `step_settings`)."""
+    settings: dict[str, Any] = {"nlp.lang": lang}
+    if encoder not in UNSET:
+        settings["paths.encoder"] = loadable_encoder(encoder)
+    if steps:
+        settings["training.max_epochs"] = 0
+        settings["training.max_steps"] = steps
+        settings[f"{RATE}.total_steps"] = steps
+    return settings
+
+
+def step_settings(config: Config, steps: int) -> dict[str, Any]:
+    """Settings of a training of so many steps, or up to nine more; none for 0, which leaves the config's.
+
+    spaCy evaluates, and keeps the best, at multiples of the evaluations' frequency: the last step is one.
+    """
+    if not steps:
+        return {}
+    every = math.ceil(steps / 10)
+    steps = every * math.ceil(steps / every)
+    settings = {"training.max_epochs": 0, "training.max_steps": steps, "training.eval_frequency": every}
+    config = config.interpolate()
+    if has_setting(config, f"{RATE}.total_steps"):
+        settings[f"{RATE}.total_steps"] = steps
+    else:
+        msg.warn(f"The config has no {RATE}.total_steps: its rate is not fitted to the {steps} steps.")
+    if has_setting(config, f"{RATE}.warmup_steps"):
+        warmup: int = config["training"]["optimizer"]["learn_rate"]["warmup_steps"]
+        settings[f"{RATE}.warmup_steps"] = min(warmup, steps // 10)
+    return settings
+
+
+def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
+    """The config of a refiner behind all components of a trained pipeline, which stay as they are.
+
+    The refiner starts from the parser if it is one of ours with an encoder of its own, else from the
+    checkpoint `encoder`, or from scratch.
+    """
+    if REFINER in {*nlp.pipe_names, *nlp.pipe_factories.values()}:
+        raise SystemExit(
+            f"The pipeline has the components {nlp.pipe_names}, a refiner among them. Expected one without, "
+            "as the workflow all trains it."
+        )
+    parsers = [name for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser | DependencyParser)]
+    if not parsers:
+        raise SystemExit(f"The pipeline has the components {nlp.pipe_names}: expected a parser among them.")
+    names, parser = nlp.pipe_names, parsers[-1]
+    config["nlp"] |= {"lang": nlp.lang, "pipeline": [*names, REFINER]}
+    refiner = config["components"][REFINER]
+    config["components"] = {name: {"source": "${paths.parser}"} for name in names} | {REFINER: refiner}
+    config["training"] |= {"frozen_components": names, "annotating_components": names}
+    config["training"]["before_update"]["components"] = [parser]
+    source: dict[str, Any] = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
+    pipe = nlp.get_pipe(parser)
+    if isinstance(pipe, G2GParser) and get_tok2vec(pipe.model) is None:
+        source = config["initialize"]["components"][REFINER]["encoder"] | {"component": parser}
+    elif encoder not in UNSET:
+        source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}
+    config["initialize"]["components"][REFINER]["encoder"] = source
+    return config
+
+
+def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
+    """The encoder that a refiner starts from, by its config (see `refiner_config`); "" for none."""
+    source = config["initialize"]["components"][REFINER]["encoder"]
+    if "component" in source:
+        return str(read_facts(Path(parser).parent).get("encoder", "the parser's, which was not noted"))
+    return encoder if "name" in source else ""
+
+
+def choose_steps(steps: int, epochs: float, batches: int) -> int:
+    """Steps as given, or those of the epochs; 0, for those of the config, where neither is given."""
+    return steps or max(1, round(epochs * batches)) * bool(epochs)
+
+
+def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
+    """A config with settings in place of its own; one without `paths.encoder` needs no encoder."""
+    config = load_config(path)
+    known = {name: value for name, value in settings.items() if name != "paths.encoder"}
+    if "encoder" in config.get("paths", {}) and "paths.encoder" in settings:
+        known["paths.encoder"] = settings["paths.encoder"]
+    return load_config(path, overrides=known)
+
+
+def result(config: Config) -> str:
+    """The folder of what a training is for: model-best, or model-last where it is a mean of weights."""
+    return LAST if config["training"].get("logger", {}).get("@loggers") == AVERAGE else BEST

@@ -1,0 +1,352 @@
+"""Fetch the CoNLL-U files of a Universal Dependencies treebank and verify them by SHA-256.
+
+    python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS
+    python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
+    python -m project.treebank verify FOLDER CHECKSUMS
+
+The first download writes CHECKSUMS, in the format of `sha256sum`; every later one must give the same files.
+With paths nothing is downloaded: FOLDER gets these files, CoNLL-U or CoNLL-X by their suffix, as CoNLL-U.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from spacy_g2g.formats.conllu import write_conllu
+from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES, read_treebank
+
+from .treebank_settings import SOURCE, UNSET, papers_treebanks, read_source
+
+SPLITS = ("train", "dev", "test")
+DOCUMENTS = ("LICENSE*", "README*")
+#: The origin of a folder that was not downloaded.
+FILES = "files"
+#: A licence of Creative Commons by its address or its name.
+CREATIVE_COMMONS = re.compile(
+    r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
+    r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
+    re.I,
+)
+TERMS = {
+    "attribution": "by", "noncommercial": "nc", "sharealike": "sa", "noderivatives": "nd", "noderivs": "nd"
+}  # fmt: skip
+
+
+class TreebankError(Exception):
+    """What is wrong with a treebank, and what was expected."""
+
+
+def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
+    """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder, or nothing at all.
+
+    base: Where the treebank is: the URL of an organisation of git repositories, or a local folder (as a path
+        or file://) of git repositories or of plain folders, which have no tags.
+    tag: A tag of the repository.
+    folder: Is only verified if it exists.
+    checksums: File of checksums; made where there is none.
+    Raises TreebankError where there is no such treebank or tag, where a split is missing, for files that
+    differ from the checksums, and where the folder is of files by path.
+    """
+    if folder.exists():
+        if read_source(folder).get("origin") == FILES:
+            raise TreebankError(
+                f"{folder} is made of files by path. Expected train_path and dev_path, or another name for a "
+                "download."
+            )
+        verify(folder, checksums)
+        return
+    with staging_folder(folder) as temporary:
+        plain = _plain_folder(base, treebank)
+        source = plain or _clone(base, treebank, tag, temporary / "clone")
+        staged = temporary / "staged"
+        staged.mkdir()
+        parts = _join_splits(treebank, source, staged)
+        write_source(
+            staged,
+            treebank=treebank,
+            tag=tag,
+            origin=f"{base.rstrip('/')}/{treebank}",
+            commit="" if plain else _commit(source),
+            code=parts["train"][0]["file"].split("_")[0],
+            license=find_license(staged),
+            parts=parts,
+        )
+        if checksums.exists():
+            verify(staged, checksums)
+        else:
+            _write_checksums(staged, checksums)
+        staged.rename(folder)
+
+
+def import_files(
+    treebank: str, paths: Mapping[str, Path], folder: Path, checksums: Path, data_license: str = ""
+) -> None:
+    """Put files of the user into a folder as train.conllu, dev.conllu and test.conllu, or nothing at all.
+
+    paths: By split; files, or folders whose treebank files are joined. A test set is not needed.
+    folder: What it has of other files is replaced.
+    Raises TreebankError for paths that can't be read, for names of UD treebanks, and where the folder is
+    a download.
+    """
+    if treebank in papers_treebanks():
+        raise TreebankError(
+            f"{treebank} is the name of a UD treebank. Expected a name of your own for files by path, as in: "
+            "--vars.treebank mine"
+        )
+    missing = [f"{split}_path" for split in ("train", "dev") if split not in paths]
+    if missing:
+        raise TreebankError(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
+    files = {split: _files_at(path) for split, path in paths.items()}
+    parts = {split: [_describe(path, str(path)) for path in found] for split, found in files.items()}
+    if folder.exists():
+        found = read_source(folder)
+        if found.get("origin") != FILES:
+            raise TreebankError(f"{folder} is a download. Expected another name for files by path.")
+        if found["parts"] == parts and found["license"] == data_license:
+            verify(folder, checksums)
+            return
+    with staging_folder(folder) as temporary:
+        staged = temporary / "staged"
+        staged.mkdir()
+        for split, found in files.items():
+            _write_conllu(found, staged / f"{split}.conllu")
+        write_source(
+            staged, treebank=treebank, tag="", origin=FILES, commit="", license=data_license, parts=parts
+        )
+        if folder.exists():
+            folder.rename(temporary / "old")
+        _write_checksums(staged, checksums)
+        staged.rename(folder)
+
+
+def verify(folder: Path, checksums: Path) -> None:
+    """Compare the files of a folder with the checksums. Raises TreebankError naming those that differ."""
+    if not checksums.exists():
+        raise TreebankError(
+            f"There are no checksums for {folder}: expected {checksums}. "
+            "Remove the folder to download it again."
+        )
+    lines = checksums.read_text(encoding="utf8").splitlines()
+    expected = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    found = _digests(folder)
+    differ = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+    if differ:
+        raise TreebankError(
+            f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first "
+            f"download; remove {checksums.name} if the treebank was changed on purpose."
+        )
+
+
+def find_license(folder: Path) -> str:
+    """The licence that a treebank's README (machine-readable metadata) or LICENSE names; else "unknown"."""
+    for path in sorted(folder.glob("README*")):
+        match = re.search(r"^License:\s*(\S.*?)\s*$", path.read_text(encoding="utf8", errors="replace"), re.M)
+        if match:
+            return match[1]
+    for path in sorted(folder.glob("LICENSE*")):
+        match = CREATIVE_COMMONS.search(path.read_text(encoding="utf8", errors="replace"))
+        if match:
+            terms = match["terms"] or "-".join(TERMS[word] for word in match["words"].lower().split("-"))
+            return f"CC {terms.upper()} {match['version'] or match['number']}"
+    return "unknown"
+
+
+@contextmanager
+def staging_folder(folder: Path) -> Iterator[Path]:
+    """A temporary folder beside another, which goes away; so does one that was left by a killed download."""
+    temporary = folder.with_name(f".{folder.name}.download")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _plain_folder(base: str, treebank: str) -> Path | None:
+    """The local folder of a treebank that is not a git repository, if it is one."""
+    path = local_path(base)
+    if path is None:
+        return None
+    path = path / treebank
+    if not path.is_dir():
+        raise TreebankError(f"There is no folder {path}. Expected the treebank {treebank} in {base}.")
+    is_repository = (path / ".git").exists() or (path / "HEAD").is_file()
+    return None if is_repository else path
+
+
+def local_path(base: str) -> Path | None:
+    """The path that a base is, or that a file:// address names; None for other addresses."""
+    if base.startswith("file://"):
+        return Path(url2pathname(urlparse(base).path))
+    return Path(base) if "://" not in base and not base.startswith("git@") else None
+
+
+def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
+    path = local_path(base)
+    # As a URL, since git makes no shallow clones of paths.
+    root = path.resolve().as_uri() if path else base.rstrip("/")
+    done = _git(
+        "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth=1", f"--branch={tag}", "--",
+        f"{root}/{treebank}", str(target),
+    )  # fmt: skip
+    if done.returncode:
+        raise TreebankError(
+            f"Can't clone {treebank} at the tag {tag!r} from {root}: expected a git repository with this "
+            f"tag.\n{done.stderr.strip()}"
+        )
+    return target
+
+
+def _commit(repository: Path) -> str:
+    return _git("-C", str(repository), "rev-parse", "HEAD").stdout.strip()
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return subprocess.run(
+        ["git", *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[dict[str, str]]]:
+    """Write a file for each split; training sets may come in parts (-train-a, -train-b). Gives the parts."""
+    parts = {}
+    for split in SPLITS:
+        paths = sorted(source.glob(f"*-ud-{split}*.conllu"), key=_natural_order)
+        if not paths:
+            names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
+            raise TreebankError(
+                f"{treebank} has no {split} set: expected *-ud-{split}.conllu, found {names}. "
+                "Choose a treebank that has training, development and test sets."
+            )
+        _concatenate(paths, target / f"{split}.conllu")
+        parts[split] = [_describe(path, path.name) for path in paths]
+    for pattern in DOCUMENTS:
+        for path in source.glob(pattern):
+            shutil.copyfile(path, target / path.name)
+    return parts
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """A key for sorting: part 10 comes after part 9, and a file without parts before them."""
+    return [
+        (int(piece or -1), "") if i % 2 else (0, piece)
+        for i, piece in enumerate(re.split(r"(\d+)", path.stem))
+    ]
+
+
+def _concatenate(paths: Sequence[Path], target: Path) -> None:
+    """Join files byte for byte, with an empty line after each."""
+    with target.open("wb") as output:
+        for path in paths:
+            content = path.read_bytes()
+            output.write(content)
+            ending = content[-4:].replace(b"\r", b"")
+            if path != paths[-1] and not ending.endswith(b"\n\n"):
+                output.write(b"\n" if ending.endswith(b"\n") else b"\n\n")
+
+
+def _files_at(path: Path) -> list[Path]:
+    found = [path]
+    if path.is_dir():
+        found = sorted((p for p in path.iterdir() if p.suffix in TREEBANK_SUFFIXES), key=_natural_order)
+    if not found or not found[0].is_file() or found[0].suffix not in TREEBANK_SUFFIXES:
+        expected = ", ".join(TREEBANK_SUFFIXES)
+        raise TreebankError(
+            f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
+        )
+    return found
+
+
+def _write_conllu(paths: Sequence[Path], target: Path) -> None:
+    try:
+        with target.open("w", encoding="utf8", newline="") as output:
+            output.writelines(write_conllu(sentence for path in paths for sentence in read_treebank(path)))
+    except ValueError as error:
+        raise TreebankError(str(error)) from error
+
+
+def _describe(path: Path, name: str) -> dict[str, str]:
+    return {"file": name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def write_source(folder: Path, **source: Any) -> None:
+    """Note where the files of a folder are from, with the date; see ``choices.read_source``."""
+    source["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    (folder / SOURCE).write_text(json.dumps(source, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Of all files but the one that says when and from where they came."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SOURCE)
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
+
+
+def _write_checksums(folder: Path, checksums: Path) -> None:
+    checksums.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{digest}  {name}\n" for name, digest in _digests(folder).items()]
+    temporary = checksums.with_name(f".{checksums.name}.new")
+    temporary.write_text("".join(lines), encoding="utf8")
+    temporary.replace(checksums)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("download", "verify"):
+        command = commands.add_parser(name)
+        for argument in ("base", "treebank", "tag") if name == "download" else ():
+            command.add_argument(argument)
+        command.add_argument("folder", type=Path)
+        command.add_argument("checksums", type=Path)
+        for split in SPLITS if name == "download" else ():
+            command.add_argument(
+                f"--{split}", default="", help="path of a file or folder; nothing is downloaded"
+            )
+        if name == "download":
+            command.add_argument("--license", default="", help="licence of files by path")
+    options = parser.parse_args(arguments)
+    # Leaves as by an error, so that what is half done is removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
+    try:
+        if options.command == "verify":
+            verify(options.folder, options.checksums)
+            return
+        given = {split: getattr(options, split) for split in SPLITS}
+        paths = {split: Path(path) for split, path in given.items() if path not in UNSET}
+        if paths:
+            data_license = "" if options.license in UNSET else options.license
+            import_files(options.treebank, paths, options.folder, options.checksums, data_license)
+        else:
+            download(options.base, options.treebank, options.tag, options.folder, options.checksums)
+    except TreebankError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""`project/train.py`: the steps, the encoder that is named, and a refiner on top of any trained pipeline."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.util import load_config
+from thinc.api import Config
+
+from project import train as script
+
+from ..util import TINY_MODEL
+from .test_workflows import git
+
+ROOT = Path(__file__).parents[2]
+CONFIGS = ROOT / "configs"
+
+
+@pytest.mark.parametrize("steps", [1, 7, 10, 11, 105, 1234])
+def test_the_last_step_is_evaluated(steps: int):
+    path = CONFIGS / "syntr_pretrained.cfg"
+    config = script.pipeline_config(path, script.step_settings(load_config(path), steps))
+    training, rate = config["training"], config["training"]["optimizer"]["learn_rate"]
+    assert steps <= training["max_steps"] < steps + 10
+    assert training["max_steps"] % training["eval_frequency"] == 0
+    assert training["max_steps"] // training["eval_frequency"] <= 10
+    assert rate["total_steps"] == training["max_steps"]
+    assert rate["warmup_steps"] == min(50, training["max_steps"] // 10)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"), [("amr.cfg", "model-last"), ("syntr_pretrained.cfg", "model-best")]
+)
+def test_a_training_is_for_the_mean_of_weights_where_there_is_one(config: str, expected: str):
+    assert script.result(load_config(CONFIGS / config)) == expected
+
+
+def test_without_steps_the_configs_are_left():
+    assert script.step_settings(load_config(CONFIGS / "rngtr.cfg"), 0) == {}
+
+
+def test_a_rate_without_steps_is_left_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    config = load_config(CONFIGS / "test" / "syntr_tiny.cfg")
+    config["training"]["optimizer"]["learn_rate"] = 0.001
+    config.to_disk(tmp_path / "own.cfg", interpolate=False)
+    made = script.pipeline_config(tmp_path / "own.cfg", script.step_settings(config, 20))
+    assert made["training"]["optimizer"]["learn_rate"] == 0.001
+    assert made["training"]["max_steps"] == 20
+    assert "no training.optimizer.learn_rate.total_steps" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("config", "encoder", "expected"),
+    [
+        ("pipeline.cfg", "", "bert-base-cased"),
+        ("pipeline.cfg", "bert-base-chinese", "bert-base-chinese"),
+        ("syntr_scratch.cfg", "bert-base-multilingual-cased", ""),
+    ],
+)
+def test_the_encoder_is_the_one_that_the_config_uses(config: str, encoder: str, expected: str):
+    assert script.used_encoder(load_config(CONFIGS / config), encoder) == expected
+
+
+def test_the_commit_is_the_projects_not_that_of_a_repository_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for folder in (tmp_path / "configs", tmp_path / "project" / "configs"):
+        folder.mkdir(parents=True)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "First")
+    monkeypatch.setattr(script, "CONFIGS", tmp_path / "configs")
+    assert len(script.versions()["commit"]) == 12
+    monkeypatch.setattr(script, "CONFIGS", tmp_path / "project" / "configs")
+    assert "commit" not in script.versions()
+
+
+def refiner() -> Config:
+    return load_config(CONFIGS / "rngtr.cfg")
+
+
+def encoder_of(config: Config) -> dict[str, str]:
+    encoder: dict[str, str] = config["initialize"]["components"]["rng_refiner"]["encoder"]
+    return encoder
+
+
+def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
+    nlp = spacy.load(trained_folder)
+    nlp.rename_pipe("g2g_parser", "mine")
+    nlp.add_pipe("sentencizer", first=True)
+    config = script.refiner_config(refiner(), nlp, "")
+    assert config["nlp"]["pipeline"] == ["sentencizer", "mine", "rng_refiner"]
+    assert config["components"]["mine"] == {"source": "${paths.parser}"}
+    training = config["training"]
+    assert training["frozen_components"] == training["annotating_components"] == ["sentencizer", "mine"]
+    assert training["before_update"]["components"] == ["mine"]
+    encoder = encoder_of(config)
+    assert (encoder["@callbacks"], encoder["component"]) == ("spacy_g2g.EncoderFromPipeline.v1", "mine")
+
+
+@pytest.mark.parametrize(
+    ("encoder", "expected"),
+    [
+        ("", {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}),
+        ("bert", {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}),
+    ],
+)
+def test_on_spacys_parser_a_refiner_has_an_encoder_of_its_own(encoder: str, expected: dict[str, str]):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser")
+    config = script.refiner_config(refiner(), nlp, encoder)
+    assert encoder_of(config) == expected
+    assert config["training"]["before_update"]["components"] == ["parser"]
+
+
+def test_a_shared_encoder_is_not_copied():
+    nlp = spacy.blank("en")
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32}
+    model = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL}
+    nlp.add_pipe("tok2vec")
+    nlp.add_pipe("g2g_parser", config={"model": model})
+    config = script.refiner_config(refiner(), nlp, "bert")
+    assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}
+    assert script.refiner_encoder(config, "parser", "bert") == "bert"
+    config = script.refiner_config(refiner(), nlp, "")
+    assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
+    assert script.refiner_encoder(config, "parser", "bert") == ""
+
+
+def test_a_pipeline_with_a_refiner_is_an_error(trained_refiner_folder: Path):
+    nlp = spacy.load(trained_refiner_folder)
+    with pytest.raises(SystemExit, match=r"'rng_refiner'.* a refiner among them"):
+        script.refiner_config(refiner(), nlp, "")
+    nlp.rename_pipe("rng_refiner", "mine")
+    with pytest.raises(SystemExit, match=r"'mine'.* a refiner among them"):
+        script.refiner_config(refiner(), nlp, "")
+
+
+def test_a_pipeline_without_a_parser_is_an_error():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    with pytest.raises(SystemExit, match="sentencizer"):
+        script.refiner_config(refiner(), nlp, "")

@@ -1,0 +1,396 @@
+"""`project.yml`: from a treebank to a wheel, and what it does with treebanks that are not as expected."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import DocBin
+from spacy.util import load_config
+
+from project import treebank as treebank_module
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+TREEBANK, TAG = "UD_Xx-Tiny", "r9.1"
+PREFIX = "xx_tiny-ud"
+N_TRAIN = 20
+OTHER, OTHER_PREFIX = "UD_English-Small", "en_small-ud"
+FOLDER = Path(f"assets/treebanks/{TREEBANK}-{TAG}")
+CHECKSUMS = Path(f"assets/checksums/{TREEBANK}-{TAG}.sha256")
+#: What the workflow `all` printed.
+LOG = "all.log"
+VARIABLES = {
+    "ud_tag": TAG,
+    # A name that a config without `paths.encoder` has no use for.
+    "encoder": "papers",
+    "steps": "11",
+    "config": "configs/test/syntr_tiny.cfg",
+    "pipeline_config": "configs/test/syntr_tiny.cfg",
+    "refiner_config": "configs/test/rngtr_tiny.cfg",
+    "exclude_punct": "ud",
+    "folds": "2",
+    "name": "tiny",
+}
+# No network for pip, no settings of the user for git.
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])),
+    "PIP_NO_INDEX": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+
+
+def git(repository: Path, *arguments: str | Path) -> None:
+    done = run("git", *arguments, cwd=repository)
+    assert done.returncode == 0, done.stderr
+
+
+def sample(split: str, n: int) -> list[str]:
+    """The first sentences of the sample treebank, as CoNLL-U."""
+    text = (ROOT / "assets" / "sample" / f"en_sample-ud-{split}.conllu").read_text(encoding="utf8")
+    return [f"{block}\n\n" for block in text.strip().split("\n\n")[:n]]
+
+
+def make_plain(base: Path) -> Path:
+    """Folders of two treebanks; the training set of the first comes in parts."""
+    train = sample("train", N_TRAIN)
+    parts = {"train-a": train[:15], "train-b": train[15:], "dev": sample("dev", 4), "test": sample("test", 4)}
+    others = {"train": train, "dev": sample("dev", 4), "test": sample("test", 3)}
+    for treebank, prefix, files in ((TREEBANK, PREFIX, parts), (OTHER, OTHER_PREFIX, others)):
+        folder = base / treebank
+        folder.mkdir(parents=True)
+        for part, sentences in files.items():
+            (folder / f"{prefix}-{part}.conllu").write_text("".join(sentences), encoding="utf8")
+        (folder / "LICENSE.txt").write_text("Attribution-ShareAlike 4.0 International\n", encoding="utf8")
+    return base
+
+
+def make_repositories(base: Path) -> Path:
+    """The same as git repositories with a tag, after which the first one went on."""
+    make_plain(base)
+    for treebank in (TREEBANK, OTHER):
+        git(base / treebank, "init", "--quiet")
+        git(base / treebank, "add", ".")
+        git(base / treebank, "commit", "--quiet", "--message", "Release")
+        git(base / treebank, "tag", TAG)
+    git(base / TREEBANK, "rm", "--quiet", f"{PREFIX}-train-a.conllu")
+    git(base / TREEBANK, "commit", "--quiet", "--message", "Development")
+    return base
+
+
+def make_project(folder: Path) -> Path:
+    """A copy of what the workflows need of the project."""
+    folder.mkdir()
+    shutil.copyfile(ROOT / "project.yml", folder / "project.yml")
+    for name in ("configs", "project"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "assets").mkdir()
+    for name in ("treebanks.json", "papers.json"):
+        shutil.copyfile(ROOT / "assets" / name, folder / "assets" / name)
+    return folder
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return make_plain(tmp_path / "plain")
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    return make_repositories(tmp_path / "repositories")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+def run_workflow(
+    project: Path, name: str, treebank: str = TREEBANK, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    given = {**VARIABLES, "treebank": treebank, **variables}
+    options = [item for name, value in given.items() for item in (f"--vars.{name}", value)]
+    done = run(sys.executable, "-m", "spacy", "project", "run", name, ".", *options, cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A project with a parser of one treebank and a whole pipeline of another; and where treebanks are."""
+    folder = tmp_path_factory.mktemp("trained")
+    base = make_repositories(folder / "repositories").as_uri()
+    project = make_project(folder / "project")
+    done = run_workflow(project, "all", ud_base=base)
+    (project / LOG).write_text(done.stdout, encoding="utf8")
+    run_workflow(project, "pipeline", OTHER, ud_base=base)
+    return project, base
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+    return found
+
+
+def treebank(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run project/treebank.py in this process, which saves its start."""
+    handler = signal.getsignal(signal.SIGTERM)
+    returncode, stderr = 0, ""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+            patch.setenv(name, ENVIRONMENT[name])
+        try:
+            treebank_module.main(list(map(str, arguments)))
+        except SystemExit as error:
+            returncode, stderr = 1, str(error)
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+    return subprocess.CompletedProcess(arguments, returncode, "", stderr)
+
+
+def download(project: Path, base: str | Path, tag: str = TAG) -> subprocess.CompletedProcess[str]:
+    return treebank("download", base, TREEBANK, tag, project / FOLDER, project / CHECKSUMS)
+
+
+def downloaded(project: Path) -> list[str]:
+    """The files that a download left."""
+    folders = (project / "assets" / "treebanks", project / "assets" / "checksums")
+    files = [path for folder in folders for path in folder.rglob("*")]
+    return sorted(path.relative_to(project / "assets").as_posix() for path in files)
+
+
+def test_all_makes_a_wheel_of_a_tagged_repository(trained: tuple[Path, str]):
+    project, _ = trained
+    for split in ("dev", "test"):
+        scores = read_json(project / "metrics" / TREEBANK / f"{split}.json")
+        assert scores["LAS"]["gold"] == scores["LAS"]["system"] > scores["LAS_nopunct"]["gold"] > 0
+    facts = read_json(project / "metrics" / TREEBANK / "facts.json")
+    assert (facts["treebank"]["tag"], facts["treebank"]["license"]) == (TAG, "CC BY-SA 4.0")
+    training = facts["training"]
+    assert (training["sentences"], training["max_steps"], training["encoder"]) == (N_TRAIN, 12, "")
+    (wheel,) = (project / "packages" / TREEBANK).rglob("*.whl")
+    assert wheel.name == "xx_tiny-0.1.0-py3-none-any.whl"
+    with ZipFile(wheel) as archive:
+        card = archive.read("xx_tiny/xx_tiny-0.1.0/README.md").decode("utf8")
+        meta = json.loads(archive.read("xx_tiny/meta.json"))
+    assert f"{TREEBANK} {TAG}" in card
+    assert f"{N_TRAIN} sentences" in card
+    assert "| encoder | none: trained from scratch |" in card
+    dev = read_json(project / "metrics" / TREEBANK / "dev.json")
+    assert meta["performance"]["dev_las"] == pytest.approx(dev["LAS"]["f1"])
+    assert meta["license"] == "CC BY-SA 4.0"
+
+
+def test_the_last_step_is_evaluated(trained: tuple[Path, str]):
+    project, _ = trained
+    config = load_config(project / "training" / TREEBANK / "model-best" / "config.cfg")
+    rows = re.findall(r"^ +\d+ +(\d+) +\d", (project / LOG).read_text(encoding="utf8"), re.M)
+    assert int(rows[-1]) == config["training"]["max_steps"] == 12
+
+
+def test_pipeline_is_scored_from_text_too_and_has_the_language_of_its_files(trained: tuple[Path, str]):
+    project, _ = trained
+    metrics = project / "metrics" / f"{OTHER}-pipeline"
+    assert read_json(metrics / "dev.json")["Sentences"]["f1"] == 1
+    assert read_json(metrics / "test_raw.json")["Words"]["gold"] > 0
+    assert spacy.load(project / "training" / f"{OTHER}-pipeline" / "model-best").lang == "en"
+    docs = DocBin().from_disk(project / "corpus" / f"{OTHER}-pipeline" / "train.spacy")
+    assert len(docs) == N_TRAIN // 10
+    assert list((project / "packages").rglob("en_tiny_pipeline-0.1.0-py3-none-any.whl"))
+
+
+def test_what_is_done_is_not_done_again_after_another_treebank(trained: tuple[Path, str]):
+    project, base = trained
+    best = project / "training" / TREEBANK / "model-best" / "meta.json"
+    before = best.stat().st_mtime_ns
+    (project / "metrics" / TREEBANK / "dev.json").write_text("{}", encoding="utf8")
+    done = run_workflow(project, "all", ud_base=base)
+    # Two corpora, the training, scores of the test set and the package; not the scores that were changed.
+    assert len(re.findall(r"is done\s+already", done.stdout)) == 5
+    assert best.stat().st_mtime_ns == before
+    assert read_json(project / "metrics" / TREEBANK / "dev.json")["LAS"]["gold"] > 0
+
+
+def test_refine_and_jackknife_put_a_refiner_on_what_all_has_trained(trained: tuple[Path, str]):
+    project, base = trained
+    workflows = srsly.read_yaml(project / "project.yml")["workflows"]
+    assert workflows["refine"] == ["refine-train", *workflows["jackknife"][2:]]
+    run_workflow(project, "refine-train", ud_base=base)
+    refined = project / "training" / f"{TREEBANK}-refined" / "model-best"
+    assert spacy.load(refined).pipe_names == ["sentencizer", "g2g_parser", "rng_refiner"]
+    assert load_config(refined / "config.cfg")["paths"]["train_parsed"] is None
+    run_workflow(project, "jackknife", ud_base=base)
+    config = load_config(refined / "config.cfg")
+    parsed = DocBin().from_disk(project / config["paths"]["train_parsed"])
+    assert len(parsed) == N_TRAIN
+    assert read_json(project / "metrics" / f"{TREEBANK}-refined" / "dev.json")["LAS"]["gold"] > 0
+    assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
+
+
+def test_report_has_all_that_was_scored(trained: tuple[Path, str]):
+    project, _ = trained
+    done = run_workflow(project, "report")
+    assert "output/treebanks.html" in done.stdout
+    test = read_json(project / "metrics" / TREEBANK / "test.json")
+    text = (project / "output" / "treebanks.md").read_text(encoding="utf8")
+    for title in (f"{TREEBANK} {TAG}", f"{OTHER} {TAG}", f"{100 * test['LAS']['f1']:.2f}"):
+        assert f"| {title} |" in text
+    page = (project / "output" / "treebanks.html").read_text(encoding="utf8")
+    assert f"{100 * test['LAS_nopunct']['f1']:.2f}</td>" in page
+
+
+def test_download_takes_the_tag_and_joins_the_parts_of_the_training_set(project: Path, repositories: Path):
+    assert download(project, repositories).returncode == 0
+    folder = project / FOLDER
+    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", N_TRAIN))
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["LICENSE.txt", "dev.conllu", "source.json", "test.conllu", "train.conllu"]
+    source = read_json(folder / "source.json")
+    assert [part["file"] for part in source["parts"]["train"]] == [
+        f"{PREFIX}-train-a.conllu",
+        f"{PREFIX}-train-b.conllu",
+    ]
+    assert re.fullmatch("[0-9a-f]{40}", source["commit"])
+
+
+@pytest.mark.parametrize("as_uri", [False, True], ids=["path", "file-url"])
+def test_download_from_plain_folders(project: Path, plain: Path, as_uri: bool):
+    assert download(project, plain.as_uri() if as_uri else plain).returncode == 0
+    assert (project / FOLDER / "dev.conllu").exists()
+
+
+def test_changed_treebank_does_not_pass_the_checksums_of_the_first_download(project: Path, plain: Path):
+    assert download(project, plain).returncode == 0
+    shutil.rmtree(project / FOLDER)
+    with (plain / TREEBANK / f"{PREFIX}-dev.conllu").open("a", encoding="utf8") as file:
+        file.write("# changed\n")
+    done = download(project, plain)
+    assert done.returncode == 1
+    assert "SHA-256 differs" in done.stderr
+    assert ": dev.conllu." in done.stderr
+    assert downloaded(project) == [f"checksums/{CHECKSUMS.name}"]
+
+
+def test_changed_download_does_not_verify(project: Path, plain: Path):
+    assert download(project, plain).returncode == 0
+    (project / FOLDER / "test.conllu").write_text("", encoding="utf8")
+    done = treebank("verify", project / FOLDER, project / CHECKSUMS)
+    assert done.returncode == 1
+    assert ": test.conllu." in done.stderr
+
+
+def test_unknown_tag_is_named_and_leaves_nothing(project: Path, repositories: Path):
+    done = download(project, repositories, tag="r0.0")
+    assert done.returncode == 1
+    assert f"Can't clone {TREEBANK} at the tag 'r0.0'" in done.stderr
+    assert "Remote branch r0.0 not found" in done.stderr
+    assert downloaded(project) == []
+
+
+def test_unknown_treebank_is_named_and_leaves_nothing(project: Path, tmp_path: Path):
+    done = download(project, tmp_path)
+    assert done.returncode == 1
+    assert f"There is no folder {tmp_path / TREEBANK}" in done.stderr
+    assert downloaded(project) == []
+
+
+def test_treebank_without_development_set_is_refused(project: Path, plain: Path):
+    (plain / TREEBANK / f"{PREFIX}-dev.conllu").unlink()
+    done = download(project, plain)
+    assert done.returncode == 1
+    assert f"{TREEBANK} has no dev set: expected *-ud-dev.conllu, found {PREFIX}-test.conllu" in done.stderr
+    assert downloaded(project) == []
+
+
+@pytest.mark.parametrize("with_signal", ["KILL", "TERM"])
+def test_download_that_is_killed_leaves_no_half_of_it(
+    project: Path, repositories: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_signal: str
+):
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\nkill -{with_signal} $PPID\nsleep 0.2\n", encoding="utf8")
+    fake.chmod(0o755)
+    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
+    arguments = ("download", repositories, TREEBANK, TAG, FOLDER, CHECKSUMS)
+    assert run(sys.executable, "-m", "project.treebank", *arguments, cwd=project).returncode != 0
+    assert not (project / FOLDER).exists()
+    assert not (project / CHECKSUMS).exists()
+    monkeypatch.undo()
+    assert download(project, repositories).returncode == 0
+    assert [path.name for path in (project / FOLDER).parent.iterdir()] == [FOLDER.name]
+
+
+def import_files(folder: Path, name: str = "mine", **paths: Path) -> subprocess.CompletedProcess[str]:
+    options = [item for split, path in paths.items() for item in (f"--{split}", path)]
+    checksums = folder.with_suffix(".sha256")
+    arguments = ("https://example.org", name, "r2.3", folder, checksums, "--license", "LDC", *options)
+    return treebank("download", *arguments)
+
+
+def test_files_by_path_take_the_place_of_a_download(plain: Path, tmp_path: Path):
+    folder, conllx = tmp_path / "mine", tmp_path / "dev.conllx"
+    conllx.write_text("1\tYes\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
+    train = tmp_path / "train"
+    train.mkdir()
+    for part in ("10", "9"):
+        source = plain / TREEBANK / f"{PREFIX}-train-{'b' if part == '10' else 'a'}.conllu"
+        shutil.copyfile(source, train / f"part-{part}.conllu")
+    assert import_files(folder, train=train, dev=conllx).returncode == 0
+    assert (folder / "train.conllu").read_text(encoding="utf8") == "".join(sample("train", N_TRAIN))
+    assert not (folder / "test.conllu").exists()
+    source = read_json(folder / "source.json")
+    assert (source["treebank"], source["origin"], source["license"]) == ("mine", "files", "LDC")
+    conllx.write_text("1\tNo\t_\tUH\tUH\t_\t0\troot\t_\t_\n", encoding="utf8")
+    assert import_files(folder, train=train, dev=conllx).returncode == 0
+    assert "No\t" in (folder / "dev.conllu").read_text(encoding="utf8")
+    assert f"{folder} is made of files by path" in import_files(folder).stderr
+
+
+def test_files_by_path_need_a_name_and_a_development_set(plain: Path, tmp_path: Path):
+    train = plain / TREEBANK / f"{PREFIX}-train-a.conllu"
+    done = import_files(tmp_path / "x", name="UD_English-EWT", train=train, dev=train)
+    assert "UD_English-EWT is the name of a UD treebank" in done.stderr
+    done = import_files(tmp_path / "x", train=train)
+    assert "There is no dev_path" in done.stderr
+    done = import_files(tmp_path / "x", train=train, dev=tmp_path / "none.conllu")
+    assert f"There is no treebank at {tmp_path / 'none.conllu'}" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_commands_use_every_variable_and_no_other():
+    """A name that is wrong on the command line is ignored silently, so the file must be right."""
+    text = (ROOT / "project.yml").read_text(encoding="utf8")
+    assert set(re.findall(r"\$\{vars\.(\w+)\}", text)) == set(srsly.yaml_loads(text)["vars"])
+
+
+def test_every_variable_has_a_comment():
+    block = re.search(r"^vars:\n(.*?)^\w", (ROOT / "project.yml").read_text(encoding="utf8"), re.M | re.S)
+    assert block
+    lines = [line.strip() for line in block[1].strip().splitlines()]
+    for comment, line in zip(["", *lines], lines, strict=False):
+        assert line.startswith("#") or comment.startswith("#"), line
+
+
+def test_commands_that_know_themselves_what_is_done_are_never_skipped():
+    """spaCy would skip them by their text and `deps`, which lack what else they depend on."""
+    commands = srsly.read_yaml(ROOT / "project.yml")["commands"]
+    assert [c["name"] for c in commands if not c.get("no_skip") and not c["name"].startswith("demo-")] == []
