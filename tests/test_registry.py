@@ -96,6 +96,23 @@ def test_a_blank_pipeline_finds_our_factory_and_imports_nothing_heavy():
 
 
 @pytest.mark.slow
+def test_a_blank_pipeline_takes_no_attribute_name_of_docs_or_spans():
+    run_python(
+        """if True:
+    import spacy
+    from spacy.tokens import Doc, Span
+    names = "amr", "amr_graphs"
+    nlp = spacy.blank("en")
+    nlp.add_pipe("g2g_parser")
+    assert nlp.has_factory("amr_parser")
+    assert not any(each.has_extension(name) for each in (Doc, Span) for name in names)
+    nlp.add_pipe("amr_parser")
+    assert all(map(Doc.has_extension, names)) and Span.has_extension("amr")
+    """
+    )
+
+
+@pytest.mark.slow
 def test_our_parser_can_be_added_where_transformers_is_broken(tmp_path: Path):
     (tmp_path / "transformers.py").write_text("raise RuntimeError('poisoned')", encoding="utf8")
     run_python(

@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 from wasabi import msg
 
-from ..amr.data.docs import AMR, doc_from_amr
+from ..amr.data.docs import doc_from_amr, set_amrs
 from ..amr.formats.amr_file import AmrBlock, read_amr_file
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
@@ -89,7 +89,7 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
     """
     for block in read_amr_file(path).blocks:
         doc = doc_from_amr(block, vocab)
-        doc._.set(AMR, None)
+        set_amrs(doc, None)
         yield doc, block
 
 

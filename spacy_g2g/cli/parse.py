@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
-from ..amr.data.docs import AMR, amr_sentences, get_amr_ids, get_amrs
+from ..amr.data.docs import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs
 from ..amr.formats.amr_file import write_amrs
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
@@ -164,8 +164,8 @@ def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
     for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
         restore_sentences(doc)
         remove_tree(doc)
-        if doc._.get(AMR) is not None:
-            doc._.set(AMR, None)
+        if has_amrs(doc):
+            set_amrs(doc, None)
         yield doc, {}
 
 
@@ -188,7 +188,7 @@ def _write_jsonl(results: Iterable[Result], path: Path) -> int:
     with path.open("w", encoding="utf8", newline="") as file_:
         for doc, record in results:
             n_docs += 1
-            underscore = [AMR] if doc._.get(AMR) is not None else None
+            underscore = [AMR] if has_amrs(doc) else None
             annotated = {**record, **doc.to_json(underscore=underscore)}
             file_.write(json.dumps(annotated, ensure_ascii=False) + "\n")
     return n_docs

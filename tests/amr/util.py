@@ -9,6 +9,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
+from spacy_g2g.amr.data.docs import set_amrs
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 
 from ..util import TINY_SIZES, TINY_STACK, plain_doc
@@ -31,7 +32,7 @@ STATE_HEADS: dict[str, list[str]] = {
 def amr_doc(vocab: Vocab, *texts: str) -> Doc:
     """A Doc of sentences with their AMRs."""
     doc = plain_doc(vocab, *texts)
-    doc._.amr = [AMRS[text] for text in texts]
+    set_amrs(doc, [AMRS[text] for text in texts])
     return doc
 
 

@@ -3,6 +3,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_g2g.amr.data.docs import set_amrs
+
 AMR_SAMPLE = """# ::snt Mr. Li can't go.
 # ::tok Mr . Li ca n't go .
 (g / go-02~e.5 :polarity -~e.4 :ARG0 (p / person))
@@ -53,7 +55,7 @@ def say_words(doc: Doc) -> Doc:
         words = [token.text.replace('"', "") for token in span]
         operands = "".join(f'\n   :op{i} "{word}"' for i, word in enumerate(words, start=1))
         amrs.append(f"(s / say-01{operands}\n   :ARG0 s)")
-    doc._.amr = amrs
+    set_amrs(doc, amrs)
     return doc
 
 

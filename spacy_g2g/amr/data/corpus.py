@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from ...data.corpus import unparsed_copy
 from ...errors import Errors, Warnings
 from ..formats.amr_file import AmrBlock, OnError, read_file_blocks, select_ids
-from .docs import doc_from_amr, get_amr_ids
+from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
 
 #: Suffixes of files with AMRs as text.
 AMR_SUFFIXES = (".txt", ".amr")
@@ -131,6 +131,7 @@ class AmrReader:
     """
 
     def __init__(self, nlp: Language, options: AmrOptions) -> None:
+        set_amr_extensions()
         self.nlp = nlp
         self.options = options
         self.skipped: list[str] = []

@@ -36,6 +36,9 @@ _STRING_OR_MARKER = re.compile(r'("(?:[^"\\]|\\.)*")|~(?:[a-z]\.?)?[0-9]+(?:,[0-
 def set_amr_extensions() -> None:
     """Register ``Doc._.amr``, ``Doc._.amr_graphs`` and ``Span._.amr``, unless they are there.
 
+    Whatever makes, reads or writes AMRs of Docs calls this. Importing this module registers nothing: spaCy
+    imports it in every process that makes a pipeline, and other libraries may want the names.
+
     ``Doc._.amr`` (Optional[List[str]]): An AMR for each sentence; None where nothing set it.
     ``Doc._.amr_graphs`` (Optional[List[penman.Graph]]): The same, read; edges in their forward direction.
     ``Span._.amr`` (Optional[str]): The AMR of the sentence that the Span is in.
@@ -67,6 +70,21 @@ def get_amrs(doc: Doc) -> list[str] | None:
     if len(amrs) != n_sentences:
         raise ValueError(Errors.E147.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
     return amrs
+
+
+def has_amrs(doc: Doc) -> bool:
+    """Return whether something set ``doc._.amr``."""
+    set_amr_extensions()
+    return doc._.get(AMR) is not None
+
+
+def set_amrs(doc: Doc, amrs: list[str] | None) -> None:
+    """Write ``doc._.amr``.
+
+    amrs: The text of an AMR for each of ``amr_sentences(doc)``; None removes them.
+    """
+    set_amr_extensions()
+    doc._.set(AMR, amrs)
 
 
 def amr_graphs(doc: Doc) -> list[Any] | None:
@@ -173,7 +191,7 @@ def doc_from_amr(
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
     amr = normal_amr(block.tree)
-    doc._.set(AMR, [amr if gold_tokens else without_markers(amr)])
+    set_amrs(doc, [amr if gold_tokens else without_markers(amr)])
     if block.id:
         doc.user_data[AMR_IDS_KEY] = [block.id]
     return doc
@@ -194,6 +212,7 @@ def without_markers(text: str) -> str:
 
 def _amr_values(doc: Doc) -> list[str] | None:
     """What ``doc._.amr`` has, as a list."""
+    set_amr_extensions()
     amrs = doc._.get(AMR)
     if amrs is None:
         return None
@@ -229,6 +248,3 @@ def _spaces(words: list[str], text: str) -> list[bool] | None:
     except ValueError:
         return None
     return spaces if found == words else None
-
-
-set_amr_extensions()

@@ -25,7 +25,7 @@ from ...pipeline.gold import lay_out_examples
 from ...pipeline.layout import Layout, lay_out, make_sentences
 from ...pipeline.parser_pipe import ParserPipe
 from ...pipeline.word_vectors import get_tok2vec
-from ..data.docs import AMR, get_amrs, gold_amrs
+from ..data.docs import get_amrs, gold_amrs, set_amr_extensions, set_amrs
 from ..formats.amr_file import parse_penman
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned
@@ -178,6 +178,7 @@ class AmrParser(ParserPipe):
         for setting, n in counts.items():
             if n < 0:
                 raise ValueError(Errors.E512.format(setting=setting, value=n, expected="a number from 0"))
+        set_amr_extensions()
         self.shift_labels = shift_labels
         self.label_candidates: Candidates = label_candidates
         self.lemma_source = lemma_source
@@ -211,7 +212,7 @@ class AmrParser(ParserPipe):
         for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
             amrs[doc].append(next(parses).graph.to_penman() if n_words else EMPTY_AMR)
         for doc, texts, doc_parses in zip(docs, amrs, scores, strict=True):
-            doc._.set(AMR, texts)
+            set_amrs(doc, texts)
             self._warn_unfit(doc, doc_parses)
 
     # Training

@@ -21,6 +21,7 @@ from spacy_g2g.amr.data.docs import (
 from spacy_g2g.amr.evaluation.smatch import to_triples
 from spacy_g2g.amr.formats.amr_file import AmrBlock, parse_penman
 
+set_amr_extensions()
 NLP = spacy.blank("en")
 BARK = "(b / bark-01\n   :ARG0 (d / dog))"
 SLEEP = "(s / sleep-01\n   :ARG0 (c / cat))"

@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
+from spacy_g2g.amr.data.docs import set_amrs
 from spacy_g2g.amr.evaluation.smatch import concept_scores, smatch
 from spacy_g2g.amr.pipeline.amr_scorer import make_amr_scorer, score_amrs
 
@@ -22,7 +23,7 @@ def doc(sentences: list[str], amrs: list[str] | None) -> Doc:
     words = [word for sentence in sentences for word in sentence.split()]
     starts = [i == 0 for sentence in sentences for i in range(len(sentence.split()))]
     made = Doc(VOCAB, words=words, sent_starts=starts)
-    made._.amr = amrs
+    set_amrs(made, amrs)
     return made
 
 
