@@ -179,24 +179,25 @@ def _wait_for_device() -> None:
 def _bare_encoder(
     parser: G2GParser, docs: Sequence[Doc], run: Callable[[Sequence[Doc]], None]
 ) -> tuple[Callable[[Sequence[Doc]], None], float]:
-    """The encoder on the inputs that it gets while the component runs, and its passes for each piece."""
-    from unittest.mock import patch
+    """Return a function that runs the encoder on the inputs that it gets from the component, and its passes.
 
+    Passes are counted for each piece.
+    """
     import torch
 
     from ..models.shim import get_shim
 
     shim = get_shim(parser.model)
     encoder = shim.network.eval().encoder
-    forward, inputs = encoder.forward, []
+    inputs: list[tuple[Any, Any]] = []
 
-    def record(pieces: Any, mask: Any, **others: Any) -> Any:
-        # Of vectors of pieces the shape is enough, which takes no memory.
+    def record(_: Any, arguments: tuple[Any, ...]) -> None:
+        pieces, mask = arguments
+        # Only the shape of vectors matters: this takes no memory.
         is_ids = not pieces.is_floating_point()
         inputs.append((pieces if is_ids else pieces.new_zeros(()).expand(pieces.shape), mask))
-        return forward(pieces, mask, **others)
 
-    with patch.object(encoder, "forward", record):
+    with encoder.register_forward_pre_hook(record):
         run([doc.copy() for doc in docs])
 
     def encode(_: Sequence[Doc]) -> None:

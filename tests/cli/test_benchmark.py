@@ -10,7 +10,7 @@ from spacy_g2g.cli.benchmark import benchmark
 
 from ..formats.samples import SAMPLE
 from ..pipeline.test_shared_encoder import shared_nlp
-from ..util import initialised_nlp, model_config, treebank_examples
+from ..util import initialised_nlp, make_nlp, model_config, treebank_examples
 
 RNGTR = {"@architectures": "spacy_g2g.RNGTr.v1"}
 
@@ -79,6 +79,11 @@ def test_a_pipeline_without_a_parser_of_ours_is_an_error(data: Path):
     nlp.add_pipe("sentencizer")
     with pytest.raises(ValueError, match=r"E350.*sentencizer"):
         benchmark(nlp, data)
+
+
+def test_a_parser_that_is_not_initialised_is_an_error(data: Path):
+    with pytest.raises(ValueError, match="E405"):
+        benchmark(make_nlp(), data)
 
 
 def test_no_runs_are_an_error(data: Path):
