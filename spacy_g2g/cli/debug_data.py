@@ -43,6 +43,7 @@ from ..data.report import (
     unknown_labels,
 )
 from ..errors import Errors
+from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.gold import gold_trees, lay_out_examples
 from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, lay_out, make_sentences, word_slices
@@ -52,10 +53,11 @@ from .common import atomic_path, progress, user_errors
 
 if TYPE_CHECKING:
     from ..models.encoder import EncoderSource
-    from ..models.network import Network
     from ..models.wordpieces import WordPieces
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
+#: Architectures that learn from no tree in which a word other than the root has the label of roots.
+WITHOUT_ROOT_LABEL = {"spacy_g2g.StackTransformer.v1"}
 #: What components declare to write, by the attribute that a component of ours reads.
 WRITTEN = {"POS": "token.pos", "TAG": "token.tag", "DEP": "token.dep"}
 
@@ -203,7 +205,7 @@ def _report(
     of_train, of_dev = (
         ComponentFacts(
             pieces=None if wordpieces is None else _pieces(wordpieces, corpus.gold),
-            **_learnable(pipe, corpus.gold),
+            **_learnable(nlp.get_pipe_config(name)["model"], corpus.gold, train.facts.roots),
             missing_tags=None if tag_attr is None else _missing_tags(corpus, tag_attr),
             initial=_initial(corpus, labels) if isinstance(pipe, RngRefiner) else None,
         )
@@ -261,31 +263,33 @@ def _pieces(wordpieces: WordPieces, gold: Sequence[GoldSentence]) -> PieceFacts:
     return piece_facts(gold, pieces, unknown_piece=wordpieces.unk_id, limit=wordpieces.max_pieces)
 
 
-def _learnable(pipe: G2GParser, gold: Sequence[GoldSentence]) -> dict[str, int]:
-    """How many sentences training learns from, and of how many others with heads, whole trees among them."""
-    from ..models.types import Tree
+def _learnable(
+    settings: Mapping[str, Any], gold: Sequence[GoldSentence], roots: Mapping[str, int]
+) -> dict[str, int]:
+    """Return how many sentences training learns from, how many others have heads, and how many whole trees.
 
-    trees = [Tree(np.maximum(sentence.heads, MISSING), np.array([])) for sentence in gold]
-    can_learn = _network(pipe).can_learn(trees).tolist()
-    others = [sentence for sentence, can in zip(gold, can_learn, strict=True) if not can]
+    settings: The component's block ``model``. Architectures with a setting ``swap`` learn from the trees that
+        an oracle can build, the others from each sentence that has a head.
+    roots: How many roots of the training data have each label.
+    """
+    if "swap" in settings:
+        lengths = np.array([len(sentence.words) for sentence in gold], dtype=np.int64)
+        heads = np.full((len(gold), lengths.max(initial=0)), MISSING)
+        for row, sentence in zip(heads, gold, strict=True):
+            row[: len(sentence.heads)] = np.maximum(sentence.heads, MISSING)
+        can_learn = oracle.can_learn(heads, lengths, settings["swap"])
+    else:
+        can_learn = np.array([max(sentence.heads) >= 0 for sentence in gold], dtype=np.bool_)
+    if settings["@architectures"] in WITHOUT_ROOT_LABEL:
+        root = max(roots, key=roots.__getitem__, default="")
+        arcs = [zip(sentence.heads, sentence.labels, strict=True) for sentence in gold]
+        can_learn &= [all(head <= 0 or label != root for head, label in sentence) for sentence in arcs]
+    others = [sentence for sentence, can in zip(gold, can_learn.tolist(), strict=True) if not can]
     return {
         "learnable": len(gold) - len(others),
         "unlearnable": sum(max(sentence.heads) >= 0 for sentence in others),
         "unlearnable_trees": sum(sentence.is_tree for sentence in others),
     }
-
-
-def _network(pipe: G2GParser) -> Network:
-    """The component's network, or where it is not initialised one as small as can be."""
-    from ..layers.encoder import EncoderConfig
-    from ..models.network import NetworkSpec
-    from ..models.shim import get_shim
-
-    shim = get_shim(pipe.model)
-    if shim.spec is not None:
-        return shim.network
-    encoder = None if shim.sizes is None else EncoderConfig(1, 1, 1, 1, 1, 1, n_added_pieces=1)
-    return shim.build(NetworkSpec(encoder, "", 2, None, pretrained=False, vector_width=1))
 
 
 def _missing_tags(corpus: _Corpus, tag_attr: str) -> int:

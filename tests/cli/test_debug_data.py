@@ -23,7 +23,6 @@ from ..util import TREEBANK, gold_doc, plain_doc, read_treebank
 
 ROOT = Path(__file__).parents[2]
 TINY = ROOT / "configs" / "test" / "syntr_tiny.cfg"
-SENT_TR = ROOT / "configs" / "sent_tr.cfg"
 
 #: Docs of sentences whose words are FORM/HEAD; heads count from 1 over the Doc, a root has its own number,
 #: 0 is missing; "_" is white space.
@@ -127,13 +126,30 @@ def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path:
     assert report["components"]["g2g_parser"]["train"]["pieces"]["limit"] == 128 - 3
 
 
-def test_sentences_that_an_architecture_cannot_learn_are_counted(corpus: str):
+@pytest.mark.parametrize("architecture", ["sent_tr", "state_tr", "stack_transformer"])
+def test_sentences_that_an_architecture_cannot_learn_are_counted(corpus: str, architecture: str):
+    path = ROOT / "configs" / f"{architecture}.cfg"
     settings = {"paths.train": corpus, "paths.dev": corpus, "components.g2g_parser.model.swap": False}
-    config = load_config(SENT_TR, overrides=settings | {"paths.encoder": "/no/such/folder"})
+    config = load_config(path, overrides=settings | {"paths.encoder": "/no/such/folder"})
     parser = debug_data(config).components["g2g_parser"]
     assert (parser.train.learnable, parser.train.unlearnable, parser.train.unlearnable_trees) == (8, 2, 2)
     assert parser.train.pieces is None
     assert "/no/such/folder" in str(parser.encoder_problem)
+
+
+@pytest.mark.parametrize(("architecture", "learnable"), [("sent_tr", 10), ("stack_transformer", 9)])
+def test_only_the_stack_transformer_cannot_learn_a_root_label_below_the_root(
+    architecture: str, learnable: int, tmp_path: Path
+):
+    vocab = Vocab()
+    docs = [gold_doc(vocab, [sentence]) for sentence in read_treebank()]
+    next(token for token in docs[0] if token.head.i != token.i).dep_ = "root"
+    path = tmp_path / "wrong.spacy"
+    DocBin(docs=docs).to_disk(path)
+    paths = {"paths.train": str(path), "paths.dev": str(path), "paths.encoder": "/no/such/folder"}
+    config = load_config(ROOT / "configs" / f"{architecture}.cfg", overrides=paths)
+    parser = debug_data(config).components["g2g_parser"]
+    assert (parser.train.learnable, parser.train.unlearnable) == (learnable, 10 - learnable)
 
 
 def test_words_without_the_tag_that_a_parser_reads_are_counted(corpus: str):
