@@ -80,13 +80,16 @@ class StateAttention(nn.Module):
     sees nothing gives zeros.
     """
 
+    first_rows: Tensor
+
     def __init__(self, width: int, n_heads: int, ties: Sequence[str], *, with_places: bool) -> None:
         super().__init__()
         self.n_heads, self.head_width = n_heads, width // n_heads
         self.query = nn.Linear(width, width)
         self.keys_values = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
-        self.first_rows = [FIRST_ROWS[TIES[tie][0]] for tie in ties] if with_places else []
+        first_rows = [FIRST_ROWS[TIES[tie][0]] for tie in ties] if with_places else []
+        self.register_buffer("first_rows", torch.tensor(first_rows, dtype=torch.int64), persistent=False)
 
     def read(self, memory: Tensor) -> Memory:
         """What attention needs of the sources: [batch, sources, width]."""
@@ -94,8 +97,8 @@ class StateAttention(nn.Module):
         kv = self.keys_values(memory).view(batch, n, 2, self.n_heads, self.head_width)
         keys, values = kv.permute(2, 0, 3, 1, 4)
         place_keys = None
-        if self.first_rows:
-            rows = torch.tensor(self.first_rows, device=memory.device)[:, None]
+        if len(self.first_rows):
+            rows = self.first_rows[:, None]
             table = sinusoids(rows + torch.arange(N_PLACES, device=memory.device), width)
             of_heads = self.keys_values.weight[:width].view(self.n_heads, self.head_width, width)
             place_keys = table.to(keys.dtype) @ of_heads[: len(rows)].transpose(1, 2).to(keys.dtype)

@@ -230,7 +230,9 @@ class ActionTransformer(nn.Module):
         to = self._to_device
         places = Places(to(sequences.stack), to(sequences.buffer))
         hidden = self.decoder(to(previous), memory, mask, places)
-        scores: Tensor = self.output(hidden[to(actions != NO_ACTION)])
+        # Numbers and not a mask, whose size the host would have to ask the device for.
+        steps = to(np.flatnonzero(actions != NO_ACTION))
+        scores: Tensor = self.output(hidden.flatten(0, 1)[steps])
         return scores.float()
 
     def loss(self, memory: Tensor, mask: Tensor | None, sequences: Sequences) -> Tensor:

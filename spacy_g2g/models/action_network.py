@@ -86,9 +86,9 @@ class ActionNetwork(Network):
         new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
         found = [self._kept.get(key) for key in keys]
         if len(new):
-            vectors = self._encode_words(batch.take(new))
+            vectors = self._encode_words(batch.take(new)).cpu()
             for i, of_sentence in zip(new.tolist(), vectors, strict=True):
-                words = found[i] = of_sentence[: batch.n_words[i]].cpu()
+                words = found[i] = of_sentence[: batch.n_words[i]]
                 if self._n_kept + len(words) <= MAX_KEPT_WORDS:
                     self._kept[keys[i]] = words.clone()
                     self._n_kept += len(words)

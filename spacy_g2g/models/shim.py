@@ -344,8 +344,9 @@ class G2GShim(Shim):
 
     def _stored(self, weight: torch.Tensor) -> torch.Tensor:
         """A weight as it is kept; one too large for float16 stays as it is."""
-        stored = weight.detach().to(self._stored_as).contiguous()
-        return stored if bool(stored.isfinite().all()) else weight.detach().contiguous()
+        weight = weight.detach().cpu().contiguous()
+        stored = weight.to(self._stored_as)
+        return stored if bool(stored.isfinite().all()) else weight
 
     def from_bytes(self, data: bytes) -> G2GShim:
         """Build the network that was saved. Raises ValueError when the bytes are not whole."""

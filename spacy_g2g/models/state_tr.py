@@ -248,23 +248,24 @@ class StateTr(TransitionNetwork):
             read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
         parts = self.classifiers.project(read)
-        picked = parts[:, self.classifiers.slots, range(len(self.classifiers.slots))]
+        # A list as an index would be sent to the device at each call.
+        picked = torch.stack([parts[:, slot, i] for i, slot in enumerate(self.classifiers.slots)], 1)
         exist, relation = self.classifiers(picked, history)
         return exist, relation
 
     def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
         """The vectors of all positions of the states' inputs, [states, positions, width]."""
         vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
-        extra = self.segments(self.tensor(state_input.segments))
+        segments = self.tensor(state_input.segments)
+        extra = self.segments(segments)
         if self.label_embeddings is not None:
             extra = extra + self.label_embeddings(self.tensor(self._label_rows(states, state_input)))
-        segments = np.minimum(state_input.segments, BUFFER) if self.has_segments else None
         positions = np.arange(state_input.words.shape[1])
         mask = positions < state_input.lengths[:, None]
         encoded: Tensor = self.encoder(
             vectors,
             None if mask.all() else self.tensor(mask),
-            segments=None if segments is None else self.tensor(segments),
+            segments=segments.clamp(max=BUFFER) if self.has_segments else None,
             extra=extra,
             edges=to_edges(_edges(states, state_input), self.device) if self.graph_input else None,
         )

@@ -180,7 +180,9 @@ class SynTr(Network):
         trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         rows, words = map(self.tensor, np.nonzero(changed))
         best = self._best_labels(scores, rows, words, self.tensor(heads[changed]))
-        trees.set_labels(changed, best.indices.cpu().numpy(), best.values.cpu().numpy())
+        # One transfer for both: label ids are small enough for a float.
+        ids, label_log_probs = torch.stack([best.indices.float(), best.values]).cpu().numpy()
+        trees.set_labels(changed, ids.astype(np.int64), label_log_probs)
         return trees
 
     def _best_labels(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from thinc.api import torch2xp, xp2torch
+from thinc.api import get_array_module, torch2xp, xp2torch
 from torch import Tensor
 
 from ..arrays import IntArray
@@ -18,14 +18,18 @@ from .wordpieces import PieceBatch
 def stack_vectors(sentences: Sequence[Sentence], device: torch.device) -> Tensor:
     """The vectors of all words of all sentences, float32 [words, width], which keep their gradient."""
     arrays: list[Any] = [sentence.vectors for sentence in sentences]
-    tensors = [xp2torch(array, device=device) for array in arrays]
-    return torch.cat(tensors).detach().requires_grad_()
+    xp: Any = get_array_module(arrays[0])  # type: ignore[no-untyped-call]
+    stacked = xp.concatenate(arrays)
+    return xp2torch(stacked, device=device).detach().requires_grad_()
 
 
 def split_gradients(vectors: Tensor, sentences: Sequence[Sentence]) -> list[Any]:
     """The gradient of stacked vectors, an array for each sentence."""
     gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
-    return [torch2xp(part) for part in torch.split(gradient, [len(s.words) for s in sentences])]
+    ends = np.cumsum([len(sentence.words) for sentence in sentences])
+    array = torch2xp(gradient)
+    xp: Any = get_array_module(array)  # type: ignore[no-untyped-call]
+    return list(xp.split(array, ends[:-1].tolist()))
 
 
 class WordVectors:
