@@ -91,7 +91,7 @@ class Words:
 def _distances(parents: IntArray) -> IntArray:
     """Arcs from each word to ROOT, [words]. parents: Place of each word's head, -1 for ROOT, [words]."""
     distances = np.zeros_like(parents)
-    above = np.arange(len(parents))
+    above: IntArray = np.arange(len(parents))
     while (is_word := above >= 0).any():
         distances += is_word
         above = np.where(is_word, parents[above], -1)

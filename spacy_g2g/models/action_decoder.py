@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, DoubleArray, FloatArray, IntArray
 from ..errors import Errors
 from ..layers.decoder import TIES, Cache, Places, StateDecoder
 from ..layers.dropout import Dropout
@@ -329,16 +329,16 @@ class _Beam:
         self.machines = machines
         self.max_width = max_width
         self.length_penalty = length_penalty
-        self.live = np.arange(n)
-        self.totals = np.zeros((n, 1))
-        self.lengths = np.zeros((n, 1), dtype=np.int64)
-        self.previous = np.full((n, 1), NO_ACTION)
+        self.live: IntArray = np.arange(n)
+        self.totals: DoubleArray = np.zeros((n, 1))
+        self.lengths: IntArray = np.zeros((n, 1), dtype=np.int64)
+        self.previous: IntArray = np.full((n, 1), NO_ACTION)
         self._update_done()
 
     @property
     def width(self) -> int:
         """Hypotheses of a sentence."""
-        return self.totals.shape[1]
+        return int(self.totals.shape[1])
 
     def _update_done(self) -> None:
         """A sentence is done when nothing in its beam can become better than its best hypothesis."""

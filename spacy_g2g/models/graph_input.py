@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import LongTensor, nn
 
-from ..arrays import IntArray
+from ..arrays import BoolArray, IntArray
 from ..layers.attention import Edges
 from .wordpieces import PieceBatch
 
@@ -127,7 +127,7 @@ def to_edges(edges: IntArray, device: torch.device) -> Edges:
     return Edges(*torch.from_numpy(edges).to(device, non_blocking=True).unbind(0))  # type: ignore[arg-type]
 
 
-def _first_pieces(batch: PieceBatch) -> tuple[IntArray, np.ndarray]:
+def _first_pieces(batch: PieceBatch) -> tuple[IntArray, BoolArray]:
     """Where the first pieces are.
 
     Returns int [rows, words + 1], the place of ROOT and of each word in each row, -1 where a row has it

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..arrays import BoolArray
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from .encoder import EncoderSizes
@@ -142,7 +142,7 @@ class RNGTr(SynTr):
         """The tree of each sentence after its last pass, with what each pass gave."""
         self._check(batch)
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
-        members = np.arange(len(passes))
+        members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
             scores = self.score(batch, self.edges(batch))
             graphs, log_probs = self.arg_max(scores, batch)

@@ -187,7 +187,7 @@ class _SentReader(Reader):
             return
         self.batch = batch.take(np.repeat(np.arange(n), n_hypotheses))
         self.owners = np.arange(n * n_hypotheses)
-        self.n_encoded = np.full(n * n_hypotheses, -network.refresh_every)
+        self.n_encoded: IntArray = np.full(n * n_hypotheses, -network.refresh_every)
         self.table = torch.empty(0)
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:

@@ -76,7 +76,7 @@ def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
     n_deleted = states.n_arcs if with_deleted else np.zeros_like(states.stack_sizes)
     sizes = np.sort(np.stack([states.stack_sizes, states.buffer_sizes, n_deleted], axis=1), axis=1)
     left = n_positions - n_frame(with_deleted=with_deleted)
-    limits = np.full(len(sizes), left // N_PARTS)
+    limits: IntArray = np.full(len(sizes), left // N_PARTS)
     # What a short part leaves goes to the longer ones.
     used = np.zeros_like(limits)
     for part in range(1, N_PARTS):

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, RealArray
 from ..errors import Errors
 from ..layers.classifiers import TransitionClassifiers
 from ..parsing import oracle
@@ -221,7 +221,7 @@ class TransitionNetwork(Network):
         reader = self.read(batch, width)
         states = States.begin(np.repeat(batch.n_words, width))
         probs = np.ones((2, *states.heads.shape), dtype=np.float32)
-        totals = np.full((n, width), -np.inf)
+        totals: RealArray = np.full((n, width), -np.inf)
         totals[:, 0] = 0.0
         while (rows := _open_rows(states, totals)).size:
             slots = states.slots()
@@ -267,7 +267,7 @@ class TransitionNetwork(Network):
         return _Choices(actions_, labels.T.astype(np.int64) + 1, probs.T)
 
 
-def _open_rows(states: States, totals: FloatArray) -> IntArray:
+def _open_rows(states: States, totals: RealArray) -> IntArray:
     """The hypotheses to go on with: of sentences whose best one has an end none, as totals never rise."""
     is_final = states.is_final.reshape(totals.shape)
     return np.flatnonzero(~is_final & ~is_final[:, :1] & (totals > -np.inf))

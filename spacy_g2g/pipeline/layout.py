@@ -94,7 +94,7 @@ def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) ->
 
 def _of_words(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
     """A string attribute of all words; by hashes, which spares making a Token for each."""
-    flat = [doc.vocab.strings[value] for doc in docs for value in doc.to_array(attr).tolist()]
+    flat = [doc.vocab.strings[value] for doc in docs for value in np.asarray(doc.to_array(attr)).tolist()]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
 
 
@@ -203,4 +203,5 @@ def word_slices(layout: Layout) -> Iterator[slice]:
 
 def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
     """Arrays end to end; none give an empty one."""
-    return np.concatenate([np.zeros(0, dtype=dtype), *arrays]).astype(dtype, copy=False)
+    joined: npt.NDArray[Any] = np.concatenate([np.zeros(0, dtype=dtype), *arrays])
+    return joined.astype(dtype, copy=False)

@@ -11,6 +11,7 @@ import numpy as np
 from spacy.scorer import PRFScore
 from spacy.training import Example
 
+from ..arrays import BoolArray
 from .gold import gold_parse, gold_starts
 
 
@@ -99,6 +100,6 @@ def _count(score: PRFScore, right: int, guessed: int, gold: int) -> None:
     score.fn += gold - right
 
 
-def _spans(starts: np.ndarray) -> set[tuple[int, int]]:
+def _spans(starts: BoolArray) -> set[tuple[int, int]]:
     places = [*np.flatnonzero(starts).tolist(), len(starts)]
     return set(pairwise(places))
