@@ -19,7 +19,7 @@ from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, row
 from ..util import read_treebank
-from .test_refinement_table import write_conllu
+from .util import write_conllu
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / "experiments" / "peers"

@@ -61,6 +61,7 @@ def test_the_encoder_is_the_one_that_the_config_uses(config: str, encoder: str, 
     assert script.used_encoder(load_config(CONFIGS / config), encoder) == expected
 
 
+@pytest.mark.slow
 def test_the_commit_is_the_projects_not_that_of_a_repository_around_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -1,24 +1,21 @@
-"""The systems of the papers on transition-based Transformer parsers, and what they published.
+"""Rows about transition-based Transformer parsers: the systems of three papers, and what they published.
 
-Mohammadshahi & Henderson 2019 (DepTr, G2GTr) and 2020 (StateTr, SentTr), "Graph-to-Graph Transformer for
+Mohammadshahi and Henderson 2019 (DepTr, G2GTr) and 2020 (StateTr, SentTr), "Graph-to-Graph Transformer for
 Transition-based Dependency Parsing"; Fernandez Astudillo et al. 2020 (Stack-a and so on, by the letters of
-table 1), "Transition-based Parsing with Stack-Transformers".
+its table 1), "Transition-based Parsing with Stack-Transformers".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from .rows import PARSER, Row, System, Table
 
-@dataclass(frozen=True)
-class Row:
-    """What is trained: a shipped config, and values for its model block; and the result that is scored."""
 
-    config: str
-    model: Mapping[str, Any] = field(default_factory=dict)
-    scored: str = "model-best"
+def with_model(config: str, *, result: str = "model-best", **model: Any) -> Row:
+    """Return a row of a config with other settings of the parser's model."""
+    settings = {f"components.{PARSER}.model.{name}": value for name, value in model.items()}
+    return Row(config=config, settings=settings, result=result)
 
 
 STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pieces")
@@ -50,19 +47,21 @@ STACK_ROWS = {
     "Stack-small-c": (["buffer", "stack"], False, 0, 2, 2),
 }
 ROWS = {
-    "SynTr": Row("syntr_pretrained.cfg"),
+    "SynTr": Row(config="syntr_pretrained.cfg"),
     **{
-        name: Row("state_tr.cfg", dict(zip(STATE_COLUMNS, values, strict=True)))
+        name: with_model("state_tr.cfg", **dict(zip(STATE_COLUMNS, values, strict=True)))
         for name, values in STATE_ROWS.items()
     },
-    "SentTr": Row("sent_tr.cfg", {"graph_input": False}),
-    "SentTr+G2GTr": Row("sent_tr.cfg", {"graph_input": True}),
+    "SentTr": with_model("sent_tr.cfg", graph_input=False),
+    "SentTr+G2GTr": with_model("sent_tr.cfg", graph_input=True),
     **{
-        name: Row("stack_transformer.cfg", dict(zip(STACK_COLUMNS, values, strict=True)), "model-last")
+        name: with_model(
+            "stack_transformer.cfg", result="model-last", **dict(zip(STACK_COLUMNS, values, strict=True))
+        )
         for name, values in STACK_ROWS.items()
     },
 }
-#: The rows that a row is compared with.
+#: Rows that a row is compared with.
 AGAINST = {
     "DepTr+H": ("DepTr",),
     "DepTr+CH": ("DepTr+H",),
@@ -85,9 +84,9 @@ AGAINST = {
     "Stack-small-b": ("Stack-small-a", "Stack-b"),
     "Stack-small-c": ("Stack-small-a", "Stack-c"),
 }
-#: UAS and LAS on the test set of the Penn Treebank by row, start and layers: 2019, table 2; 2020, table 1;
-#: SynTr, with the 12 layers of BERT: 2021, table 3. The papers start from BERT or from scratch. The
-#: stack-Transformers', on vectors of RoBERTa, are those of the dev set: table 1, which has all of them.
+#: UAS and LAS on the English Penn Treebank, by row, start and layers. The figures are of the test set (2019,
+#: table 2; 2020, table 1; SynTr with the 12 layers of BERT: 2021, table 3), from BERT or from scratch. Those
+#: of the stack-Transformers, on vectors of RoBERTa, are of the dev set: only table 1 has all of them.
 PUBLISHED = {
     ("SynTr", "checkpoint", 12): (96.60, 94.94),
     ("DepTr", "scratch", 6): (88.40, 84.23),
@@ -124,15 +123,8 @@ PUBLISHED = {
     ("Stack-small-b", "checkpoint", 12): (94.6, 92.5),
     ("Stack-small-c", "checkpoint", 12): (95.5, 93.7),
 }
-
-
-def published(name: str, start: str, n_layers: int) -> dict[str, Any] | None:
-    """The papers' figures for a row with as many layers, or with the number that they have otherwise."""
-    figures = {
-        layers: pair for (row, begin, layers), pair in PUBLISHED.items() if (row, begin) == (name, start)
-    }
-    if not figures:
-        return None
-    layers = n_layers if n_layers in figures else min(figures)
-    uas, las = figures[layers]
-    return {"uas": uas, "las": las, "layers": layers}
+TRANSITION = Table(
+    rows=ROWS,
+    systems={name: System(row=name, against=AGAINST.get(name, ())) for name in ROWS},
+    published=PUBLISHED,
+)

@@ -1,0 +1,129 @@
+"""Configs of rows: a shipped config with the row's settings, the options' and the places of files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from thinc.api import Config
+
+from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides
+from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.layers.checkpoint import load_checkpoint, resolve_checkpoint
+
+from .rows import PARSER, REFINER, Row
+
+SCRATCH = "syntr_scratch.cfg"
+SOURCES = {
+    "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
+    "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
+}
+
+
+def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
+    """Return the row's config with all settings.
+
+    row: Row to train.
+    seed: Seed of the training.
+    args: Options of the command. Its settings win over those of the row.
+    """
+    config = load_config(CONFIGS / row.config)
+    if row.refiner:
+        config["components"][REFINER] = load_config(CONFIGS / row.refiner)["components"][REFINER]
+    sources = config["initialize"]["components"]
+    if row.encoder:
+        sources[REFINER]["encoder"] = SOURCES[row.encoder]
+    from_scratch = args.start == "scratch" and PARSER in sources
+    if from_scratch:
+        start_from_scratch(config)
+    elif args.layers is not None and PARSER in sources:
+        sources[PARSER]["encoder"]["n_layers"] = args.layers or None
+    train_parsed, dev_parsed = parsed_files(row, args)
+    paths = {
+        "train": train_file(args),
+        "dev": check_file(args),
+        "train_parsed": train_parsed,
+        "dev_parsed": dev_parsed,
+        "encoder": None if from_scratch else args.encoder,
+        "parser": args.output / str(seed) / row.base / BEST if row.base else None,
+    }
+    config["paths"] |= {name: path and str(path) for name, path in paths.items()}
+    steps = getattr(args, row.steps)
+    settings = overrides("", args.lang, steps) | {"system.seed": seed} | row.settings
+    if frequency := args.eval_frequency or steps // 10 or steps:
+        settings["training.eval_frequency"] = frequency
+    general = ({} if from_scratch else rate_factors(row, args)) | args.set
+    settings |= {name: value for name, value in general.items() if has_setting(config, name)}
+    return Config().from_str(config.to_str(), overrides=settings, interpolate=False)
+
+
+def start_from_scratch(config: Config) -> None:
+    """Give a config the encoder and the rates of the config that ships for training from scratch."""
+    shipped = load_config(CONFIGS / SCRATCH)
+    model = shipped["components"][PARSER]["model"]
+    config["components"][PARSER]["model"]["encoder"] = model["encoder"]
+    config["initialize"]["components"][PARSER] = shipped["initialize"]["components"][PARSER]
+    config["training"]["dropout"] = shipped["training"]["dropout"]
+    rates = shipped["training"]["optimizer"]["learn_rate"]
+    rate = config["training"]["optimizer"]["learn_rate"]
+    rate |= {name: rates[name] for name in ("initial_rate", "warmup_steps")}
+
+
+def rate_factors(row: Row, args: argparse.Namespace) -> dict[str, Any]:
+    """Return the encoders' rate factors by setting. A refiner whose encoder is a parser's has its own."""
+    is_copy = row.base and row.encoder != "checkpoint"
+    factors = {PARSER: args.encoder_rate_factor}
+    factors[REFINER] = args.copy_rate_factor if is_copy else args.encoder_rate_factor
+    return {
+        f"components.{name}.model.encoder_rate_factor": factor
+        for name, factor in factors.items()
+        if factor is not None
+    }
+
+
+def parsed_files(row: Row, args: argparse.Namespace) -> tuple[Path | None, Path | None]:
+    """Return TRAIN and DEV with the row's initial trees; None where the pipeline makes them."""
+    if row.trees == "spacy":
+        return args.spacy_train_parsed, args.spacy_dev_parsed
+    return (args.output / "jackknife.spacy" if row.trees else None), None
+
+
+def train_file(args: argparse.Namespace) -> Path:
+    """Return the path of the training sentences: TRAIN, or a part of it."""
+    return Path(args.output / f"train.{args.sentences}.conllu" if args.sentences else args.train)
+
+
+def check_file(args: argparse.Namespace) -> Path:
+    """Return the path of the sentences that choose the best model in training: DEV, or a part of it."""
+    return Path(args.output / f"dev.{args.check_sentences}.conllu" if args.check_sentences else args.dev)
+
+
+def write_part(source: Path, target: Path, n: int) -> None:
+    """Write n sentences of a treebank, spread evenly over it; the same in every run.
+
+    Raises SystemExit if there are fewer.
+    """
+    sentences = list(read_conllu(source))
+    if n > len(sentences):
+        raise SystemExit(f"{source} has {len(sentences)} sentences: expected at least the {n} asked for")
+    with atomic_path(target) as path:
+        chosen = (sentences[i * len(sentences) // n] for i in range(n))
+        path.write_text("".join(write_conllu(chosen)), encoding="utf8")
+
+
+def check_checkpoint(rows: Sequence[Row], args: argparse.Namespace) -> None:
+    """Read the checkpoint with the most layers that a row takes.
+
+    Raises SystemExit if the checkpoint cannot be read or has fewer layers.
+    """
+    wanted = [0 if args.layers is None else args.layers]
+    for row in rows if args.layers is None else ():
+        sources = load_config(CONFIGS / row.config)["initialize"]["components"]
+        wanted += [source["encoder"].get("n_layers") or 0 for source in sources.values()]
+    try:
+        load_checkpoint(resolve_checkpoint(args.encoder, None), max(wanted) or None)
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from error

@@ -1,0 +1,41 @@
+"""Rows about the refiner: sources of its encoder, of its training trees, and of the trees that it refines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .rows import REFINER, Row, System, Table
+
+CORRUPTION = {f"components.{REFINER}.head_corruption": 0.12, f"components.{REFINER}.label_corruption": 0.06}
+REFINES = Row(config="rngtr.cfg", steps="refiner_steps", base="syntr")
+ROWS = {
+    "syntr": Row(config="syntr_pretrained.cfg"),
+    "rngtr": REFINES,
+    "control": replace(REFINES, settings={f"components.{REFINER}.model.graph_input": False}),
+    "corruption": replace(REFINES, settings=CORRUPTION),
+    "jackknife": replace(REFINES, trees="jackknife"),
+    "checkpoint": replace(REFINES, encoder="checkpoint"),
+    "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
+    "empty": Row(config="rngtr_empty.cfg", steps="empty_steps", base="syntr", encoder="parser"),
+    "empty-checkpoint": Row(config="rngtr_empty.cfg", steps="empty_steps"),
+}
+LIMITED = {
+    f"rngtr, T = {n}": System(row="rngtr", against=("syntr",), settings={"iterations": n}) for n in (1, 2, 3)
+}
+SYSTEMS = {
+    "syntr": System(row="syntr"),
+    "rngtr": System(row="rngtr", against=("syntr", "control")),
+    **LIMITED,
+    "rngtr, T = 3, no stop": System(
+        row="rngtr", against=("syntr",), settings={"iterations": 3, "stop": False}
+    ),
+    **{
+        name: System(row=name, against=("syntr",))
+        for name in ("control", "corruption", "jackknife", "checkpoint")
+    },
+    "spacy-parser": System(row="", against=("syntr",)),
+    "spacy": System(row="spacy", against=("syntr", "spacy-parser", "rngtr")),
+    "empty": System(row="empty", against=("syntr", "rngtr")),
+    "empty-checkpoint": System(row="empty-checkpoint", against=("syntr", "rngtr")),
+}
+REFINEMENT = Table(rows=ROWS, systems=SYSTEMS)

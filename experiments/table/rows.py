@@ -1,0 +1,73 @@
+"""What a table is made of: rows, which are trained, and systems, which are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+PARSER, REFINER = "g2g_parser", "rng_refiner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A training.
+
+    config: Name of a shipped config.
+    settings: Values in place of the config's, by dotted name.
+    base: Row whose pipeline is refined, or whose encoder is copied; "" for none.
+    encoder: Source of the refiner's encoder: "checkpoint", "parser", or "" for the config's.
+    refiner: Config whose refiner takes the place of the config's own; "" for none.
+    trees: System whose trees, read from files, are the initial ones: "jackknife", "spacy" or "".
+    steps: Name of the option with the number of steps.
+    result: Folder of the pipeline that is scored.
+    """
+
+    config: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    base: str = ""
+    encoder: str = ""
+    refiner: str = ""
+    trees: str = ""
+    steps: str = "steps"
+    result: str = "model-best"
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A pipeline that parses.
+
+    row: Row that trains it; "" for the trees of spaCy's parser, which are read from a file.
+    against: Systems that it is compared with.
+    settings: Values of the refiner's model in place of those that it was trained with.
+    """
+
+    row: str
+    against: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows, systems and published figures.
+
+    published: UAS and LAS in percent, by system, start of the encoder and number of its layers.
+    """
+
+    rows: Mapping[str, Row]
+    systems: Mapping[str, System]
+    published: Mapping[tuple[str, str, int], tuple[float, float]] = field(default_factory=dict)
+
+    def figures(self, name: str, start: str, n_layers: int | None) -> dict[str, Any] | None:
+        """Return the published figures of a system, or None.
+
+        name: Name of the system.
+        start: "checkpoint" or "scratch".
+        n_layers: Number of layers. Without figures for it, those with the fewest layers are returned.
+        """
+        known = {layers: pair for (*key, layers), pair in self.published.items() if key == [name, start]}
+        if not known:
+            return None
+        layers = n_layers if n_layers in known else min(known)
+        uas, las = known[layers]
+        return {"uas": uas, "las": las, "layers": layers}

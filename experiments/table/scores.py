@@ -1,0 +1,194 @@
+"""What a system has right in each sentence of a file, and what it took to parse it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import spacy
+import torch
+from spacy.language import Language
+from torch import Tensor
+
+from project.train import TRAINING
+from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.data.refiner_corpus import read_aligned
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.parsing.tree import non_projective_arcs
+from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.rng_refiner import ITERATIONS
+
+from .rows import REFINER
+
+#: Headings of the scores, by name.
+METRICS = {"uas": "UAS", "las": "LAS", "las_subtypes": "LAS with subtypes"}
+#: Number of sentences that are parsed before the clock starts.
+N_WARM_UP = 8
+
+#: Measurements of one system, seed and file: "words" and each metric as a list with a number for each
+#: sentence, and single numbers.
+Counts = dict[str, Any]
+
+
+def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.Namespace) -> Counts | None:
+    """Return the counts of a system; None if it cannot parse the file yet.
+
+    Counts are kept in a file beside the model.
+
+    name: Name of the system.
+    seed: Seed of its training.
+    gold: CoNLL-U file with the gold trees.
+    parsed: The same sentences with the trees of spaCy's parser; None without them.
+    args: Options of the command.
+    """
+    system = args.table.systems[name]
+    sentences = list(read_conllu(gold, trees="full"))
+    if not system.row:
+        return count(sentences, read_conllu(parsed, trees="any")) if parsed else None
+    row, folder = args.table.rows[system.row], args.output / str(seed) / system.row
+    path = folder / f"{name}.{gold.stem}.json"
+    if (found := kept_counts(path, sentences)) is not None:
+        return found
+    needs_trees = row.trees == "spacy"
+    if not (folder / row.result).exists() or (needs_trees and parsed is None):
+        return None
+    settings = {f"components.{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
+    nlp = spacy.load(folder / row.result, config=settings)
+    initial = (gold, parsed) if needs_trees and parsed else None
+    counts = parse_and_count(nlp, sentences, initial) | {"training": read_training(folder)}
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
+    return counts
+
+
+def kept_counts(path: Path, gold: Sequence[ConlluSentence]) -> Counts | None:
+    """Return the counts in a file if they are of these sentences; else None."""
+    if not path.exists():
+        return None
+    found: Counts = json.loads(path.read_text(encoding="utf8"))
+    return found if found["words"] == [len(sentence.words) for sentence in gold] else None
+
+
+def read_training(folder: Path) -> dict[str, float]:
+    """Return the facts that a training left."""
+    path = folder / TRAINING
+    known: dict[str, float] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    return known
+
+
+def parse_and_count(
+    nlp: Language, sentences: Sequence[ConlluSentence], initial: tuple[Path, Path] | None
+) -> Counts:
+    """Parse sentences and count what is right, passes, seconds and parameters.
+
+    nlp: Trained pipeline.
+    sentences: Gold sentences.
+    initial: Files with the gold trees and with the trees to refine; None if the pipeline makes them.
+    """
+    networks = {
+        name: get_shim(pipe.model).network for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)
+    }
+    list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
+    docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
+    if initial is not None:
+        for doc, (_, graph) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
+            if graph is not None:
+                graph.write(doc)
+    encoders: list[Any] = [network.encoder for network in networks.values()]
+    with watch_encoders(encoders) as watch:
+        start = time.perf_counter()
+        docs = list(nlp.pipe(docs))
+        seconds = time.perf_counter() - start
+    parsed = (sentence for doc in docs for sentence in doc_to_sentences(doc))
+    return count(sentences, parsed) | {
+        "seconds": seconds,
+        "encoder_seconds": watch.seconds,
+        "threads": torch.get_num_threads(),
+        "passes": watch.rows,
+        "calls": watch.calls,
+        "iterations": [max(doc._.get(ITERATIONS)) for doc in docs] if nlp.has_pipe(REFINER) else None,
+        "parameters": {name: sum(p.numel() for p in n.parameters()) for name, n in networks.items()},
+    }
+
+
+def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> Counts:
+    """Count the words of each sentence, and those that are right by each metric.
+
+    Non-projective gold arcs are counted over all sentences: their number, those with the right head, and
+    those with the right label as well.
+    Raises SystemExit if the sentences have other words.
+    """
+    counts: Counts = {name: [] for name in ("words", *METRICS)}
+    crossed = np.zeros(3, dtype=np.int64)
+    for a, b in zip(gold, system, strict=True):
+        if [word.form for word in a.words] != [word.form for word in b.words]:
+            raise SystemExit(f"{b.location()}: expected the words of {a.location()}")
+        pairs = list(zip(a.words, b.words, strict=True))
+        head = np.array([x.head == y.head for x, y in pairs])
+        label = head & [x.deprel.partition(":")[0] == y.deprel.partition(":")[0] for x, y in pairs]
+        whole = head & [x.deprel == y.deprel for x, y in pairs]
+        for name, right in zip(METRICS, (head, label, whole), strict=True):
+            counts[name].append(int(right.sum()))
+        counts["words"].append(len(pairs))
+        crosses = non_projective_arcs([word.head or 0 for word in a.words])
+        crossed += [crosses.sum(), head[crosses].sum(), label[crosses].sum()]
+    names = ("non_projective", "non_projective_uas", "non_projective_las")
+    return counts | dict(zip(names, crossed.tolist(), strict=True))
+
+
+@dataclass
+class Watch:
+    """What went through encoders.
+
+    calls: Number of calls of their layers.
+    rows: Number of rows in these calls: a sentence, a part of a long one, or a parser state each.
+    seconds: Seconds in embedding and layers together.
+    """
+
+    calls: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+
+
+@contextmanager
+def watch_encoders(encoders: Sequence[GraphEncoder]) -> Iterator[Watch]:
+    """Count and time calls of encoders. On a GPU each call is waited for, which takes time of its own."""
+    watch = Watch()
+
+    def timed(encode: Any, *, counts: bool) -> Any:
+        def run(*args: Any, **kwargs: Any) -> Tensor:
+            start = now()
+            x: Tensor = encode(*args, **kwargs)
+            watch.seconds += now() - start
+            if counts:
+                watch.calls += 1
+                watch.rows += len(x)
+            return x
+
+        return run
+
+    for encoder in encoders:
+        encoder.embed = timed(encoder.embed, counts=False)  # type: ignore[method-assign]
+        encoder.encode = timed(encoder.encode, counts=True)  # type: ignore[method-assign]
+    try:
+        yield watch
+    finally:
+        for encoder in encoders:
+            del encoder.embed, encoder.encode
+
+
+def now() -> float:
+    """Return seconds on a clock, when the device has done its work."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
