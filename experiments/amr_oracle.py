@@ -139,7 +139,7 @@ def execute(sentence: AmrSentence, actions: Sequence[Action]) -> str:
     state = State(sentence)
     for action in actions:
         state.apply(action)
-    return build_graph(state)[0].to_penman()
+    return build_graph(state).to_penman()
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...evaluation.page import escape, shorten, text_width
 from ..formats.amr_file import AmrTree, parse_penman
-from ..parsing.graph import AmrGraph, canonical, forward_edge, split_marker
+from ..parsing.graph import canonical, forward_edge, split_marker
 from .layered import Item, Link, place_items
 
 CONCEPT_SIZE, ROLE_SIZE = 13.0, 11.0
@@ -70,15 +70,6 @@ class WrittenAmr:
         return ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n)
 
 
-def draw_amr(amr: str | AmrGraph) -> str:
-    """The SVG of an AMR, to stand in a page of ``make_page``; the same AMR gives the same SVG.
-
-    amr: In PENMAN notation, or a graph.
-    RAISES (ValueError): for a text that is not a well-formed AMR, or a graph that is not connected.
-    """
-    return draw_written(read_written(amr))
-
-
 def draw_figure(name: str, text: str, fact: str = "") -> str:
     """A figure with an AMR in PENMAN notation and, to be opened, its text; of an ill-formed one the error.
 
@@ -96,9 +87,13 @@ def draw_figure(name: str, text: str, fact: str = "") -> str:
     )
 
 
-def read_written(amr: str | AmrGraph) -> WrittenAmr:
-    """What is drawn of an AMR. Alignment markers are left out, :wiki stays. Errors as for ``draw_amr``."""
-    tree = parse_penman(amr.to_penman() if isinstance(amr, AmrGraph) else amr)
+def read_written(amr: str) -> WrittenAmr:
+    """Return what is drawn of an AMR. Alignment markers are left out, :wiki stays.
+
+    amr: An AMR in PENMAN notation.
+    Raises ValueError for a text that is not a well-formed AMR.
+    """
+    tree = parse_penman(amr)
     branches = _branches(tree)
     found = WrittenAmr()
     nodes: dict[str, int] = {}

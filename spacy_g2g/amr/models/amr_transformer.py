@@ -237,7 +237,7 @@ class AmrTransformer(ActionNetwork):
             for state, total, fit in zip(
                 found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
             ):
-                graph, _ = build_graph(state)
+                graph = build_graph(state)
                 parses.append(AmrParse(graph, total, len(state.sentence), fit))
         return parses
 

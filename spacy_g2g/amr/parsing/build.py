@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from .actions import is_constant_label
 from .graph import MAX_DEPTH, AmrGraph, Edge, unique_edges
 from .machine import State
@@ -14,43 +12,27 @@ EMPTY_LABEL = "amr-empty"
 REPAIR_ROLE = "mod"
 
 
-class Repairs(NamedTuple):
-    """What had to be done for a graph that is connected.
+def build_graph(state: State) -> AmrGraph:
+    """Return the graph of a state, final or not, repaired so that it is connected and can be written.
 
-    Attributes:
-        dropped: Nodes without an edge that were left out.
-        attached: Edges that were added.
-        is_top_chosen: Whether the machine gave no top, and one was chosen.
-        is_empty: Whether there was no node at all.
-    """
-
-    dropped: int = 0
-    attached: int = 0
-    is_top_chosen: bool = False
-    is_empty: bool = False
-
-
-def build_graph(state: State) -> tuple[AmrGraph, Repairs]:
-    """The graph of a state, final or not, and what was repaired.
-
-    Labelled items are nodes. Without a top, the node with the most children among those without a parent is
-    it, or among all where each has one. Nodes without an edge are left out. What the top does not reach, or
-    not within MAX_DEPTH steps, is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its
-    label looks like one.
+    Labelled items become nodes. If the machine gave no top, the node with the most children is chosen, among
+    those without a parent if there are any. Nodes without an edge are left out. What the top does not reach
+    within MAX_DEPTH steps is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its label
+    looks like one.
     """
     graph, nodes, top = _raw_graph(state)
     if not graph.labels:
-        return AmrGraph([EMPTY_LABEL], []), Repairs(is_empty=True, is_top_chosen=True)
+        return AmrGraph([EMPTY_LABEL], [])
     graph.top = _choose_top(graph) if top is None else nodes[top]
-    dropped = _drop_lonely(graph)
-    attached = _attach(graph)
+    _drop_lonely(graph)
+    _attach(graph)
     parents, children = graph.parents(), graph.children()
     graph.constants = frozenset(
         node
         for node, label in enumerate(graph.labels)
         if node != graph.top and parents[node] == 1 and not children[node] and is_constant_label(label)
     )
-    return graph, Repairs(dropped, attached, top is None)
+    return graph
 
 
 def _raw_graph(state: State) -> tuple[AmrGraph, dict[int, int], int | None]:
@@ -74,21 +56,18 @@ def _choose_top(graph: AmrGraph) -> int:
     return max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
 
 
-def _drop_lonely(graph: AmrGraph) -> int:
+def _drop_lonely(graph: AmrGraph) -> None:
     """Leave out nodes without an edge, unless they are the top."""
     neighbours = graph.neighbours()
     kept = [node for node in range(len(graph.labels)) if neighbours[node] or node == graph.top]
     new = {node: index for index, node in enumerate(kept)}
-    dropped = len(graph.labels) - len(kept)
     graph.labels = [graph.labels[node] for node in kept]
     graph.edges = [Edge(new[source], role, new[target]) for source, role, target in graph.edges]
     graph.top = new[graph.top]
-    return dropped
 
 
-def _attach(graph: AmrGraph) -> int:
-    """Join to the top what it does not reach within MAX_DEPTH steps: the number of edges that were added."""
-    attached = 0
+def _attach(graph: AmrGraph) -> None:
+    """Join to the top what it does not reach within MAX_DEPTH steps."""
     while True:
         steps = graph.distances()
         unreached = [node for node, n in enumerate(steps) if n is None]
@@ -98,6 +77,5 @@ def _attach(graph: AmrGraph) -> int:
         else:
             node = next((node for node, n in enumerate(steps) if n == MAX_DEPTH + 1), -1)
         if node < 0:
-            return attached
+            return
         graph.edges.append(Edge(graph.top, REPAIR_ROLE, node))
-        attached += 1

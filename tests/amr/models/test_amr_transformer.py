@@ -221,7 +221,7 @@ def test_greedy_decoding_takes_the_best_action_of_each_state(variant: str):
     model, shim = make(variant, seed=4)
     for sentence, parse in zip(SENTENCES[:3], model.predict(SENTENCES[:3]), strict=True):
         rows, ids, state = step_by_step(shim, sentence)
-        graph, _ = build_graph(state)
+        graph = build_graph(state)
         total = float(rows[range(len(ids)), ids].sum())
         assert_same_parse(parse, AmrParse(graph, total, len(sentence.words)))
 

@@ -50,4 +50,4 @@ def execute(sentence: AmrSentence, actions) -> AmrGraph:
     state = State(sentence)
     for action in actions:
         state.apply(action)
-    return build_graph(state)[0]
+    return build_graph(state)

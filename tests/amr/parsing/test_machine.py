@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind, copied_label, is_constant_label
-from spacy_g2g.amr.parsing.build import build_graph
+from spacy_g2g.amr.parsing.build import REPAIR_ROLE, build_graph
 from spacy_g2g.amr.parsing.graph import Edge
 from spacy_g2g.amr.parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
 
@@ -31,10 +31,9 @@ def test_actions_build_the_graph_that_they_spell_out():
     want, polarity = Action(Kind.PRED, "want-01"), Action(Kind.DEPENDENT, "polarity", "-")
     first = [SHIFT, LEMMA, SHIFT, want, la("ARG0"), polarity, SHIFT, Action(Kind.COPY_SENSE01), ra("ARG1")]
     state = make_state("boy wants sleep", [*first, SWAP, la("ARG0"), REDUCE, REDUCE, SHIFT, SHIFT, ROOT])
-    graph, repairs = build_graph(state)
+    graph = build_graph(state)
     expected = "(w / want-01 :polarity - :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
     assert facts(graph) == facts(graph_of(expected))
-    assert repairs == (0, 0, False, False)
     assert state.is_final
 
 
@@ -127,31 +126,28 @@ def test_a_state_is_final_after_the_most_actions():
     state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA], max_factor=2)
     assert state.is_final
     assert not state.is_valid(SHIFT)
-    assert build_graph(state)[0].to_penman() == "(a / a)"
+    assert build_graph(state).to_penman() == "(a / a)"
 
 
 def test_without_a_top_the_parentless_node_with_most_children_is_it():
     first = [SHIFT, LEMMA, SHIFT, LEMMA, ra("ARG0"), REDUCE, SHIFT, LEMMA, ra("ARG1"), REDUCE, REDUCE]
     state = make_state("a b c d", [*first, SHIFT, LEMMA, REDUCE, SHIFT, CLOSE])
-    graph, repairs = build_graph(state)
+    graph = build_graph(state)
     assert facts(graph) == facts(graph_of("(a / a :ARG0 (b / b) :ARG1 (c / c))"))
-    assert repairs == (1, 0, True, False)
 
 
 def test_a_part_that_the_top_does_not_reach_is_attached_at_its_own_top():
     first = [SHIFT, LEMMA, SHIFT, LEMMA, la("ARG0"), SWAP, REDUCE, SHIFT]
     second = [REDUCE, SHIFT, LEMMA, SHIFT, LEMMA, la("ARG1"), SHIFT, ROOT]
-    graph, repairs = build_graph(make_state("a b c d", first + second))
+    graph = build_graph(make_state("a b c d", first + second))
     assert facts(graph) == facts(graph_of("(d / d :ARG1 (c / c) :mod (b / b :ARG0 (a / a)))"))
-    assert repairs == (0, 1, False, False)
 
 
 def test_a_sentence_without_nodes_is_the_empty_amr():
     for words in ("", "a"):
         state = make_state(words, [SHIFT] * (len(words) + 1) + [CLOSE])
-        graph, repairs = build_graph(state)
+        graph = build_graph(state)
         assert graph.to_penman() == "(a / amr-empty)"
-        assert repairs.is_empty
 
 
 def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
@@ -159,8 +155,8 @@ def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
     actions = [SHIFT, LEMMA]
     for _ in range(n - 1):
         actions += [SHIFT, LEMMA, ra("ARG0")]
-    graph, repairs = build_graph(make_state("a " * n, actions))
-    assert repairs.attached == 2
+    graph = build_graph(make_state("a " * n, actions))
+    assert sum(edge.role == REPAIR_ROLE for edge in graph.edges) == 2
     assert len(graph_of(graph.to_penman()).labels) == n
 
 
