@@ -197,6 +197,7 @@ def test_several_roots_are_refused(peers: ModuleType, adapter: ModuleType, corpo
         peers.fill_trees(corpora / "dev.conllu", corpora / "parsed.conllu", corpora / "target.conllu")
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_g2g_evaluate(peers: ModuleType, corpora: Path):
     gold, system = corpora / "dev.conllu", corpora / "system.conllu"
     write_conllu(system, read_treebank(), det="dep", nsubj="obj")
@@ -397,6 +398,7 @@ def tables(folder: Path) -> tuple[dict[str, Any], str]:
     return json.loads((out / "table.json").read_text()), (out / "table.md").read_text(encoding="utf8")
 
 
+@pytest.mark.slow
 def test_a_failing_peer_is_a_row_that_says_why_and_the_others_go_on(peers: ModuleType, faked: Path):
     options = ["--sentences", "5", "--epochs", "2", "--settings", "own", "shared"]
     test = ["--test", str(faked / "test.conllu")]
@@ -423,6 +425,7 @@ def test_a_failing_peer_is_a_row_that_says_why_and_the_others_go_on(peers: Modul
     assert found["setup"]["hardware"]["threads"] == 1
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_done_again_but_what_failed_is(peers: ModuleType, faked: Path, monkeypatch: Any):
     peers.main(arguments(faked, "--sentences", "5", "--epochs", "2"))
     logs = {path: path.stat().st_mtime_ns for path in (faked / "out" / "5x2").rglob("*.log")}
