@@ -1,8 +1,8 @@
 """The decoder of the stack-Transformer: cross-attention heads that are tied to a parser's stack and buffer.
 
 Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
-Stack-Transformers", section 3.1. It knows sources (what the memory has vectors of, words in most parsers) and
-where they are in the state of each step, but nothing of any transition system.
+Stack-Transformers", section 3.1. The decoder knows sources (mostly words) and their positions in the state
+of each step. It knows nothing of any transition system.
 """
 
 from __future__ import annotations
@@ -16,101 +16,89 @@ import torch.nn.functional as F
 from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
+from .decoder_cache import Cache, Memory
 from .dropout import Dropout
 from .embeddings import grown
 from .feedforward import FeedForward
 
-#: What a head of cross-attention can be tied to: a part of the state, and how many of its sources from its
-#: end, where the parser works, the head sees; None for all.
-TIES: dict[str, tuple[str, int | None]] = {
+#: Views that a head of cross-attention can be tied to: the part of the state that it sees, and how many of
+#: the top items of this part (None for all).
+HEAD_VIEWS: dict[str, tuple[str, int | None]] = {
     "stack": ("stack", None),
     "stack_top2": ("stack", 2),
     "buffer": ("buffer", None),
     "buffer_top2": ("buffer", 2),
 }
-#: Places in a part of the state that have vectors of their own; deeper ones share the last.
-N_PLACES = 512
-#: Rows of the sinusoids that the places of a part take.
-FIRST_ROWS = {"buffer": 0, "stack": N_PLACES}
-BEGIN_STEPS = 16
+#: Number of positions in a part of the state that have vectors of their own. Deeper positions share the last.
+N_POSITIONS = 512
+#: First row of the sinusoids for each part of the state.
+FIRST_ROWS = {"buffer": 0, "stack": N_POSITIONS}
 
 
-class Places(NamedTuple):
-    """Where sources are in the states of some steps, int [batch, steps, sources] each.
+class Positions(NamedTuple):
+    """Positions of sources in the states of some steps, int [batch, steps, sources] each.
 
-    stack, buffer: 0 at the top of the stack and at the front of the buffer, growing inwards; -1 for sources
-        that are not there, padding included.
+    stack: 0 at the top of the stack, growing inwards; -1 for sources that are not there, padding included.
+    buffer: 0 at the front of the buffer, likewise.
     """
 
     stack: Tensor
     buffer: Tensor
 
 
-class Seen(NamedTuple):
-    """What the heads of cross-attention see at some steps.
+class VisibleMask(NamedTuple):
+    """Sources that the heads of cross-attention see at some steps.
 
-    visible: bool, [batch, heads or 1, steps or 1, sources]; where nothing is visible, everything is; None for
-        everything everywhere.
-    has_any: [batch, heads, steps, 1], 0 where nothing is visible; None where heads are free.
-    places: int [batch, tied heads, steps, sources], -1 as 0; None where places have no vectors.
+    visible: bool [batch, heads or 1, steps or 1, sources]. Rows with nothing visible are opened up here and
+        zeroed by ``has_any``. None means no mask.
+    has_any: [batch, heads, steps, 1], 0 for rows with nothing visible; None if no head is tied.
+    positions: int [batch, tied heads, steps, sources], with -1 replaced by 0; None without position vectors.
     """
 
     visible: Tensor | None
     has_any: Tensor | None
-    places: Tensor | None
-
-
-class Memory(NamedTuple):
-    """What a layer's cross-attention keeps of the sources.
-
-    keys, values: [batch, heads, sources, d].
-    place_keys: of the tied heads' places, [tied heads, places, d]; None without.
-    """
-
-    keys: Tensor
-    values: Tensor
-    place_keys: Tensor | None
+    positions: Tensor | None
 
 
 class StateAttention(nn.Module):
-    """Cross-attention some of whose heads see a part of the parser state alone (equation 2 of the paper).
+    """Cross-attention with heads that see one part of the parser state (equation 2 of the paper).
 
-    Head i is tied to ``ties[i]``, a key of ``TIES``; the others are free. With places, ``p`` the sinusoid of
-    a source's place in that part, a tied head's score is ``q_t . W_K (h_i + p_ti) / sqrt(d)``. A head that
-    sees nothing gives zeros.
+    Head i is tied to ``views[i]``, a key of ``HEAD_VIEWS``. The remaining heads are free. With positions, the
+    score of a tied head is ``q_t . W_K (h_i + p_ti) / sqrt(d)``, where ``p`` is the sinusoid of the source's
+    position in that part. A head that sees nothing returns zeros.
     """
 
     first_rows: Tensor
 
-    def __init__(self, width: int, n_heads: int, ties: Sequence[str], *, with_places: bool) -> None:
+    def __init__(self, width: int, n_heads: int, views: Sequence[str], *, with_positions: bool) -> None:
         super().__init__()
         self.n_heads, self.head_width = n_heads, width // n_heads
         self.query = nn.Linear(width, width)
         self.keys_values = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
-        first_rows = [FIRST_ROWS[TIES[tie][0]] for tie in ties] if with_places else []
+        first_rows = [FIRST_ROWS[HEAD_VIEWS[view][0]] for view in views] if with_positions else []
         self.register_buffer("first_rows", torch.tensor(first_rows, dtype=torch.int64), persistent=False)
 
     def read(self, memory: Tensor) -> Memory:
-        """What attention needs of the sources: [batch, sources, width]."""
+        """Compute keys and values of the sources, [batch, sources, width]."""
         batch, n, width = memory.shape
         kv = self.keys_values(memory).view(batch, n, 2, self.n_heads, self.head_width)
         keys, values = kv.permute(2, 0, 3, 1, 4)
-        place_keys = None
+        position_keys = None
         if len(self.first_rows):
             rows = self.first_rows[:, None]
-            table = sinusoids(rows + torch.arange(N_PLACES, device=memory.device), width)
+            table = sinusoids(rows + torch.arange(N_POSITIONS, device=memory.device), width)
             of_heads = self.keys_values.weight[:width].view(self.n_heads, self.head_width, width)
-            place_keys = table.to(keys.dtype) @ of_heads[: len(rows)].transpose(1, 2).to(keys.dtype)
-        return Memory(keys, values, place_keys)
+            position_keys = table.to(keys.dtype) @ of_heads[: len(rows)].transpose(1, 2).to(keys.dtype)
+        return Memory(keys, values, position_keys)
 
-    def forward(self, x: Tensor, memory: Memory, seen: Seen) -> Tensor:
-        """Let steps attend to sources: x, [batch, steps, width], to the same shape."""
+    def forward(self, x: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
+        """Let steps attend to sources: [batch, steps, width] to the same shape."""
         batch, n, width = x.shape
         q = self.query(x).view(batch, n, self.n_heads, self.head_width).transpose(1, 2)
         mask = seen.visible
-        if memory.place_keys is not None and seen.places is not None and mask is not None:
-            terms = self._place_terms(q, memory.place_keys, seen.places)
+        if memory.position_keys is not None and seen.positions is not None and mask is not None:
+            terms = self._position_terms(q, memory.position_keys, seen.positions)
             mask = terms.masked_fill(~mask, torch.finfo(terms.dtype).min)
         z = F.scaled_dot_product_attention(q, memory.keys, memory.values, attn_mask=mask)
         if seen.has_any is not None:
@@ -118,11 +106,11 @@ class StateAttention(nn.Module):
         attended: Tensor = self.output(z.transpose(1, 2).reshape(batch, n, width))
         return attended
 
-    def _place_terms(self, q: Tensor, place_keys: Tensor, places: Tensor) -> Tensor:
-        """What places add to the scores, [batch, heads, steps, sources]; nothing where heads are free."""
-        n_tied = len(place_keys)
-        of_places = q[:, :n_tied] @ place_keys.transpose(1, 2) * self.head_width**-0.5
-        terms = of_places.gather(3, places)
+    def _position_terms(self, q: Tensor, position_keys: Tensor, positions: Tensor) -> Tensor:
+        """Compute what positions add to the scores, [batch, heads, steps, sources]; 0 for free heads."""
+        n_tied = len(position_keys)
+        of_positions = q[:, :n_tied] @ position_keys.transpose(1, 2) * self.head_width**-0.5
+        terms = of_positions.gather(3, positions)
         return F.pad(terms, (0, 0, 0, 0, 0, self.n_heads - n_tied))
 
 
@@ -136,7 +124,7 @@ class StepAttention(nn.Module):
         self.output = nn.Linear(width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """All steps at once: [batch, steps, width] to the same shape."""
+        """Attend at all steps at once: [batch, steps, width] to the same shape."""
         batch, n, width = x.shape
         q, k, v = self.qkv(x).view(batch, n, 3, self.n_heads, self.head_width).permute(2, 0, 3, 1, 4)
         z = F.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -144,12 +132,13 @@ class StepAttention(nn.Module):
         return attended
 
     def step(self, x: Tensor, past: Tensor, number: int, ancestors: Tensor | None) -> Tensor:
-        """One step of the hypotheses of each sentence, whose keys and values are written to the past.
+        """Make one step of the hypotheses of each sentence, and write its keys and values to the past.
 
-        x: [batch, hypotheses, width].
-        past: [batch, steps, slots, 2 * width]; number: of this step.
-        ancestors: bool [batch, 1, hypotheses, (number + 1) * slots], what is a hypothesis' own past; None
-            where each sentence has one slot.
+        x: float [batch, hypotheses, width].
+        past: float [batch, steps, slots, 2 * width].
+        number: Number of steps before this one.
+        ancestors: bool [batch, 1, hypotheses, (number + 1) * slots], each hypothesis' own past; None if each
+            sentence has one slot.
         """
         batch, n, width = x.shape
         q, kv = self.qkv(x).split([width, 2 * width], dim=-1)
@@ -164,7 +153,7 @@ class StepAttention(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Attention to past steps and to the state, and feed-forward network, each normalised after it."""
+    """Attention to past steps, attention to the state and a feed-forward network, each followed by a norm."""
 
     def __init__(
         self,
@@ -172,40 +161,48 @@ class DecoderLayer(nn.Module):
         n_heads: int,
         hidden_width: int,
         *,
-        ties: Sequence[str],
-        with_places: bool,
+        views: Sequence[str],
+        with_positions: bool,
         dropout: float,
     ) -> None:
         super().__init__()
         self.steps = StepAttention(width, n_heads)
         self.steps_norm = nn.LayerNorm(width)
-        self.state = StateAttention(width, n_heads, ties, with_places=with_places)
+        self.state = StateAttention(width, n_heads, views, with_positions=with_positions)
         self.state_norm = nn.LayerNorm(width)
         self.feedforward = FeedForward(width, hidden_width, "relu")
         self.feedforward_norm = nn.LayerNorm(width)
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, memory: Memory, seen: Seen) -> Tensor:
-        """All steps at once, [batch, steps, width]."""
+    def forward(self, x: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
+        """Decode all steps at once, [batch, steps, width]."""
         return self._after_steps(x, self.steps(x), memory, seen)
 
-    def step(self, x: Tensor, cache: Cache, layer: int, ancestors: Tensor | None, seen: Seen) -> Tensor:
-        """One step, [batch, hypotheses, width]."""
+    def step(
+        self, x: Tensor, cache: Cache, layer: int, ancestors: Tensor | None, seen: VisibleMask
+    ) -> Tensor:
+        """Decode one step, [batch, hypotheses, width]."""
         attended = self.steps.step(x, cache.pasts[layer], cache.n_steps, ancestors)
         return self._after_steps(x, attended, cache.memories[layer], seen)
 
-    def _after_steps(self, x: Tensor, attended: Tensor, memory: Memory, seen: Seen) -> Tensor:
+    def _after_steps(self, x: Tensor, attended: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
         x = self.steps_norm(x + self.dropout(attended))
         x = self.state_norm(x + self.dropout(self.state(x, memory, seen)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
 
 class StateDecoder(nn.Module):
-    """Reads the actions taken so far, and the sources by where they are in the state.
+    """Decoder that reads the actions taken so far, and the sources by their positions in the state.
 
-    n_actions: that the history can have.
-    ties: of the first heads of cross-attention in every layer, keys of ``TIES``; the other heads are free.
-    with_places: tied heads know the place of a source in their part of the state.
+    n_actions: Number of actions.
+    width: Width of the vectors.
+    n_heads: Attention heads of each layer; must divide the width.
+    hidden_width: Width of the feed-forward networks.
+    n_layers: Number of layers.
+    views: Views of the first heads of cross-attention in every layer, keys of ``HEAD_VIEWS``. The other heads
+        are free.
+    with_positions: Whether tied heads know the position of a source in their part of the state.
+    dropout: Rate on all vectors.
     Raises ValueError for a width that its heads do not divide.
     """
 
@@ -217,55 +214,64 @@ class StateDecoder(nn.Module):
         n_heads: int,
         hidden_width: int,
         n_layers: int,
-        ties: Sequence[str],
-        with_places: bool,
+        views: Sequence[str],
+        with_positions: bool,
         dropout: float,
     ) -> None:
         super().__init__()
         if width % n_heads:
             raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
         self.n_heads = n_heads
-        self.ties = tuple(ties)
-        self.with_places = with_places and bool(ties)
-        # The first row is for what is before the first action.
+        self.views = tuple(views)
+        self.with_positions = with_positions and bool(views)
+        # Row 0 stands before the first action.
         self.actions = nn.Embedding(1 + n_actions, width)
         nn.init.normal_(self.actions.weight, std=width**-0.5)
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(
             DecoderLayer(
-                width, n_heads, hidden_width, ties=self.ties, with_places=self.with_places, dropout=dropout
+                width,
+                n_heads,
+                hidden_width,
+                views=self.views,
+                with_positions=self.with_positions,
+                dropout=dropout,
             )
             for _ in range(n_layers)
         )
 
-    def forward(self, previous: LongTensor, memory: Tensor, mask: Tensor | None, places: Places) -> Tensor:
-        """The vectors of all steps of sequences that are known.
+    def forward(
+        self, previous: LongTensor, memory: Tensor, mask: Tensor | None, positions: Positions
+    ) -> Tensor:
+        """Compute the vectors of all steps of known sequences.
 
         previous: int [batch, steps], the action before each step, -1 before the first one.
-        memory: [batch, sources, width]; mask: bool [batch, sources], True for real ones; None for all.
-        places: of the sources in the state before each step.
-        Returns [batch, steps, width]; what comes after a step changes nothing in it.
+        memory: float [batch, sources, width].
+        mask: bool [batch, sources], True for real sources; None if all are.
+        positions: Positions of the sources in the state before each step.
+        Returns float [batch, steps, width]. A step depends on nothing after it.
         """
         x = self._embed(previous, torch.arange(previous.shape[1], device=previous.device))
-        seen = self._look(mask, places)
+        seen = self._look(mask, positions)
         for layer in self.layers:
             x = layer(x, layer.state.read(memory), seen)  # type: ignore[union-attr, operator]
         return x
 
     def begin(self, memory: Tensor, mask: Tensor | None, n_slots: int = 1) -> Cache:
-        """Begin to decode, with at most that many hypotheses of each sentence; see ``forward``."""
+        """Begin to decode, with at most ``n_slots`` hypotheses of each sentence; see ``forward``."""
         memories = [layer.state.read(memory) for layer in self.layers]  # type: ignore[union-attr, operator]
         return Cache(memories, mask, n_slots)
 
-    def step(self, previous: LongTensor, cache: Cache, places: Places) -> Tensor:
-        """The vectors of the next step of each hypothesis, which the cache remembers.
+    def step(self, previous: LongTensor, cache: Cache, positions: Positions) -> Tensor:
+        """Compute the vectors of the next step of each hypothesis, and remember the step in the cache.
 
         previous: int [batch, hypotheses], their last actions, -1 before the first one.
-        places: [batch, hypotheses, sources] each.
-        Returns [batch, hypotheses, width].
+        cache: Memory of the steps so far; see ``begin``.
+        positions: [batch, hypotheses, sources] each.
+        Returns float [batch, hypotheses, width].
         """
         x = self._embed(previous, torch.full((1,), cache.n_steps, device=previous.device))
-        seen = self._look(cache.mask, places)
+        seen = self._look(cache.mask, positions)
         ancestors = cache.open_step(x)
         for i, layer in enumerate(self.layers):
             x = layer.step(x, cache, i, ancestors, seen)  # type: ignore[operator]
@@ -273,7 +279,7 @@ class StateDecoder(nn.Module):
         return x
 
     def resize(self, n_actions: int) -> None:
-        """Add actions behind those there are."""
+        """Add actions behind the present ones."""
         self.actions = grown(self.actions, 1 + n_actions)
 
     def _embed(self, previous: LongTensor, numbers: Tensor) -> Tensor:
@@ -282,80 +288,33 @@ class StateDecoder(nn.Module):
         embedded: Tensor = self.dropout(x + sinusoids(numbers, width).to(x.dtype))
         return embedded
 
-    def _look(self, mask: Tensor | None, places: Places) -> Seen:
-        """What each head sees; the same in all layers."""
+    def _look(self, mask: Tensor | None, positions: Positions) -> VisibleMask:
+        """Find what each head sees, which is the same in all layers."""
         everything = None if mask is None else mask[:, None, None, :]
-        if not self.ties:
-            return Seen(everything, None, None)
-        of_ties = [getattr(places, TIES[tie][0]) for tie in self.ties]
-        tops = [TIES[tie][1] for tie in self.ties]
+        if not self.views:
+            return VisibleMask(everything, None, None)
+        of_views = [getattr(positions, HEAD_VIEWS[view][0]) for view in self.views]
+        tops = [HEAD_VIEWS[view][1] for view in self.views]
         tied = torch.stack(
-            [(p >= 0) if top is None else (p >= 0) & (p < top) for p, top in zip(of_ties, tops, strict=True)],
+            [
+                (p >= 0) if top is None else (p >= 0) & (p < top)
+                for p, top in zip(of_views, tops, strict=True)
+            ],
             dim=1,
         )
         has_any = tied.any(-1, keepdim=True)
-        n_free = self.n_heads - len(self.ties)
+        n_free = self.n_heads - len(self.views)
         batch, _, n_steps, n = tied.shape
         if everything is None:
             everything = tied.new_ones(batch, 1, 1, n)
         visible = torch.cat([tied | ~has_any, everything.expand(batch, n_free, n_steps, n)], 1)
         has_any = F.pad(has_any, (0, 0, 0, 0, 0, n_free), value=True)
-        indices = torch.stack(of_ties, 1).long().clamp(0, N_PLACES - 1) if self.with_places else None
-        return Seen(visible, has_any, indices)
-
-
-class Cache:
-    """What step-by-step decoding remembers of some sentences and their hypotheses.
-
-    Keys and values of past steps stay where they were written, and each hypothesis knows in which slots its
-    own past is: so a beam that changes its mind copies nothing.
-    """
-
-    def __init__(self, memories: list[Memory], mask: Tensor | None, n_slots: int) -> None:
-        self.memories = memories
-        self.mask = mask
-        self.n_slots = n_slots
-        self.n_steps = 0
-        self.pasts: list[Tensor] = []
-        keys = memories[0].keys
-        # The slot of each hypothesis' past, int [batch, hypotheses, steps].
-        self.slots = torch.zeros(len(keys), 1, 0, dtype=torch.int64, device=keys.device)
-
-    def open_step(self, x: Tensor) -> Tensor | None:
-        """Make room for a step; returns which past is that of each hypothesis, see ``StepAttention.step``."""
-        batch, n, width = x.shape
-        if not self.pasts:
-            shape = batch, BEGIN_STEPS, self.n_slots, 2 * width
-            dtype = self.memories[0].keys.dtype
-            self.pasts = [x.new_zeros(shape, dtype=dtype) for _ in self.memories]
-        elif self.n_steps == self.pasts[0].shape[1]:
-            self.pasts = [torch.cat([past, torch.zeros_like(past)], 1) for past in self.pasts]
-        if self.n_slots == 1:
-            return None
-        own = torch.arange(n, device=x.device)
-        self.slots = torch.cat([self.slots, own.expand(batch, n)[..., None]], 2)
-        is_own = self.slots[..., None] == torch.arange(self.n_slots, device=x.device)
-        return is_own.flatten(2)[:, None]
-
-    def take(self, parents: LongTensor) -> None:
-        """Go on with these of each sentence's hypotheses, int [batch, hypotheses]; they may repeat."""
-        if self.n_slots > 1:
-            index = parents[..., None].expand(*parents.shape, self.slots.shape[2])
-            self.slots = self.slots.gather(1, index)
-
-    def keep(self, sentences: LongTensor) -> None:
-        """Go on with these of the sentences, int [sentences]."""
-        self.memories = [
-            Memory(memory.keys[sentences], memory.values[sentences], memory.place_keys)
-            for memory in self.memories
-        ]
-        self.mask = None if self.mask is None else self.mask[sentences]
-        self.slots = self.slots[sentences]
-        self.pasts = [past[sentences] for past in self.pasts]
+        indices = torch.stack(of_views, 1).long().clamp(0, N_POSITIONS - 1) if self.with_positions else None
+        return VisibleMask(visible, has_any, indices)
 
 
 def sinusoids(positions: Tensor, width: int) -> Tensor:
-    """Sines and cosines of positions (Vaswani et al. 2017, section 3.5): [...] to float32 [..., width]."""
+    """Return sines and cosines (Vaswani et al. 2017, section 3.5) of positions, float32 [..., width]."""
     n = (width + 1) // 2
     rates = torch.exp(torch.arange(n, device=positions.device) * (-math.log(10_000.0) / max(n - 1, 1)))
     angles = positions[..., None] * rates

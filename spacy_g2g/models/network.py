@@ -18,8 +18,6 @@ from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
-#: The label id of the root arc; no other arc has it.
-ROOT_LABEL = 0
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
 

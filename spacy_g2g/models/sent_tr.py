@@ -16,25 +16,15 @@ import torch
 from torch import Tensor, nn
 
 from ..arrays import FloatArray, IntArray
-from ..parsing.arc_standard import NO_ACTION
-from ..parsing.state import States
+from ..parsing.arc_standard import NO_ACTION, is_arc
+from ..parsing.replay import Samples, Step, sample_groups
+from ..parsing.state import B1, S1, S2, States
 from .encoder import EncoderSizes
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .network import NetworkSpec
 from .settings import check_counts, check_shared_settings
 from .shim import make_model
-from .transitions import (
-    B1,
-    S1,
-    S2,
-    Reader,
-    Samples,
-    Step,
-    TransitionNetwork,
-    TransitionSettings,
-    is_arc,
-    sample_groups,
-)
+from .transitions import Reader, TransitionNetwork, TransitionSettings
 from .types import ParserModel
 from .wordpieces import PieceBatch
 
@@ -170,47 +160,54 @@ class SentTr(TransitionNetwork):
         table = self.project(with_graphs(batch.take(keys[0]), samples.states.take(first)))
         return self.score_slots(table, owners.reshape(-1), samples.slots)
 
-    def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:
+    def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
-        return _SentReader(self, batch, n_hypotheses)
+        return _TreeReader(self, batch) if self.graph_input else _SentenceReader(self, batch)
 
 
-class _SentReader(Reader):
-    """Encodes sentences once, or with graph input as often as their trees have got ``refresh_every`` arcs."""
+class _SentenceReader(Reader):
+    """Encodes each sentence once."""
 
-    def __init__(self, network: SentTr, batch: PieceBatch, n_hypotheses: int) -> None:
+    def __init__(self, network: SentTr, batch: PieceBatch) -> None:
         self.network = network
-        n = len(batch.n_words)
-        if not network.graph_input:
-            self.table = network.project(batch)
-            self.owners = np.repeat(np.arange(n), n_hypotheses)
-            return
-        self.batch = batch.take(np.repeat(np.arange(n), n_hypotheses))
-        self.owners = np.arange(n * n_hypotheses)
-        self.n_encoded: IntArray = np.full(n * n_hypotheses, -network.refresh_every)
+        self.table = network.project(batch)
+        self.owners = np.arange(len(batch.n_words))
+
+    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:  # noqa: ARG002
+        return self.network.score_slots(self.table, self.owners[rows], slots)
+
+    def take(self, order: IntArray) -> None:
+        self.owners = self.owners[order]
+
+
+class _TreeReader(Reader):
+    """Encodes a sentence with its partial tree, again whenever the tree has ``refresh_every`` more arcs."""
+
+    def __init__(self, network: SentTr, batch: PieceBatch) -> None:
+        self.network = network
+        self.batch = batch
+        self.owners = np.arange(len(batch.n_words))
+        self.n_encoded = np.full(len(self.owners), -network.refresh_every)
         self.table = torch.empty(0)
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
-        if self.network.graph_input:
-            self._refresh(states, rows)
-        return self.network.score_slots(self.table, self.owners[rows], slots)
-
-    def _refresh(self, states: States, rows: IntArray) -> None:
         n_arcs = states.n_arcs
-        rows = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
-        if not len(rows):
-            return
-        parts = self.network.project(with_graphs(self.batch.take(rows), states.take(rows)))
+        old = rows[n_arcs[rows] - self.n_encoded[rows] >= self.network.refresh_every]
+        if len(old):
+            self._encode(states, old)
+            self.n_encoded[old] = n_arcs[old]
+        return self.network.score_slots(self.table, rows, slots)
+
+    def _encode(self, states: States, rows: IntArray) -> None:
+        parts = self.network.project(with_graphs(self.batch.take(self.owners[rows]), states.take(rows)))
         if not len(self.table):
             width = states.heads.shape[1] + 2
             self.table = parts.new_zeros(len(self.owners), width, *parts.shape[2:])
         self.table[self.network.tensor(rows), : parts.shape[1]] = parts
-        self.n_encoded[rows] = n_arcs[rows]
 
     def take(self, order: IntArray) -> None:
-        if self.network.graph_input:
-            self.table = self.table[self.network.tensor(order)]
-            self.n_encoded = self.n_encoded[order]
+        self.table = self.table[self.network.tensor(order)]
+        self.owners, self.n_encoded = self.owners[order], self.n_encoded[order]
 
 
 def with_graphs(batch: PieceBatch, states: States) -> PieceBatch:

@@ -12,25 +12,21 @@ from functools import partial
 import numpy as np
 from torch import Tensor
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..parsing import oracle
-from ..parsing.arc_standard import Action, apply, valid_actions
-from ..parsing.state import States
-from .action_decoder import (
-    NO_ACTION,
-    ActionSettings,
-    Machines,
-    Sequences,
-    StateHead,
-    chunks,
-)
+from ..parsing.arc_actions import ArcActions, ArcMachines, state_positions
+from ..parsing.arc_standard import NO_ACTION
+from ..parsing.replay import replay, take_samples
+from ..parsing.search import Sequences
+from ..parsing.state import B1, States
+from ..parsing.tree import ROOT_LABEL
+from .action_decoder import ActionSettings, StateHead, chunks
 from .action_network import ActionNetwork
 from .encoder import EncoderSizes
-from .network import ROOT_LABEL, NetworkSpec
+from .network import NetworkSpec
 from .settings import check_shared_settings
 from .shim import make_model
-from .transitions import B1, S2, Step, dependents, is_arc, replay, take_samples
 from .types import Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
@@ -115,111 +111,6 @@ def build_stack_transformer(
     )
 
 
-class ActionTable:
-    """The actions of the arc-standard system with labels, by their ids.
-
-    SHIFT; SHIFT of each of some words; SWAP; RIGHT-ARC from ROOT; then LEFT-ARC and RIGHT-ARC of each other
-    label, so that added labels come last.
-
-    types: int [actions], of ``Action``. labels: int [actions], -1 for those that are no arcs.
-    """
-
-    def __init__(self, n_labels: int, n_shifts: int) -> None:
-        self.n_shifts = n_shifts
-        self.swap, self.root = n_shifts + 1, n_shifts + 2
-        self.first_arc = n_shifts + 3
-        of_arcs = np.tile([int(Action.LEFT_ARC), int(Action.RIGHT_ARC)], n_labels - 1)
-        shifts = np.full(n_shifts + 1, int(Action.SHIFT))
-        self.types = np.concatenate([shifts, [Action.SWAP, Action.RIGHT_ARC], of_arcs]).astype(np.int64)
-        none = np.full(n_shifts + 2, -1)
-        self.labels = np.concatenate([none, [ROOT_LABEL], np.repeat(np.arange(1, n_labels), 2)])
-
-    def __len__(self) -> int:
-        return len(self.types)
-
-    def encode(self, types: IntArray, labels: IntArray, shifts: IntArray) -> IntArray:
-        """Ids of actions, of one shape with types, labels and the numbers of the words that SHIFT shifts."""
-        arcs = self.first_arc + 2 * (labels - 1) + (types == Action.RIGHT_ARC)
-        arcs = np.where(labels == ROOT_LABEL, self.root, arcs)
-        ids = np.where(is_arc(types), arcs, np.where(types == Action.SHIFT, shifts, self.swap))
-        return np.where(types < 0, NO_ACTION, ids)
-
-    def valid(self, states: States, shifts: IntArray, swap: bool) -> BoolArray:
-        """The valid actions of states, bool [states, actions].
-
-        shifts: int [states, words + 1], the number of each word among those that SHIFT names; 0 for others.
-        """
-        slots = states.slots()
-        valid = valid_actions(states, swap)[:, self.types]
-        from_root = slots[:, S2] == 0
-        valid[:, self.root] &= from_root
-        valid[:, self.first_arc :] &= ~from_root[:, None]
-        valid[:, : self.n_shifts + 1] = False
-        rows = np.flatnonzero(slots[:, B1] > 0)
-        valid[rows, shifts[rows, slots[rows, B1]]] = True
-        return valid
-
-
-class ArcStandardMachines(Machines):
-    """Arc-standard states, with the probabilities of arcs.
-
-    shifts: int [rows, words + 1], as of ``ActionTable.valid``.
-    probs: float [rows, words, 2], of heads and of labels.
-    """
-
-    def __init__(self, table: ActionTable, states: States, shifts: IntArray, swap: bool) -> None:
-        self.table = table
-        self.states = states
-        self.shifts = shifts
-        self.swap = swap
-        self.probs = np.ones((*states.heads.shape, 2), dtype=np.float32)
-
-    @property
-    def is_final(self) -> BoolArray:
-        """Which states are final."""
-        return self.states.is_final
-
-    def valid(self, rows: IntArray) -> BoolArray:
-        """The valid actions of some states."""
-        return self.table.valid(self.states.take(rows), self.shifts[rows], self.swap)
-
-    def places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Where ROOT and words are in some states."""
-        return state_places(self.states.take(rows))
-
-    def apply(self, actions: IntArray, probs: FloatArray) -> None:
-        """Take an action each, and write the probabilities of new arcs."""
-        is_none = actions < 0
-        types = np.where(is_none, NO_ACTION, self.table.types[actions])
-        labels = np.where(is_none, -1, self.table.labels[actions])
-        words = dependents(Step(self.states, self.states.slots(), types, labels)) - 1
-        rows = np.flatnonzero(words >= 0)
-        # The group of an arc's action is its type: what is left to its label is a share of that.
-        self.probs[rows, words[rows], 0] = probs[rows, 1]
-        # Both may be too small for a float.
-        of_types = np.maximum(probs[rows, 1], np.finfo(probs.dtype).tiny)
-        self.probs[rows, words[rows], 1] = np.minimum(probs[rows, 0] / of_types, 1.0)
-        apply(self.states, types, labels)
-
-    def take(self, order: IntArray) -> ArcStandardMachines:
-        """Copies of states, which may repeat."""
-        taken = ArcStandardMachines(self.table, self.states.take(order), self.shifts[order], self.swap)
-        taken.probs = self.probs[order]
-        return taken
-
-
-def state_places(states: States) -> tuple[IntArray, IntArray]:
-    """Where ROOT and the words are in stack and buffer, int [states, words + 1] each; see ``Places``."""
-    columns = np.arange(states.stack.shape[1])
-    places = np.full((2, *states.stack.shape), -1)
-    parts = (states.stack, states.stack_sizes), (states.buffer, states.buffer_sizes)
-    for of_part, (words, sizes) in zip(places, parts, strict=True):
-        depths = sizes[:, None] - 1 - columns[: words.shape[1]]
-        rows, cells = np.nonzero(depths >= 0)
-        of_part[rows, words[rows, cells]] = depths[rows, cells]
-    return places[0], places[1]
-
-
 class StackTransformer(ActionNetwork):
     """Arc-standard actions for trees: ROOT is at the bottom of the stack."""
 
@@ -228,20 +119,20 @@ class StackTransformer(ActionNetwork):
     def __init__(
         self, spec: NetworkSpec, settings: ActionSettings, *, swap: bool, train_encoder: bool
     ) -> None:
-        table = ActionTable(spec.n_labels, len(spec.frequent_words))
+        table = ArcActions(spec.n_labels, len(spec.frequent_words))
         super().__init__(spec, settings, len(table), table.types, train_encoder=train_encoder)
         self.swap = swap
-        self.table = table
+        self.actions = table
         self._shift_ids = {word: i for i, word in enumerate(spec.frequent_words, start=1)}
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
-        old = self.table
-        self.table = ActionTable(n_labels, old.n_shifts)
+        old = self.actions
+        self.actions = ArcActions(n_labels, old.n_shifts)
         # A new label begins as the mean of the others: below the best of them.
-        of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.table.types[len(old) :, None] == old.types)
+        of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.actions.types[len(old) :, None] == old.types)
         self.parser.resize(of_arcs)
-        self.parser.set_groups(self.table.types)
+        self.parser.set_groups(self.actions.types)
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
         """Which gold trees an oracle can build: whole ones with all labels, without SWAP projective ones."""
@@ -276,10 +167,12 @@ class StackTransformer(ActionNetwork):
         shifts = self.shifts(batch)[sentences]
         fronts = shifts[np.arange(len(shifts)), np.maximum(samples.slots[order, B1], 0)]
         actions = np.full_like(types, NO_ACTION)
-        actions[sentences, numbers] = self.table.encode(samples.actions[order], samples.labels[order], fronts)
+        actions[sentences, numbers] = self.actions.encode(
+            samples.actions[order], samples.labels[order], fronts
+        )
         stack, buffer = np.full((2, *types.shape, shifts.shape[1]), -1)
-        stack[sentences, numbers], buffer[sentences, numbers] = state_places(states)
-        return Sequences(actions, stack, buffer, self.table.valid(states, shifts, self.swap))
+        stack[sentences, numbers], buffer[sentences, numbers] = state_positions(states)
+        return Sequences(actions, stack, buffer, self.actions.valid(states, shifts, self.swap))
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """The tree of the best sequence of actions of each sentence.
@@ -293,13 +186,15 @@ class StackTransformer(ActionNetwork):
         for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):
             n_words = batch.n_words[part]
             n = int(n_words.max()) + 1
-            machines = ArcStandardMachines(
-                self.table, States.begin(n_words), np.ascontiguousarray(shifts[part, :n]), self.swap
+            machines = ArcMachines(
+                self.actions,
+                States.begin(n_words),
+                swap=self.swap,
+                shifts=np.ascontiguousarray(shifts[part, :n]),
             )
             found = self.parser.search(
                 memory[part, :n], None if mask is None else mask[part, :n], machines
             ).machines
-            assert isinstance(found, ArcStandardMachines)
             for i, (length, fit) in enumerate(zip(n_words.tolist(), batch.fits[part], strict=True)):
                 heads, labels = (
                     array[i, :length].copy() for array in (found.states.heads, found.states.labels)

@@ -18,26 +18,16 @@ from ..arrays import IntArray
 from ..layers.composition import NO_RELATION, Composition, relation_ids
 from ..layers.history import History
 from ..layers.history import State as HistoryState
-from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action
-from ..parsing.state import NO_WORD, States
+from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
+from ..parsing.replay import Samples, Step
+from ..parsing.state import B1, NO_WORD, S1, S2, States
+from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
 from .encoder import EncoderSizes
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_label_rows, unlabelled
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
 from .shim import make_model
-from .state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
-from .transitions import (
-    B1,
-    S1,
-    S2,
-    Reader,
-    Samples,
-    Step,
-    TransitionNetwork,
-    TransitionSettings,
-    dependents,
-    is_arc,
-)
+from .transitions import Reader, TransitionNetwork, TransitionSettings
 from .types import Fit, ParserModel
 from .wordpieces import PieceBatch
 
@@ -221,7 +211,7 @@ class StateTr(TransitionNetwork):
         heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
         taken = self.composition.no_dependent.to(flat.dtype).expand(len(rows), -1)
         if arcs.any():
-            of_arcs = rows[arcs] * words.shape[1] + dependents(step)[rows[arcs]]
+            of_arcs = rows[arcs] * words.shape[1] + step.dependents[rows[arcs]]
             taken = taken.index_copy(0, self.tensor(np.flatnonzero(arcs)), flat[self.tensor(of_arcs)])
         composed = self.composition(flat[heads], taken, self.tensor(relations))
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
@@ -313,17 +303,17 @@ class StateTr(TransitionNetwork):
             at_steps.append(words[self.tensor(samples.sentences[samples.steps == i])])
         return torch.cat(at_steps), np.arange(len(samples.steps))
 
-    def read(self, batch: PieceBatch, n_hypotheses: int) -> Reader:
+    def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
-        return _StateReader(self, batch, n_hypotheses)
+        return _StateReader(self, batch)
 
 
 class _StateReader(Reader):
     """Keeps the composed vectors of words, and the history, of each hypothesis."""
 
-    def __init__(self, network: StateTr, batch: PieceBatch, n_hypotheses: int) -> None:
+    def __init__(self, network: StateTr, batch: PieceBatch) -> None:
         self.network = network
-        self.words = network.embed_words(batch).repeat_interleave(n_hypotheses, 0)
+        self.words = network.embed_words(batch)
         self.history: HistoryState | None = None
         if network.history is not None:
             self.history = network.history.begin(len(self.words))

@@ -19,8 +19,9 @@ from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
+from ..parsing.tree import ROOT_LABEL
 from .encoder import EncoderSizes
-from .network import ROOT_LABEL, Network, NetworkSpec
+from .network import Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
 from .shim import make_model
 from .types import Fit, Parse, ParserModel, Tree, WordVectorModel, pad_trees

@@ -39,6 +39,12 @@ N_ACTIONS = len(Action)
 NO_ACTION = -1
 
 
+def is_arc(actions: IntArray) -> BoolArray:
+    """Return which actions make an arc."""
+    arcs: BoolArray = (actions == Action.LEFT_ARC) | (actions == Action.RIGHT_ARC)
+    return arcs
+
+
 def valid_actions(states: States, swap: bool) -> BoolArray:
     """Whether each action may be applied to each state.
 

@@ -12,6 +12,8 @@ import numpy as np
 from ..arrays import BoolArray, IntArray
 
 NO_WORD = -1
+# Slots of a parser state: the second word of the stack, its top, the front of the buffer.
+S2, S1, B1 = 0, 1, 2
 
 
 @dataclass(slots=True)

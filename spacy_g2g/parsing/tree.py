@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 
+#: The label id of the root arc; no other arc has it.
+ROOT_LABEL = 0
+
 
 def is_tree(heads: ArrayLike) -> bool:
     """Whether every word reaches ROOT and exactly one word has ROOT as its head.

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
-from ...models.action_decoder import ActionSettings, Machines, Sequences, StateHead, chunks
+from ...models.action_decoder import ActionSettings, StateHead, chunks
 from ...models.action_network import ActionNetwork
 from ...models.encoder import EncoderSizes
 from ...models.network import NetworkSpec
@@ -25,6 +25,7 @@ from ...models.shim import make_model
 from ...models.stack_transformer import DEFAULT_HEADS
 from ...models.types import Fit, ParserModel, Sentence, WordVectorModel
 from ...models.wordpieces import PieceBatch
+from ...parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
 from ..parsing.graph import AmrGraph
@@ -126,7 +127,7 @@ def build_amr_transformer(
     )
 
 
-class AmrMachines(Machines):
+class AmrMachines(ActionMachines):
     """States of the AMR machine, and what may label each of their words (``ActionTable.word_choices``).
 
     width: of the longest sentence, with ROOT.
@@ -150,14 +151,14 @@ class AmrMachines(Machines):
         found = [self.table.valid_actions(self.states[row], self.choices[row]) for row in rows.tolist()]
         return np.stack(found)
 
-    def places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+    def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Where ROOT and words are in some states."""
         places, depths = np.full((2, len(rows), self.width), REDUCED)
         for i, row in enumerate(rows.tolist()):
             if not self.states[row].is_final:
                 for array, found in zip((places, depths), self.states[row].places(), strict=True):
                     array[i, : len(found)] = root_first(found)
-        return state_places(places, depths)
+        return state_positions(places, depths)
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
         """Take an action each."""
@@ -181,8 +182,8 @@ def root_first(of_words: IntArray) -> IntArray:
     return np.concatenate([of_words[..., -1:], of_words[..., :-1]], axis=-1)
 
 
-def state_places(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Places in stack and buffer, as in ``Places``, from those of ``State.places``, int [..., words + 1]."""
+def state_positions(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
+    """Convert what ``State.places`` returns to ``layers.decoder.Positions``, int [..., words + 1] each."""
     return np.where(places == ON_STACK, depths, -1), np.where(places == IN_BUFFER, depths, -1)
 
 
@@ -233,7 +234,6 @@ class AmrTransformer(ActionNetwork):
                 machines,
                 self.length_penalty,
             )
-            assert isinstance(found.machines, AmrMachines)
             for state, total, fit in zip(
                 found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
             ):
@@ -259,7 +259,7 @@ def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
     for i, (ids, _, places, depths) in enumerate(replays):
         actions[i, : len(ids)] = ids
         n = places.shape[1]
-        found = state_places(root_first(places), root_first(depths))
+        found = state_positions(root_first(places), root_first(depths))
         stack[i, : len(ids), :n], buffer[i, : len(ids), :n] = found
     valid = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
     return Sequences(actions, stack, buffer, valid)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import BoolArray, IntArray
-from ..parsing.state import States
+from .state import States
 
 # Numbers of what is no word; padding is SEP, too, and behind the length.
 CLS, SEP = -1, -2

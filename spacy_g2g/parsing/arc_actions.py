@@ -1,0 +1,138 @@
+"""Arc-standard actions with labels, by number, and the machines that take them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from .arc_standard import NO_ACTION, Action, apply, is_arc, valid_actions
+from .replay import Step
+from .search import ActionMachines
+from .state import B1, S2, States
+from .tree import ROOT_LABEL
+
+
+class ArcActions:
+    """The numbered actions of the arc-standard system with labels.
+
+    The order is SHIFT; SHIFT of each frequent word; SWAP; RIGHT-ARC from ROOT; then LEFT-ARC and RIGHT-ARC
+    of each other label, so that added labels come last.
+
+    n_labels: Number of labels, the root label (0) included.
+    n_shifts: Number of words that have a SHIFT of their own.
+
+    Attributes ``types``, int [actions], of ``Action``, and ``labels``, int [actions], -1 for other actions
+    than arcs.
+    """
+
+    def __init__(self, n_labels: int, n_shifts: int = 0) -> None:
+        self.n_shifts = n_shifts
+        self.swap, self.root = n_shifts + 1, n_shifts + 2
+        self.first_arc = n_shifts + 3
+        of_arcs = np.tile([int(Action.LEFT_ARC), int(Action.RIGHT_ARC)], n_labels - 1)
+        shifts = np.full(n_shifts + 1, int(Action.SHIFT))
+        self.types = np.concatenate([shifts, [Action.SWAP, Action.RIGHT_ARC], of_arcs]).astype(np.int64)
+        none = np.full(n_shifts + 2, -1)
+        self.labels = np.concatenate([none, [ROOT_LABEL], np.repeat(np.arange(1, n_labels), 2)])
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def encode(self, types: IntArray, labels: IntArray, shifts: IntArray | int = 0) -> IntArray:
+        """Return the numbers of actions.
+
+        types: int [...], of ``Action``; -1 for none.
+        labels: int [...], used for arcs alone.
+        shifts: int [...], the number of the shifted word among those with a SHIFT of their own; 0 for others.
+        Returns int [...], NO_ACTION for none.
+        """
+        arcs = self.first_arc + 2 * (labels - 1) + (types == Action.RIGHT_ARC)
+        arcs = np.where(labels == ROOT_LABEL, self.root, arcs)
+        ids = np.where(is_arc(types), arcs, np.where(types == Action.SHIFT, shifts, self.swap))
+        return np.where(types < 0, NO_ACTION, ids)
+
+    def valid(self, states: States, shifts: IntArray, swap: bool) -> BoolArray:
+        """Return the valid actions of states, bool [states, actions].
+
+        shifts: int [states, words + 1], the number of each word among those with a SHIFT of their own; 0 for
+            others.
+        swap: Whether the system has SWAP.
+        """
+        slots = states.slots()
+        valid = valid_actions(states, swap)[:, self.types]
+        from_root = slots[:, S2] == 0
+        valid[:, self.root] &= from_root
+        valid[:, self.first_arc :] &= ~from_root[:, None]
+        valid[:, : self.n_shifts + 1] = False
+        rows = np.flatnonzero(slots[:, B1] > 0)
+        valid[rows, shifts[rows, slots[rows, B1]]] = True
+        return valid
+
+
+class ArcMachines(ActionMachines):
+    """Arc-standard states, with the probabilities of their arcs.
+
+    actions: The numbered actions.
+    states: One state for each hypothesis.
+    swap: Whether the system has SWAP.
+    shifts: int [rows, words + 1], as in ``ArcActions.valid``; None if no word has a SHIFT of its own.
+
+    Attribute ``probs`` has the probabilities of heads and of labels, float [rows, words, 2], and ``step`` the
+    last actions taken.
+    """
+
+    step: Step
+
+    def __init__(
+        self, actions: ArcActions, states: States, *, swap: bool, shifts: IntArray | None = None
+    ) -> None:
+        self.actions = actions
+        self.states = states
+        self.swap = swap
+        self.shifts = np.zeros_like(states.stack) if shifts is None else shifts
+        self.probs: FloatArray = np.ones((*states.heads.shape, 2), dtype=np.float32)
+
+    @property
+    def is_final(self) -> BoolArray:
+        """Whether each state is final, bool [rows]."""
+        return self.states.is_final
+
+    def valid(self, rows: IntArray) -> BoolArray:
+        """Return the valid actions of some states, bool [n, actions]."""
+        return self.actions.valid(self.states.take(rows), self.shifts[rows], self.swap)
+
+    def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the positions of ROOT and the words in some states; see ``state_positions``."""
+        return state_positions(self.states.take(rows))
+
+    def apply(self, actions: IntArray, probs: FloatArray) -> None:
+        """Take an action in each state, and write the probabilities of new arcs."""
+        is_none = actions < 0
+        types = np.where(is_none, NO_ACTION, self.actions.types[actions])
+        labels = np.where(is_none, -1, self.actions.labels[actions])
+        self.step = Step(self.states, self.states.slots(), types, labels)
+        words = self.step.dependents - 1
+        rows = np.flatnonzero(words >= 0)
+        self.probs[rows, words[rows]] = probs[rows]
+        apply(self.states, types, labels)
+
+    def take(self, order: IntArray) -> ArcMachines:
+        """Return copies of the states in these rows, which may repeat."""
+        taken = ArcMachines(self.actions, self.states.take(order), swap=self.swap, shifts=self.shifts[order])
+        taken.probs = self.probs[order]
+        return taken
+
+
+def state_positions(states: States) -> tuple[IntArray, IntArray]:
+    """Find ROOT and the words in the stack and in the buffer.
+
+    Returns int [states, words + 1] each, positions as in ``layers.decoder.Positions``.
+    """
+    columns = np.arange(states.stack.shape[1])
+    positions = np.full((2, *states.stack.shape), -1)
+    parts = (states.stack, states.stack_sizes), (states.buffer, states.buffer_sizes)
+    for of_part, (words, sizes) in zip(positions, parts, strict=True):
+        depths = sizes[:, None] - 1 - columns[: words.shape[1]]
+        rows, cells = np.nonzero(depths >= 0)
+        of_part[rows, words[rows, cells]] = depths[rows, cells]
+    return positions[0], positions[1]
