@@ -206,7 +206,8 @@ class _TreeReader(Reader):
         self.table[self.network.tensor(rows), : parts.shape[1]] = parts
 
     def take(self, order: IntArray) -> None:
-        self.table = self.table[self.network.tensor(order)]
+        if len(self.table):
+            self.table = self.table[self.network.tensor(order)]
         self.owners, self.n_encoded = self.owners[order], self.n_encoded[order]
 
 

@@ -12,13 +12,12 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.models.action_decoder import (
-    NO_ACTION,
     ActionSettings,
     ActionTransformer,
-    Machines,
-    Sequences,
     chunks,
 )
+from spacy_g2g.parsing.arc_standard import NO_ACTION
+from spacy_g2g.parsing.search import ActionMachines, Sequences
 
 PUSH, POP, DROP, TWICE = range(4)
 N_ACTIONS = 4
@@ -63,7 +62,7 @@ class Toy:
         return stack, buffer
 
 
-class ToyMachines(Machines):
+class ToyMachines(ActionMachines):
     def __init__(self, rows: Sequence[Toy], n: int) -> None:
         self.machines, self.n = list(rows), n
 
@@ -74,7 +73,7 @@ class ToyMachines(Machines):
     def valid(self, rows: np.ndarray) -> np.ndarray:
         return np.array([self.machines[i].valid() for i in rows])
 
-    def places(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def positions(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         stack, buffer = zip(*(self.machines[i].places(self.n) for i in rows), strict=True)
         return np.array(stack), np.array(buffer)
 
@@ -235,12 +234,13 @@ def test_a_found_sequence_has_the_total_of_its_steps(beam_width: int):
         of_actions = steps[range(len(toy.actions)), toy.actions]
         assert total == pytest.approx(float(of_actions.sum()), abs=1e-4)
         probs = np.array(toy.probs)
-        assert probs[:, 0] == pytest.approx(of_actions.exp().numpy(), abs=1e-5)
+        # The probability of a group, times that of the action within it, is that of the action.
+        assert probs.prod(axis=1) == pytest.approx(of_actions.exp().numpy(), abs=1e-5)
         in_group = [
             step.exp()[[POP] if a == POP else [PUSH, DROP, TWICE]].sum()
             for step, a in zip(steps, toy.actions, strict=True)
         ]
-        assert probs[:, 1] == pytest.approx(np.array(in_group), abs=1e-5)
+        assert probs[:, 0] == pytest.approx(np.array(in_group), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))

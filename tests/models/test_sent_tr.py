@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.layers.attention import Edges
-from spacy_g2g.models import transitions
 from spacy_g2g.models.sent_tr import SentTr, build_sent_tr
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.parsing import arc_actions
 from spacy_g2g.parsing.arc_standard import Action, apply
 from spacy_g2g.parsing.oracle import oracle_actions
 
@@ -159,7 +159,7 @@ def counted(network: SentTr) -> Iterator[tuple[list[int], list[int]]]:
 
     hook = network.encoder.register_forward_hook(lambda _, args, __: rows.append(len(args[0])))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transitions, "apply", counted_apply)
+        patch.setattr(arc_actions, "apply", counted_apply)
         yield rows, steps
     hook.remove()
 

@@ -16,12 +16,11 @@ from spacy_g2g.models import action_network
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.stack_transformer import (
-    ActionTable,
     StackTransformer,
     build_stack_transformer,
-    state_places,
 )
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.parsing.arc_actions import ArcActions, state_positions
 from spacy_g2g.parsing.arc_standard import Action, apply, valid_actions
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees
@@ -60,12 +59,12 @@ def assert_same_parse(found: Parse, expected: Parse) -> None:
 # Actions and states
 
 
-def name_of(table: ActionTable, action: int) -> tuple[str, int]:
+def name_of(table: ArcActions, action: int) -> tuple[str, int]:
     return Action(int(table.types[action])).name, int(table.labels[action])
 
 
 def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
-    table = ActionTable(3, 2)
+    table = ArcActions(3, 2)
     assert [name_of(table, action) for action in range(len(table))] == [
         ("SHIFT", -1),
         ("SHIFT", -1),
@@ -81,7 +80,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
     assert table.encode(table.types, table.labels, shifts).tolist() == list(range(len(table)))
     assert table.encode(np.array([-1]), np.array([-1]), np.array([2])).tolist() == [-1]
     # Ids of what there was stay when a label is added.
-    wider = ActionTable(4, 2)
+    wider = ArcActions(4, 2)
     assert wider.types[: len(table)].tolist() == table.types.tolist()
     assert wider.labels[: len(table)].tolist() == table.labels.tolist()
 
@@ -89,12 +88,12 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
 @hypothesis_settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(0, 1000), st.booleans())
 def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, swap: bool):
-    rng, table = random.Random(seed), ActionTable(3, 2)
+    rng, table = random.Random(seed), ArcActions(3, 2)
     shifts = np.array([[0, *(rng.randrange(3) for _ in range(n))]])
     states, plain = States.begin(np.array([n]), 7), PlainState(n)
     shifts = np.pad(shifts, ((0, 0), (0, 7 - n)))
     while not plain.is_final:
-        stack, buffer = state_places(states)
+        stack, buffer = state_positions(states)
         for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
             assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
         found = set(np.flatnonzero(table.valid(states, shifts, swap)[0]).tolist())
@@ -126,20 +125,20 @@ def literal_scores(
     states, rows = States.begin(batch.n_words), []
     for previous in [-1, *actions]:
         if previous >= 0:
-            apply(states, network.table.types[[previous]], network.table.labels[[previous]])
-        places = [torch.from_numpy(part)[:, None] for part in state_places(states)]
+            apply(states, network.actions.types[[previous]], network.actions.labels[[previous]])
+        places = [torch.from_numpy(part)[:, None] for part in state_positions(states)]
         hidden = network.parser.decoder.step(
             torch.tensor([[previous]]), cache, stack_transformer_places(*places)
         )
-        valid = torch.from_numpy(network.table.valid(states, network.shifts(batch), network.swap))
+        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), network.swap))
         rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
     return torch.cat(rows)
 
 
 def stack_transformer_places(stack: torch.Tensor, buffer: torch.Tensor) -> Any:
-    from spacy_g2g.layers.decoder import Places
+    from spacy_g2g.layers.decoder import Positions
 
-    return Places(stack, buffer)
+    return Positions(stack, buffer)
 
 
 def gold_actions(network: StackTransformer, sentence: Sentence, gold: Tree) -> list[int]:
@@ -151,7 +150,7 @@ def gold_actions(network: StackTransformer, sentence: Sentence, gold: Tree) -> l
         label = int(gold.labels[dependent - 1]) if is_arc else -1
         front = sentence.words[state.buffer[0] - 1] if state.buffer else ""
         shift = network._shift_ids.get(front, 0)
-        actions.append(int(network.table.encode(*map(np.array, (int(action), label, shift)))))
+        actions.append(int(network.actions.encode(*map(np.array, (int(action), label, shift)))))
         state.apply(action)
     return actions
 
@@ -183,10 +182,10 @@ def test_greedy_decoding_takes_the_best_action_of_each_state(row: str):
         while not states.is_final[0]:
             scores = literal_scores(network, shim, sentence, actions)[-1]
             action = int(scores.argmax())
-            kind, label = int(network.table.types[action]), int(network.table.labels[action])
+            kind, label = int(network.actions.types[action]), int(network.actions.labels[action])
             s2, s1, _ = states.slots()[0].tolist()
             if label >= 0:
-                of_kind = scores[torch.from_numpy(network.table.types == kind)].exp().sum()
+                of_kind = scores[torch.from_numpy(network.actions.types == kind)].exp().sum()
                 word = s2 if kind == Action.LEFT_ARC else s1
                 probs[word - 1] = float(of_kind), float(scores[action].exp() / of_kind)
             apply(states, np.array([kind]), np.array([label]))

@@ -13,15 +13,15 @@ from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.models.state_input import BUFFER, CLS, SEP
 from spacy_g2g.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.parsing.arc_standard import Action
+from spacy_g2g.parsing.state_input import BUFFER, CLS, SEP
 
 from ..parsing.reference import PlainState
+from ..parsing.test_state_input import ACTIONS, HEADS, LAYOUTS
 from ..util import LABELS, PAPER_ROWS, randomise, tiny_sizes
 from .systems import SENTENCES, make, oracle_of
-from .test_state_input import ACTIONS, HEADS, LAYOUTS
 from .test_transitions import forced_scores
 
 LEFT, RIGHT = 0, 1

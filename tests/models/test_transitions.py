@@ -13,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.models import transitions
-from spacy_g2g.models.transitions import Samples, TransitionNetwork, sample_groups, take_samples
+from spacy_g2g.models.transitions import TransitionNetwork
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import PieceBatch
+from spacy_g2g.parsing import arc_actions
+from spacy_g2g.parsing import replay as replays
 from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply, valid_actions
+from spacy_g2g.parsing.replay import Samples, sample_groups, take_samples
 from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees, is_projective
 
@@ -87,7 +90,9 @@ def forced_scores(
     Each sentence has that many hypotheses, which change their places after each step.
     """
     _, _, steps = oracle_of(network, trees)
-    reader = network.read(batch, n_hypotheses)
+    reader = network.read(batch)
+    if n_hypotheses > 1:
+        reader.take(np.repeat(np.arange(len(batch.n_words)), n_hypotheses))
     repeated = np.repeat(np.arange(len(trees)), n_hypotheses)
     places = np.arange(len(repeated)).reshape(len(trees), n_hypotheses)
     order = places[:, ::-1].ravel()
@@ -317,7 +322,7 @@ def score_prefixes(
     n = int(batch.n_words[0])
     labels = np.array([[of_words.get(word, -1) for word in range(1, n + 1)] for _, of_words in prefixes])
     actions = np.array([[*taken, NO_ACTION] for taken, _ in prefixes])
-    steps = list(transitions.replay(actions, labels, np.full(len(prefixes), n)))
+    steps = list(replays.replay(actions, labels, np.full(len(prefixes), n)))
     weights = np.zeros(actions.shape, dtype=np.float32)
     weights[:, -1] = 1.0
     samples: Samples = take_samples(steps, weights)
@@ -440,7 +445,7 @@ def checked_actions(swap: bool) -> Any:
         apply(states, actions, labels)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transitions, "apply", checked)
+        patch.setattr(arc_actions, "apply", checked)
         yield counts
 
 
@@ -580,7 +585,7 @@ def test_decoding_of_random_trees_by_favoured_actions_rebuilds_them():
                 raise AssertionError("one hypothesis keeps its place")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(network, "read", lambda batch, n: Told())
+            patch.setattr(network, "read", lambda batch: Told())
             (parse,) = network.parse(shim.wordpieces.batch([sentence]))
         assert parse.tree.heads.tolist() == tree.heads.tolist()
         assert parse.tree.labels.tolist() == tree.labels.tolist()

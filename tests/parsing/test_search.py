@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spacy_g2g.parsing.beam import NO_CHOICE, select
+from spacy_g2g.parsing.search import NO_CHOICE, select
 
 # Few values, so that many are equal, and their sums are exact.
 values = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 0.5])

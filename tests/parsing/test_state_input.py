@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_g2g.models.state_input import BUFFER, CLS, DELETED, SEP, STACK, StateInput, lay_out_states
 from spacy_g2g.parsing.arc_standard import N_ACTIONS, Action, apply
 from spacy_g2g.parsing.oracle import oracle_actions
 from spacy_g2g.parsing.state import States
+from spacy_g2g.parsing.state_input import BUFFER, CLS, DELETED, SEP, STACK, StateInput, lay_out_states
 
-from ..parsing.reference import PlainState
+from .reference import PlainState
 
 S, L, R, W = Action.SHIFT, Action.LEFT_ARC, Action.RIGHT_ARC, Action.SWAP
 

@@ -13,7 +13,7 @@ from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import State
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
-from spacy_g2g.layers.decoder import Places
+from spacy_g2g.layers.decoder import Positions
 from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
@@ -72,7 +72,7 @@ def assert_same_parse(found: AmrParse, expected: AmrParse) -> None:
 
 
 def plain_places(state: State) -> tuple[list[int], list[int]]:
-    """Places of ROOT and the words; a word of several items is on the stack if one is, else nearest."""
+    """Positions of ROOT and the words; a word of several items is on the stack if one is, else nearest."""
     n = len(state.sentence)
     stack, buffer = [-1] * (n + 1), [-1] * (n + 1)
     for column in range(n + 1):
@@ -130,7 +130,7 @@ def step_by_step(
     state, choices = table.begin(read), table.word_choices(read)
     rows, ids, previous = [], list[int](), -1
     while not state.is_final:
-        places = Places(*(torch.tensor(part)[None, None] for part in plain_places(state)))
+        places = Positions(*(torch.tensor(part)[None, None] for part in plain_places(state)))
         hidden = network.parser.decoder.step(torch.tensor([[previous]]), cache, places)
         valid = torch.from_numpy(table.valid_actions(state, choices))
         if actions is not None:
