@@ -208,7 +208,7 @@ class ActionTransformer(nn.Module):
         """
         beam = Beam(machines, self.settings.beam_width, length_penalty)
         cache = self.decoder.begin(memory, mask, beam.max_width)
-        live = np.arange(len(memory))
+        live: IntArray = np.arange(len(memory))
         while not beam.is_done.all():
             live = self._drop_finished(live, beam.is_done, cache)
             n, width = len(live), beam.width

@@ -171,7 +171,7 @@ class _SentenceReader(Reader):
     def __init__(self, network: SentTr, batch: PieceBatch) -> None:
         self.network = network
         self.table = network.project(batch)
-        self.owners = np.arange(len(batch.n_words))
+        self.owners: IntArray = np.arange(len(batch.n_words))
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:  # noqa: ARG002
         return self.network.score_slots(self.table, self.owners[rows], slots)
@@ -186,8 +186,8 @@ class _TreeReader(Reader):
     def __init__(self, network: SentTr, batch: PieceBatch) -> None:
         self.network = network
         self.batch = batch
-        self.owners = np.arange(len(batch.n_words))
-        self.n_encoded = np.full(len(self.owners), -network.refresh_every)
+        self.owners: IntArray = np.arange(len(batch.n_words))
+        self.n_encoded: IntArray = np.full(len(self.owners), -network.refresh_every)
         self.table = torch.empty(0)
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
