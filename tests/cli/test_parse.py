@@ -198,6 +198,7 @@ def test_command_names_a_missing_pipeline(sample, tmp_path):
     assert "no_such_pipeline" in result.output
 
 
+@pytest.mark.slow
 def test_real_treebank_is_given_back_but_for_head_and_deprel(pipeline, tmp_path):
     path = shared_treebank("dev-only/he_htb-ud-dev.conllu")
     parse(pipeline, path, tmp_path / "out.conllu")

@@ -191,6 +191,7 @@ def test_odd_words_of_conllu_are_given_back(vocab, word):
     assert to_text(through_doc_bin(sentences_to_docs(read(text), vocab))) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dev-only/he_htb-ud-dev.conllu", "dev-only/fi_tdt-ud-dev.conllu"])
 def test_real_treebanks_are_given_back_after_a_doc_bin(vocab, name):
     path = shared_treebank(name)

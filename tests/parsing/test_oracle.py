@@ -184,6 +184,7 @@ def test_trees_can_be_learned_without_swap_where_they_are_projective(sentences: 
     assert can_learn(heads, n_words, swap=True).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the treebanks in ../shared")
 @pytest.mark.parametrize("path", sorted(SHARED.rglob("*.conllu")), ids=lambda path: path.stem)
 def test_each_sentence_of_each_shared_treebank_is_rebuilt(path: Path):

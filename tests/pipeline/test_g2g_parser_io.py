@@ -1,8 +1,6 @@
 """A parser or refiner that is kept, by whatever way, parses as before."""
 
 import copy
-import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,43 +9,13 @@ import torch
 from spacy.language import Language
 
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline.g2g_parser import G2GParser
 
+from ..keeping import through_disk
 from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples, weights_of
 
 
 def trees(nlp: Language) -> list[list[tuple[int, str]]]:
     return [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))]
-
-
-def component_trees(parser: G2GParser, nlp: Language) -> list[list[tuple[int, str]]]:
-    return [tree_of(parser(doc)) for doc in treebank_docs(nlp.vocab)]
-
-
-# Pipelines
-
-
-def through_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def through_bytes(nlp: Language, folder: Path) -> Language:
-    return spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes())
-
-
-def through_pickle(nlp: Language, folder: Path) -> Language:
-    copied: Language = pickle.loads(pickle.dumps(nlp))
-    return copied
-
-
-@pytest.mark.parametrize("keep", [through_disk, through_bytes, through_pickle])
-def test_a_kept_pipeline_parses_alike(
-    trained: Language, tmp_path: Path, keep: Callable[[Language, Path], Language]
-):
-    kept = keep(trained, tmp_path)
-    assert trees(kept) == trees(trained)
-    assert parser_of(kept).labels == parser_of(trained).labels
 
 
 def test_a_pipeline_saved_twice_is_the_same(trained: Language, factory: str, tmp_path: Path):
@@ -72,28 +40,6 @@ def test_a_kept_parser_can_learn_on(trained: Language, factory: str, tmp_path: P
 
 
 # Components
-
-
-@pytest.mark.parametrize("keep", [copy.deepcopy, lambda parser: pickle.loads(pickle.dumps(parser))])
-def test_a_copied_component_parses_alike(
-    trained: Language, factory: str, keep: Callable[[G2GParser], G2GParser]
-):
-    kept = keep(parser_of(trained))
-    assert component_trees(kept, trained) == trees(trained)
-    assert (kept.labels, kept.name) == (parser_of(trained).labels, factory)
-
-
-def test_a_component_through_bytes_parses_alike(trained: Language, factory: str):
-    kept = parser_of(make_nlp(factory=factory)).from_bytes(parser_of(trained).to_bytes())
-    assert kept.labels == parser_of(trained).labels
-    assert component_trees(kept, trained) == trees(trained)
-
-
-def test_a_component_through_disk_parses_alike(trained: Language, factory: str, tmp_path: Path):
-    parser_of(trained).to_disk(tmp_path)
-    nlp = make_nlp(factory=factory)
-    parser_of(nlp).from_disk(tmp_path)
-    assert trees(nlp) == trees(trained)
 
 
 def test_half_precision_halves_the_file_and_nothing_else(trained: Language, factory: str, tmp_path: Path):

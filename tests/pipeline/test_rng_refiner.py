@@ -1,11 +1,9 @@
 """What the refiner reads from Docs and writes to them, beyond what it has in common with the parser."""
 
-import copy
 import json
-import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,6 @@ from ..util import (
 )
 
 GRAPHS = ["empty", "gold", "wrong"]
-Kept = Callable[[Language, Path], Language]
 
 
 @pytest.fixture(scope="module")
@@ -373,16 +370,6 @@ def test_graphs_are_stored_only_where_and_while_they_are_wanted(nlp: Language):
     assert nlp(plain_doc(nlp.vocab, "a b"))._.g2g_graphs is None
 
 
-def test_storing_graphs_is_kept_with_the_pipeline(storing: Language, tmp_path: Path):
-    storing.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    docs = [
-        [doc._.g2g_graphs for doc in pipeline.pipe(mixed_docs(pipeline.vocab))]
-        for pipeline in (storing, loaded)
-    ]
-    assert docs[0] == docs[1]
-
-
 def test_graphs_are_kept_with_the_doc(storing: Language):
     docs = list(storing.pipe(mixed_docs(storing.vocab)))
     data = DocBin(docs=docs, store_user_data=True).to_bytes()
@@ -539,36 +526,6 @@ def test_every_update_has_other_errors(monkeypatch: pytest.MonkeyPatch):
 
 
 # Keeping
-
-
-def through_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def through_bytes(nlp: Language, folder: Path) -> Language:
-    return spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes())
-
-
-def through_copy(nlp: Language, folder: Path) -> Language:
-    kept = spacy.blank("en")
-    kept._components.append(("rng_refiner", copy.deepcopy(refiner_of(nlp))))
-    return kept
-
-
-def through_pickle(nlp: Language, folder: Path) -> Language:
-    kept: Language = pickle.loads(pickle.dumps(nlp))
-    return kept
-
-
-@pytest.mark.parametrize("keep", [through_disk, through_bytes, through_copy, through_pickle])
-def test_a_kept_refiner_reads_and_writes_graphs_alike(storing: Language, tmp_path: Path, keep: Kept):
-    kept = keep(storing, tmp_path)
-    assert refiner_of(kept).cfg == refiner_of(storing).cfg
-    expected = list(storing.pipe(mixed_docs(storing.vocab)))
-    for found, doc in zip(kept.pipe(mixed_docs(kept.vocab)), expected, strict=True):
-        assert found._.g2g_graphs == doc._.g2g_graphs
-        assert tree_of(found) == tree_of(doc)
 
 
 def test_initial_labels_of_another_model_are_an_error(nlp: Language, tmp_path: Path):

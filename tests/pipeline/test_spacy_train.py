@@ -19,6 +19,8 @@ from spacy_g2g.models.shim import get_shim
 from ..models.test_encoder import make_checkpoint
 from ..util import gold_doc, read_treebank, tree_of, treebank_docs, weights_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BASE = ROOT / "configs" / "syntr_pretrained.cfg"
 

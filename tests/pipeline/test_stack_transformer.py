@@ -37,6 +37,7 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     return nlp
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upstream", ["tok2vec", "transformer"])
 def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_path: Path):
     nlp = shared_nlp(upstream, tmp_path / "bert", shift_labels=3)
@@ -74,6 +75,7 @@ def test_sentences_with_missing_labels_are_left_out_with_a_counted_warning():
     assert losses == {"g2g_parser": 0.0}
 
 
+@pytest.mark.slow
 def test_wider_beams_can_be_set_on_a_kept_parser(tmp_path: Path):
     nlp = make_nlp(row="Stack-bh")
     nlp.initialize(lambda: treebank_examples(nlp))

@@ -1,9 +1,8 @@
 """Transition-based parsers as components: every system of the papers learns and is kept."""
 
-import copy
-import pickle
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.encoder import EncoderSizes, encoder_from_pipeline, encoder_from_scratch
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Parse
 
+from ..conftest import MakeOnce
+from ..keeping import Kept, through_disk
 from ..util import (
     PAPER_ROWS,
     STACK_ROWS,
@@ -35,6 +35,7 @@ from ..util import (
     treebank_docs,
     treebank_examples,
 )
+from .test_keeping import row_docs
 
 NON_PROJECTIVE = (3, 8)
 # What has to be told from CLS takes longer to learn.
@@ -64,75 +65,33 @@ def learnable_examples(nlp: Language, row: str) -> list[Example]:
     return [e for i, e in enumerate(examples) if has_swap(row) or i not in NON_PROJECTIVE]
 
 
-@pytest.fixture(scope="module")
-def trained_rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def slow_row(row: str) -> Any:
+    """The row as a parameter of a test, which is slow unless the row's parser is trained for others, too."""
+    return pytest.param(row, marks=() if row in ROWS else pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def trained_rows(make_once: MakeOnce) -> Callable[[str], Path]:
     """Gives the folder of a pipeline with a row that has learned its sentences."""
-    folders: dict[str, Path] = {}
 
-    def train(row: str) -> Path:
-        if row not in folders:
-            nlp = make_nlp(**settings_of(row, states_per_sentence=None, unknown_share=0.0))
-            examples = learnable_examples(nlp, row)
-            nlp.initialize(lambda: examples)
-            architecture, settings = architecture_of(row)
-            overfit(nlp, examples, STEPS.get(architecture, STEPS[settings.get("output", "tokens")]))
-            folders[row] = tmp_path_factory.mktemp("row")
-            nlp.to_disk(folders[row])
-        return folders[row]
+    def train(row: str, folder: Path) -> None:
+        nlp = make_nlp(**settings_of(row, states_per_sentence=None, unknown_share=0.0))
+        examples = learnable_examples(nlp, row)
+        nlp.initialize(lambda: examples)
+        architecture, settings = architecture_of(row)
+        overfit(nlp, examples, STEPS.get(architecture, STEPS[settings.get("output", "tokens")]))
+        nlp.to_disk(folder)
 
-    return train
+    return lambda row: make_once(row, partial(train, row))
 
 
-def parses(nlp: Language) -> list[Parse]:
-    """What the parser makes of some of the ten sentences and of others."""
-    docs = [
-        *treebank_docs(nlp.vocab)[3:7],
-        plain_doc(nlp.vocab, "the man saw no cat today"),
-        plain_doc(nlp.vocab, "x"),
-    ]
-    return [parse for of_doc in parser_of(nlp).predict(docs) for parse in of_doc]
-
-
-def assert_same(found: list[Parse], expected: list[Parse]) -> None:
-    for a, b in zip(found, expected, strict=True):
-        assert np.array_equal(a.tree.heads, b.tree.heads)
-        assert np.array_equal(a.tree.labels, b.tree.labels)
-        assert np.array_equal(a.head_probs, b.head_probs)
-        assert np.array_equal(a.label_probs, b.label_probs)
-
-
-def through_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def through_bytes(nlp: Language, folder: Path) -> Language:
-    return spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes())
-
-
-def through_copy(nlp: Language, folder: Path) -> Language:
-    kept = spacy.load(folder)
-    parser_of(kept).model = parser_of(nlp).model.copy()
-    return kept
-
-
-def through_pickle(nlp: Language, folder: Path) -> Language:
-    copied: Language = pickle.loads(pickle.dumps(copy.deepcopy(nlp)))
-    return copied
-
-
-@pytest.mark.parametrize("row", [*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d", "Stack-bh"])
-def test_each_row_learns_its_sentences_by_heart_and_can_be_kept(
-    row: str, trained_rows: Callable[[str], Path], tmp_path: Path
-):
+@pytest.mark.parametrize(
+    "row", [slow_row(row) for row in (*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d", "Stack-bh")]
+)
+def test_each_row_learns_its_sentences_by_heart(row: str, trained_rows: Callable[[str], Path]):
     nlp = spacy.load(trained_rows(row))
     for example in learnable_examples(nlp, row):
         assert tree_of(nlp(example.predicted)) == tree_of(example.reference)
-    expected = parses(nlp)
-    for keep in (through_disk, through_bytes, through_copy, through_pickle):
-        kept = keep(nlp, tmp_path)
-        assert parser_of(kept).labels == parser_of(nlp).labels
-        assert_same(parses(kept), expected)
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -142,6 +101,7 @@ def test_a_kept_parser_learns_on(row: str, trained_rows: Callable[[str], Path]):
     assert 0 < losses["g2g_parser"] < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["SentTr"])
 def test_graph_input_added_to_a_trained_parser_begins_as_that_parser(
     row: str, trained_rows: Callable[[str], Path]
@@ -154,12 +114,14 @@ def test_graph_input_added_to_a_trained_parser_begins_as_that_parser(
         labels=parser_of(trained).label_data,
         encoder=encoder_from_pipeline(str(trained_rows(row))),
     )
-    for found, expected in zip(parses(nlp), parses(trained), strict=True):
+    predicted = (parser_of(pipeline).predict(row_docs(pipeline.vocab)) for pipeline in (nlp, trained))
+    for (found,), (expected,) in zip(*predicted, strict=True):
         assert np.array_equal(found.tree.heads, expected.tree.heads)
         assert np.array_equal(found.tree.labels, expected.tree.labels)
         assert found.head_probs == pytest.approx(expected.head_probs, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_sampled_states_teach_as_well():
     row = "SentTr+G2GTr"
     nlp = make_nlp(row=row, states_per_sentence=4, unknown_share=0.0)
@@ -170,7 +132,7 @@ def test_sampled_states_teach_as_well():
     assert sum(right) >= 8
 
 
-@pytest.mark.parametrize("row", [*ROWS, "StateCLSTr", "DepTr"])
+@pytest.mark.parametrize("row", [*ROWS, slow_row("StateCLSTr"), slow_row("DepTr")])
 def test_an_added_label_leaves_the_parses_and_can_be_learned(row: str, trained_rows: Callable[[str], Path]):
     nlp = spacy.load(trained_rows(row))
     before = [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))]
@@ -381,4 +343,4 @@ def test_rows_start_from_a_checkpoint_and_read_all_words_as_they_are(row: str, t
     first, last = (nlp.update(treebank_examples(nlp), sgd=nlp.resume_training(), losses={}) for _ in range(2))
     assert last["g2g_parser"] > 0
     assert first["g2g_parser"] > 0
-    assert_same(parses(through_disk(nlp, tmp_path)), parses(nlp))
+    Kept(nlp, row_docs).check(through_disk, tmp_path)

@@ -104,6 +104,7 @@ def test_what_is_not_trained_is_not_copied_and_what_thinc_trains_is(nlp: Languag
     np.testing.assert_allclose(output.get_param("W"), first + 1.0, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_training_ends_with_the_mean_in_model_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     kept: list[dict[str, Any]] = []
     monkeypatch.setattr(averaging, "copy_weights", lambda c: (kept.append(copy_weights(c)), kept[-1])[1])

@@ -1,9 +1,7 @@
 """Frozen parsers parse each Doc once; what they wrote comes back the same."""
 
-import copy
 import gc
-import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from spacy_g2g.data.initial_graph import InitialGraph
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 
+from ..keeping import PIPELINE_WAYS, Keep
 from ..util import gold_doc, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
 
 ROOT = Path(__file__).parents[2]
@@ -242,28 +241,8 @@ def test_docs_are_not_kept(setup: Setup):
     assert n_docs() == before
 
 
-def make_bytes(nlp: Language, tmp_path: Path) -> Language:
-    return spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes())
-
-
-def make_disk(nlp: Language, tmp_path: Path) -> Language:
-    nlp.to_disk(tmp_path / "saved")
-    return spacy.load(tmp_path / "saved")
-
-
-def make_pickle(nlp: Language, tmp_path: Path) -> Language:
-    copied: Language = pickle.loads(pickle.dumps(nlp))
-    return copied
-
-
-def make_copy(nlp: Language, tmp_path: Path) -> Language:
-    return copy.deepcopy(nlp)
-
-
-@pytest.mark.parametrize("way", [make_disk, make_bytes, make_pickle, make_copy])
-def test_a_saved_or_copied_pipeline_has_no_cache(
-    saved: tuple[str, Path], tmp_path: Path, way: Callable[[Language, Path], Language]
-):
+@pytest.mark.parametrize("keep", PIPELINE_WAYS)
+def test_a_saved_or_copied_pipeline_has_no_cache(saved: tuple[str, Path], tmp_path: Path, keep: Keep):
     name, folder = saved
     nlp = spacy.load(folder)
     component = nlp.get_pipe(name)
@@ -272,7 +251,7 @@ def test_a_saved_or_copied_pipeline_has_no_cache(
     parser: Any = nlp.get_pipe(name)
     expected = [tree_of(doc) for doc in parser.pipe(treebank_docs(nlp.vocab))]
     assert nlp.to_bytes() == before
-    other: Any = way(nlp, tmp_path).get_pipe(name)
+    other: Any = keep(nlp, tmp_path).get_pipe(name)
     assert type(other) is type(component)
     assert isinstance(nlp.get_pipe(name), CachedParser)
     assert [tree_of(doc) for doc in other.pipe(treebank_docs(other.vocab))] == expected
@@ -335,6 +314,7 @@ def test_parsers_on_vectors_that_are_trained_are_errors():
     assert isinstance(nlp.get_pipe("parser"), CachedParser)
 
 
+@pytest.mark.slow
 def test_spacy_train_parses_each_doc_once(
     tmp_path: Path, trained_folder: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -177,6 +177,7 @@ def test_fewer_restarts_than_none_are_an_error():
         smatch([WANT], [WANT], restarts=-1)
 
 
+@pytest.mark.slow
 def test_scores_of_a_real_corpus_are_those_of_the_package():
     path = SHARED.parent / "amr" / "amr-bank-struct-v3.0.txt"
     if not path.is_file():

@@ -1,7 +1,6 @@
 """A trained ``amr_parser``: what it gives, kept by whatever way, and for whatever text comes in."""
 
 import copy
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,14 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_g2g.amr.data.docs import amr_sentences, get_amrs
 from spacy_g2g.amr.formats.amr_file import parse_penman
-from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR, AmrParser
+from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR
 from spacy_g2g.models.shim import get_shim
 
+from ...keeping import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
 from ...util import forks, overfit, plain_doc, randomise
 from ..util import AMRS, amr_examples, amr_nlp, amr_parser_of
 
@@ -46,6 +47,11 @@ def expected(trained: Language) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
+def kept(trained: Language) -> Kept:
+    return Kept(trained, sample_docs)
+
+
+@pytest.fixture(scope="module")
 def rambling() -> Language:
     """A pipeline with random weights, of which any label can come."""
     nlp = amr_nlp(label_candidates="vocab")
@@ -54,10 +60,14 @@ def rambling() -> Language:
     return nlp
 
 
-def docs_of(nlp: Language) -> list[Doc]:
+def sample_docs(vocab: Vocab) -> list[Doc]:
     """The sentences, two of them in one Doc."""
     first, second, *others = AMRS
-    return [plain_doc(nlp.vocab, first, second), *(plain_doc(nlp.vocab, text) for text in others)]
+    return [plain_doc(vocab, first, second), *(plain_doc(vocab, text) for text in others)]
+
+
+def docs_of(nlp: Language) -> list[Doc]:
+    return sample_docs(nlp.vocab)
 
 
 def amrs_of(nlp: Language, **settings: Any) -> list[list[str]]:
@@ -96,42 +106,9 @@ def test_predictions_leave_docs_alone(trained: Language):
 # Kept
 
 
-def through_disk(nlp: Language, folder: Path) -> Language:
-    nlp.to_disk(folder)
-    return spacy.load(folder)
-
-
-def through_bytes(nlp: Language, folder: Path) -> Language:
-    return spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes())
-
-
-def through_pickle(nlp: Language, folder: Path) -> Language:
-    copied: Language = pickle.loads(pickle.dumps(nlp))
-    return copied
-
-
-@pytest.mark.parametrize("keep", [through_disk, through_bytes, through_pickle])
-def test_a_kept_pipeline_parses_alike(
-    trained: Language, expected: list[list[str]], tmp_path: Path, keep: Callable[[Language, Path], Language]
-):
-    kept = keep(trained, tmp_path)
-    assert amrs_of(kept) == expected
-    assert amr_parser_of(kept).label_data == amr_parser_of(trained).label_data
-
-
-@pytest.mark.parametrize(
-    "keep",
-    [
-        copy.deepcopy,
-        lambda parser: pickle.loads(pickle.dumps(parser)),
-        lambda parser: amr_parser_of(amr_nlp()).from_bytes(parser.to_bytes()),
-    ],
-)
-def test_a_copied_component_parses_alike(
-    trained: Language, expected: list[list[str]], keep: Callable[[AmrParser], AmrParser]
-):
-    kept = keep(amr_parser_of(trained))
-    assert [get_amrs(kept(doc)) for doc in docs_of(trained)] == expected
+@pytest.mark.parametrize("keep", [*PIPELINE_WAYS, *COMPONENT_WAYS])
+def test_a_kept_parser_gives_the_same(kept: Kept, keep: Keep, tmp_path: Path):
+    kept.check(keep, tmp_path)
 
 
 def test_batches_change_nothing(trained: Language, expected: list[list[str]]):
