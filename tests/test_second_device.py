@@ -171,11 +171,13 @@ class Trial:
         fix_random_seed(1)
         examples = self.examples()
         with self.counted(self.needs.update_uploads, self.needs.update_downloads):
-            losses = self.nlp.update(examples, sgd=None, drop=0.0)
+            # With None spaCy would make an optimizer and a step.
+            losses = self.nlp.update(examples, sgd=False, drop=0.0)
         return float(losses[self.name])
 
     def step(self) -> None:
         """Let the optimizer make a step, which transfers nothing."""
+        assert self.shim.n_targets > 0
         with self.counted({}, {}):
             self.shim.finish_update(Adam(0.01, grad_clip=1.0, L2=0.1))
 
@@ -230,12 +232,14 @@ def test_losses_and_gradients_are_those_of_the_cpu(case: str, transfers: Transfe
         assert other.calls == cpu.calls
         cpu.step()
         other.step()
+        assert other.shim.n_targets == 0
     cpu.update()
     other.update()
+    assert any(weight.grad is not None for weight in cpu.shim.network.parameters())
     for weight, same in zip(cpu.shim.network.parameters(), other.shim.network.parameters(), strict=True):
         assert (weight.grad is None) == (same.grad is None)
         if weight.grad is not None and same.grad is not None:
-            torch.testing.assert_close(same.grad.cpu(), weight.grad, rtol=1e-3, atol=1e-2)
+            torch.testing.assert_close(same.grad.cpu(), weight.grad, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("case", ["SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR"])
