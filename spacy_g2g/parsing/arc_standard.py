@@ -48,12 +48,9 @@ def is_arc(actions: IntArray) -> BoolArray:
 def valid_actions(states: States, swap: bool) -> BoolArray:
     """Whether each action may be applied to each state.
 
-    Args:
-        states: States of B sentences.
-        swap: Whether the system has SWAP.
-
-    Returns:
-        Shape [B, N_ACTIONS]. A final state has no valid action, any other one has.
+    states: States of B sentences.
+    swap: Whether the system has SWAP.
+    Returns shape [B, N_ACTIONS]. A final state has no valid action, any other one has.
     """
     s2, s1, b1 = states.slots().T
     is_word = s2 > 0
@@ -70,10 +67,9 @@ def apply(states: States, actions: IntArray, labels: IntArray | None = None) -> 
 
     Actions have to be valid, which is not checked here (see `valid_actions`).
 
-    Args:
-        states: States of B sentences, which change.
-        actions: Shape [B]; NO_ACTION leaves a state as it is.
-        labels: Labels of the new arcs, shape [B], which count for arcs only; None for -1.
+    states: States of B sentences, which change.
+    actions: Shape [B]; NO_ACTION leaves a state as it is.
+    labels: Labels of the new arcs, shape [B], which count for arcs only; None for -1.
     """
     s2, s1, b1 = states.slots().T
     shift = np.flatnonzero(actions == Action.SHIFT)

@@ -23,14 +23,11 @@ NO_HEAD = -2
 class Oracle:
     """The next action of each sentence of a batch towards its tree.
 
-    Args:
-        heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
-        n_words: Words of each sentence, shape [B].
-        swap: Whether the system has SWAP.
-
-    Raises:
-        ValueError: If the heads of a sentence are no tree with one root, or the tree is not
-            projective and there is no SWAP.
+    heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
+    n_words: Words of each sentence, shape [B].
+    swap: Whether the system has SWAP.
+    Raises ValueError if the heads of a sentence are no tree with one root, or the tree is not
+        projective and there is no SWAP.
     """
 
     def __init__(self, heads: IntArray, n_words: IntArray, swap: bool) -> None:
@@ -64,11 +61,8 @@ class Oracle:
     def next_actions(self, states: States) -> IntArray:
         """The action for each state.
 
-        Args:
-            states: States of the batch's sentences that the oracle's own actions led to.
-
-        Returns:
-            Shape [B]; NO_ACTION for final states.
+        states: States of the batch's sentences that the oracle's own actions led to.
+        Returns shape [B]; NO_ACTION for final states.
         """
         rows = np.arange(len(self.n_words))
         s2, s1, b1 = states.slots().T
@@ -107,17 +101,12 @@ class Oracle:
 def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> IntArray:
     """The actions that build each tree of a batch.
 
-    Args:
-        heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
-        n_words: Words of each sentence, shape [B].
-        swap: Whether the system has SWAP.
-
-    Returns:
-        Shape [B, T]; NO_ACTION after the last action of a sentence.
-
-    Raises:
-        ValueError: If the heads of a sentence are no tree with one root, or the tree is not
-            projective and there is no SWAP.
+    heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
+    n_words: Words of each sentence, shape [B].
+    swap: Whether the system has SWAP.
+    Returns shape [B, T]; NO_ACTION after the last action of a sentence.
+    Raises ValueError if the heads of a sentence are no tree with one root, or the tree is not
+        projective and there is no SWAP.
     """
     return Oracle(heads, n_words, swap).actions()
 
@@ -125,14 +114,11 @@ def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> Int
 def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
     """Whether there are actions that build the tree of each sentence.
 
-    Args:
-        heads: Head of each word, shape [B, W]; -1 where it is not known. What stands in the
-            padding is ignored.
-        n_words: Words of each sentence, shape [B].
-        swap: Whether the system has SWAP.
-
-    Returns:
-        Shape [B]: whether all heads are known, they are a tree with one root, and it is projective
+    heads: Head of each word, shape [B, W]; -1 where it is not known. What stands in the
+        padding is ignored.
+    n_words: Words of each sentence, shape [B].
+    swap: Whether the system has SWAP.
+    Returns shape [B]: whether all heads are known, they are a tree with one root, and it is projective
         where there is no SWAP.
     """
     heads = np.asarray(heads)
@@ -148,8 +134,7 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
 def _components(built: States) -> IntArray:
     """The top word of the maximal projective component of each word, with ROOT: [B, W + 1].
 
-    Args:
-        built: States after a replay without SWAP; a component is what it joined.
+    built: States after a replay without SWAP; a component is what it joined.
     """
     numbers = np.arange(1, built.heads.shape[1] + 1)
     above = np.zeros((len(built.heads), len(numbers) + 1), dtype=np.int64)

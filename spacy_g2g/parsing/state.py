@@ -22,15 +22,14 @@ class States:
 
     A word without a head is on the stack or in the buffer; one that has a head is on neither.
 
-    Attributes:
-        n_words: Words of each sentence, shape [B].
-        stack: ROOT and the words above it, shape [B, W + 1]. Cells from `stack_sizes` on mean nothing.
-        stack_sizes: Shape [B], ROOT included.
-        buffer: Words not yet on the stack, shape [B, W]: the front of the buffer comes last, so that it
-            grows and shrinks at its end. Cells from `buffer_sizes` on mean nothing.
-        buffer_sizes: Shape [B].
-        heads: Head of each word, shape [B, W]; -1 for a word without one and in the padding.
-        labels: Label of each word's arc, shape [B, W]; -1 likewise.
+    n_words: Words of each sentence, shape [B].
+    stack: ROOT and the words above it, shape [B, W + 1]. Cells from `stack_sizes` on mean nothing.
+    stack_sizes: Shape [B], ROOT included.
+    buffer: Words not yet on the stack, shape [B, W]: the front of the buffer comes last, so that it
+        grows and shrinks at its end. Cells from `buffer_sizes` on mean nothing.
+    buffer_sizes: Shape [B].
+    heads: Head of each word, shape [B, W]; -1 for a word without one and in the padding.
+    labels: Label of each word's arc, shape [B, W]; -1 likewise.
     """
 
     n_words: IntArray
@@ -45,9 +44,8 @@ class States:
     def begin(cls, n_words: IntArray, width: int = 1) -> States:
         """ROOT on the stack, all words in the buffer, no arcs.
 
-        Args:
-            n_words: Words of each sentence, shape [B].
-            width: Least W of the states; W is the length of the longest sentence where that is more.
+        n_words: Words of each sentence, shape [B].
+        width: Least W of the states; W is the length of the longest sentence where that is more.
         """
         n_words = np.array(n_words, dtype=np.int64)
         width = int(n_words.max(initial=width))
@@ -82,8 +80,7 @@ class States:
     def slots(self) -> IntArray:
         """The second word of the stack, its top and the front of the buffer: s2, s1, b1.
 
-        Returns:
-            Shape [B, 3]; NO_WORD where there is none.
+        Returns shape [B, 3]; NO_WORD where there is none.
         """
         rows = np.arange(len(self.n_words))
         slots = np.full((len(rows), 3), NO_WORD, dtype=np.int64)

@@ -20,11 +20,8 @@ def is_tree(heads: ArrayLike) -> bool:
 
     The empty sentence has the empty tree.
 
-    Args:
-        heads: Head of each word, shape [n].
-
-    Raises:
-        ValueError: If heads are not whole numbers from 0 to n in one dimension.
+    heads: Head of each word, shape [n].
+    Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
     """
     batch = _checked_heads(heads)[None]
     return bool(are_trees(batch, [batch.shape[1]])[0])
@@ -33,16 +30,11 @@ def is_tree(heads: ArrayLike) -> bool:
 def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     """Whether each sentence of a padded batch has a tree, as by `is_tree`.
 
-    Args:
-        heads: Head of each word, shape [batch, width]; what stands in the padding is ignored.
-        lengths: Words of each sentence, shape [batch].
-
-    Returns:
-        Shape [batch].
-
-    Raises:
-        ValueError: If a head of a sentence with n words is not in 0..n, a length is not in
-            0..width, or a shape or dtype is wrong.
+    heads: Head of each word, shape [batch, width]; what stands in the padding is ignored.
+    lengths: Words of each sentence, shape [batch].
+    Returns shape [batch].
+    Raises ValueError if a head of a sentence with n words is not in 0..n, a length is not in
+        0..width, or a shape or dtype is wrong.
     """
     words = _as_integers(heads, n_dims=2)
     n_words = checked_lengths(lengths, *words.shape)
@@ -58,11 +50,8 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
 def find_cycle(heads: ArrayLike) -> list[int]:
     """The words of one cycle, each followed by its head, or an empty list if there is none.
 
-    Args:
-        heads: Head of each word, shape [n].
-
-    Raises:
-        ValueError: If heads are not whole numbers from 0 to n in one dimension.
+    heads: Head of each word, shape [n].
+    Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
     """
     pointers = _with_root(_checked_heads(heads))
     # More steps than words lead to ROOT or onto a cycle.
@@ -83,14 +72,9 @@ def projective_order(heads: ArrayLike) -> IntArray:
     projective. (Non-projective dependency parsing in expected linear time, ACL 2009: a pair of
     words has to be swapped when its projective order is not its order in the sentence.)
 
-    Args:
-        heads: Head of each word, shape [n]; several words may have ROOT as their head.
-
-    Returns:
-        Positions 1..n, shape [n].
-
-    Raises:
-        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    heads: Head of each word, shape [n]; several words may have ROOT as their head.
+    Returns positions 1..n, shape [n].
+    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
     words = _acyclic_heads(heads)
     left: list[list[int]] = [[] for _ in range(len(words) + 1)]
@@ -118,11 +102,8 @@ def projective_order(heads: ArrayLike) -> IntArray:
 def is_projective(heads: ArrayLike) -> bool:
     """Whether every word between a head and its dependent descends from that head.
 
-    Args:
-        heads: Head of each word, shape [n]; several words may have ROOT as their head.
-
-    Raises:
-        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    heads: Head of each word, shape [n]; several words may have ROOT as their head.
+    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
     order = projective_order(heads)
     return bool((order == np.arange(1, len(order) + 1)).all())
@@ -131,14 +112,9 @@ def is_projective(heads: ArrayLike) -> bool:
 def non_projective_arcs(heads: ArrayLike) -> BoolArray:
     """For each word, whether some word between it and its head does not descend from that head.
 
-    Args:
-        heads: Head of each word, shape [n]; several words may have ROOT as their head.
-
-    Returns:
-        Shape [n].
-
-    Raises:
-        ValueError: If there is a cycle, or heads are not whole numbers from 0 to n.
+    heads: Head of each word, shape [n]; several words may have ROOT as their head.
+    Returns shape [n].
+    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
     words = _acyclic_heads(heads)
     n = len(words)
@@ -160,8 +136,7 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
 def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
     """Lengths of the sentences of a padded batch as an array, shape [batch].
 
-    Raises:
-        ValueError: If they are not `batch` whole numbers in 0..width.
+    Raises ValueError if they are not `batch` whole numbers in 0..width.
     """
     array = np.asarray(lengths)
     wrong_type = array.size > 0 and not np.issubdtype(array.dtype, np.integer)
