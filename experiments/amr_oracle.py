@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from project.markdown import markdown_table
 from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
 from spacy_g2g.amr.parsing.actions import COPIES, Action, AmrSentence, Kind
@@ -143,8 +144,8 @@ def execute(sentence: AmrSentence, actions: Sequence[Action]) -> str:
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [f"| {' | '.join(COLUMNS)} |", "|---|" + "--:|" * (len(COLUMNS) - 1)]
-    return lines + [f"| {' | '.join(str(row[column]) for column in COLUMNS)} |" for row in rows]
+    """Return the lines of a Markdown table."""
+    return markdown_table([COLUMNS, *([str(row[column]) for column in COLUMNS] for row in rows)]).splitlines()
 
 
 if __name__ == "__main__":

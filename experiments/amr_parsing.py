@@ -23,6 +23,7 @@ import spacy
 import torch
 from spacy.training import Example
 
+from project.markdown import markdown_table
 from spacy_g2g.amr.data.corpus import make_amr_corpus
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.evaluation.smatch import SmatchScore, concept_scores, smatch_scores, to_triples
@@ -104,7 +105,7 @@ def _sizes(text: str) -> tuple[int, int]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = [f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
+    cells: list[list[str]] = []
     for row in rows:
         seeds = row["seeds"]
         means = {key: float(np.mean([seed[key] for seed in seeds])) for key in seeds[0]}
@@ -112,8 +113,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         values = [percents["P"], percents["R"], f"{100 * means['Smatch']:.2f}"]
         values.append(", ".join(f"{100 * seed['Smatch']:.2f}" for seed in seeds))
         values += [percents["concepts"], percents["nodes"], percents["edges"], f"{means['seconds']:.1f}"]
-        lines.append(f"| {row['system']} | {row['beam']} | {' | '.join(values)} |")
-    return lines
+        cells.append([row["system"], str(row["beam"]), *values])
+    return markdown_table([HEAD, *cells]).splitlines()
 
 
 def compare(counts: Mapping[tuple[str, int], Counts], beam_width: int, against: str) -> list[str]:

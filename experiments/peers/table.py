@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import mean
 from typing import Any
+
+from project.markdown import markdown_table
+
+from ..table.report import mean_and_values
 
 METRICS = ("UAS", "LAS", "CLAS")
 #: Whose scores and speed are compared with all others'; and whose speed it is to reach.
@@ -44,12 +47,12 @@ def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "seeds": [known["seed"] for known in parsed],
         "dev": scores([known["dev"] for known in parsed]),
         "test": scores([known["test"] for known in models if known["test"]]),
-        "words_per_second": averaged([speed(known["dev"], "seconds") for known in parsed]),
-        "words_per_cpu_second": averaged([speed(known["dev"], "cpu_seconds") for known in parsed]),
-        "minutes": averaged([known["minutes"] for known in trained]),
-        "cpu_minutes": averaged([known["cpu_minutes"] for known in trained]),
-        "training_mib": averaged([known["peak_mib"] for known in trained]),
-        "parsing_mib": averaged([known["dev"]["peak_mib"] for known in parsed]),
+        "words_per_second": mean_and_values([speed(known["dev"], "seconds") for known in parsed]),
+        "words_per_cpu_second": mean_and_values([speed(known["dev"], "cpu_seconds") for known in parsed]),
+        "minutes": mean_and_values([known["minutes"] for known in trained]),
+        "cpu_minutes": mean_and_values([known["cpu_minutes"] for known in trained]),
+        "training_mib": mean_and_values([known["peak_mib"] for known in trained]),
+        "parsing_mib": mean_and_values([known["dev"]["peak_mib"] for known in parsed]),
         "parameters": parsed[0]["dev"]["parameters"] if parsed else None,
         "bytes": parsed[0]["bytes"] if parsed else None,
         "steps": trained[0].get("steps") if trained else None,
@@ -64,16 +67,16 @@ def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Metrics in percent; None for no results."""
-    return {m: averaged([result["scores"][m] for result in results]) for m in METRICS} if results else None
+    return (
+        {m: mean_and_values([result["scores"][m] for result in results]) for m in METRICS}
+        if results
+        else None
+    )
 
 
 def speed(result: Mapping[str, Any], unit: str) -> float:
     """Words a second in the best run; unit: "seconds" or "cpu_seconds"."""
     return float(result["words"] / min(result[unit]))
-
-
-def averaged(values: Sequence[float]) -> dict[str, Any] | None:
-    return {"mean": mean(values), "values": list(values)} if values else None
 
 
 def bars(rows: Mapping[str, Figures]) -> list[str]:
@@ -113,7 +116,7 @@ def markdown(table: Mapping[str, Any]) -> str:
         title: fill for title, fill in COLUMNS.items() if setup["test"] or not title.startswith("test")
     }
     cells = [[fill(row) for fill in columns.values()] for row in done.values()]
-    lines += [*grid([list(columns), *cells]), ""] if cells else []
+    lines += [markdown_table([list(columns), *cells]), ""] if cells else []
     for row in rows.values():
         seen = dict.fromkeys(error for entry in row["tried"].values() for error in entry["errors"])
         lines += [f"- {row['title']} **failed**: {error}" for error in seen]
@@ -127,11 +130,6 @@ def describe(setup: Mapping[str, Any]) -> str:
     hardware = setup["hardware"]
     device = f"{hardware.get('gpu') or hardware['processor']}, {hardware['threads']} thread(s)"
     return f"{setup['train']}, {n}, {setup['epochs']} epochs; scored on {setup['dev']}; {device}"
-
-
-def grid(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table whose first row is its head."""
-    return [f"| {' | '.join(row)} |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:])]
 
 
 def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
@@ -149,7 +147,7 @@ def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
         for row in rows.values()
         for settings, entry in row["tried"].items()
     ]
-    return grid([head, *cells]) if cells else []
+    return [markdown_table([head, *cells])] if cells else []
 
 
 def number(value: Figures | None, digits: int, scale: float = 1.0) -> str:
