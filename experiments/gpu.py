@@ -38,8 +38,8 @@ from torch.profiler import ProfilerActivity, profile
 from project.markdown import markdown_table
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import shim as shim_module
-from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.sources import encoder_from_scratch
 
 from .parts import WARM_UP_STEPS, shims, synchronize, time_parsing, time_training
 
@@ -67,12 +67,15 @@ def make_system(name: str, examples: Sequence[Example], args: argparse.Namespace
     """Return a pipeline with random weights, on the device."""
     fix_random_seed(0)
     nlp = spacy.blank("xx", vocab=examples[0].predicted.vocab)
-    sizes = {"width": args.width, "n_layers": args.layers, "n_attention_heads": args.heads}
-    sizes |= {"hidden_width": 4 * args.width, "n_positions": 512}
+    source = encoder_from_scratch(
+        width=args.width,
+        n_layers=args.layers,
+        n_attention_heads=args.heads,
+        hidden_width=4 * args.width,
+        vocab_size=args.vocabulary,
+    )
     for factory, model in SYSTEMS[name]:
-        block = {**model, "encoder": {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}}
-        pipe = nlp.add_pipe(factory, config={"model": block})
-        source = encoder_from_scratch(vocab_size=args.vocabulary)
+        pipe = nlp.add_pipe(factory, config={"model": model})
         pipe.initialize(lambda: examples, nlp=nlp, encoder=source)  # type: ignore[attr-defined]
         shim = get_shim(pipe.model)  # type: ignore[attr-defined]
         if args.device == "cuda":

@@ -34,7 +34,7 @@ TOK2VEC = {
 
 
 def model(architecture: str, **settings: Any) -> dict[str, Any]:
-    """Return the model block of a component, without its encoder."""
+    """Return the model block of a component, without the origin of its encoder."""
     return {"@architectures": f"spacy_g2g.{architecture}.v1", **settings}
 
 
@@ -105,17 +105,16 @@ def make_config(system: System, folder: Path) -> Config:
     if system.source:
         components[PARSER] = {"source": path}
     for name, block in system.models.items():
-        sizes: dict[str, Any] = {"@architectures": "spacy_g2g.GraphEncoder.v1"}
         if system.encoder == "scratch":
-            sizes |= SIZES | system.sizes
             origin = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1", "vocab_size": 400, "min_frequency": 2}
+            origin |= SIZES | system.sizes
         elif system.encoder == "checkpoint":
             origin = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": find_checkpoint()}
         elif system.encoder == "pipeline":
             origin = {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": path}
         if system.encoder != "shared":
             origins[name] = {"encoder": origin}
-        components[name] = {"factory": name, "model": {**block, "encoder": sizes}}
+        components[name] = {"factory": name, "model": block}
         if name != AMR_PARSER:
             components[name]["store_probabilities"] = True
     components[name] |= system.settings

@@ -294,7 +294,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E416 = (
         "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't "
-        "be given, and which can't be copied. Expected a model with tok2vec = null and an encoder block."
+        "be given, and which can't be copied. Expected a model with tok2vec = null."
     )
     E417 = "state_heads has {unknown}. Expected a list of any of {choices}."
     E418 = "state_heads ties {heads}, but there are {n_heads} attention heads. Expected no more than those."

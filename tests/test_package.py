@@ -25,18 +25,14 @@ from spacy_g2g.training.callbacks import make_package_requirements
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
-SMALL = {
-    "model": {
-        "arc_width": 8,
-        "label_width": 8,
-        "encoder": {
-            "width": 16,
-            "n_layers": 1,
-            "n_attention_heads": 2,
-            "hidden_width": 32,
-            "n_positions": 32,
-        },
-    }
+SMALL = {"model": {"arc_width": 8, "label_width": 8}}
+TINY_ENCODER = {
+    "@callbacks": "spacy_g2g.EncoderFromScratch.v1",
+    "width": 16,
+    "n_layers": 1,
+    "n_attention_heads": 2,
+    "hidden_width": 32,
+    "n_positions": 32,
 }
 # Run in the fresh environment.
 CHECK = """
@@ -99,6 +95,7 @@ def pipeline() -> spacy.Language:
     nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("g2g_parser", config=SMALL)
+    nlp.config["initialize"]["components"] = {"g2g_parser": {"encoder": TINY_ENCODER}}
     gold = Doc(nlp.vocab, ["We", "parse", "trees"], heads=[1, 1, 1], deps=["nsubj", "root", "obj"])
     example = Example(Doc(nlp.vocab, ["We", "parse", "trees"], sent_starts=[True, False, False]), gold)
     optimizer = nlp.initialize(lambda: [example])

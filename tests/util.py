@@ -13,8 +13,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed
 
-from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
@@ -138,21 +138,19 @@ def treebank_examples(nlp: Language) -> list[Example]:
 
 
 def model_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, Any]:
-    """The ``model`` block of a tiny parser or refiner; sizes of the encoder go to its own block.
+    """The ``model`` block of a tiny parser or refiner.
 
     settings: ``row``, of ``PAPER_ROWS`` or ``STACK_ROWS``, for a transition-based parser; and those
         of the model.
     """
-    sizes = {name: settings.pop(name, value) for name, value in TINY_SIZES.items()}
-    encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
     row = settings.pop("row", None)
     if row is None:
-        return {"@architectures": ARCHITECTURES[factory], "encoder": encoder, **TINY_MODEL, **settings}
+        return {"@architectures": ARCHITECTURES[factory], **TINY_MODEL, **settings}
     if row in STACK_ROWS:
-        own = {"@architectures": "spacy_g2g.StackTransformer.v1", "encoder": encoder}
+        own = {"@architectures": "spacy_g2g.StackTransformer.v1"}
         return {**own, **TINY_STACK, **STACK_ROWS[row], **settings}
     name, of_row = PAPER_ROWS[row]
-    architecture = {"@architectures": f"spacy_g2g.{name}.v1", "encoder": encoder}
+    architecture = {"@architectures": f"spacy_g2g.{name}.v1"}
     return {**architecture, **TINY_TRANSITIONS, **of_row, **settings}
 
 
@@ -184,11 +182,30 @@ def component_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, 
     return {"model": model_config(factory, **settings), **own}
 
 
+def add_tiny(nlp: Language, factory: str = "g2g_parser", **settings: Any) -> G2GParser:
+    """Add an uninitialised tiny parser or refiner, with a tiny encoder from scratch, to a pipeline.
+
+    settings: those of ``component_config``, and sizes of the encoder.
+    """
+    sizes = {name: settings.pop(name) for name in TINY_SIZES if name in settings}
+    pipe = nlp.add_pipe(factory, config=component_config(factory, **settings))
+    set_encoder(nlp, factory, **sizes)
+    assert isinstance(pipe, G2GParser)
+    return pipe
+
+
+def set_encoder(nlp: Language, name: str, **settings: Any) -> None:
+    """Have ``nlp.initialize`` start a component with a tiny encoder from scratch."""
+    encoder = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1", **TINY_SIZES, **settings}
+    initialize = nlp.config["initialize"]
+    initialize["components"] = {**initialize["components"], name: {"encoder": encoder}}
+
+
 def make_nlp(*, factory: str = "g2g_parser", **settings: Any) -> Language:
-    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``component_config``."""
+    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``add_tiny``."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    nlp.add_pipe(factory, config=component_config(factory, **settings))
+    add_tiny(nlp, factory, **settings)
     return nlp
 
 
@@ -207,19 +224,24 @@ def parser_of(nlp: Language) -> G2GParser:
 
 
 def initialised_model(
-    model: Model[Any, Any], seed: int = 0, n_labels: int = 6, n_initial_labels: int = 0
+    model: Model[Any, Any], seed: int = 0, n_labels: int = 6, n_initial_labels: int = 0, **sizes: int
 ) -> G2GShim:
-    """The shim of an architecture, built for the ten sentences, with random weights in all places."""
+    """The shim of an architecture, built for the ten sentences, with random weights in all places.
+
+    sizes: sizes of the encoder that differ from ``TINY_SIZES``.
+    """
     sentences = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
     fix_random_seed(seed)
     shim = get_shim(model)
-    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, LABELS[:n_labels], n_initial_labels)
+    encoder = tiny_encoder(min_frequency=1, **sizes)
+    shim.initialize(encoder, sentences, LABELS[:n_labels], n_initial_labels)
     randomise(model, seed)
     return shim
 
 
-def tiny_sizes(**settings: Any) -> EncoderSizes:
-    return EncoderSizes(**{**TINY_SIZES, **settings})
+def tiny_encoder(**settings: Any) -> EncoderSource:
+    """The origin of a tiny encoder from scratch."""
+    return encoder_from_scratch(**{**TINY_SIZES, **settings})
 
 
 def randomise(model: Model[Any, Any], seed: int = 0, scale: float = 0.1) -> None:

@@ -63,8 +63,6 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
 def start_from_scratch(config: Config) -> None:
     """Give a config the encoder and the rates of the config that ships for training from scratch."""
     shipped = load_config(CONFIGS / SCRATCH)
-    model = shipped["components"][PARSER]["model"]
-    config["components"][PARSER]["model"]["encoder"] = model["encoder"]
     config["initialize"]["components"][PARSER] = shipped["initialize"]["components"][PARSER]
     config["training"]["dropout"] = shipped["training"]["dropout"]
     rates = shipped["training"]["optimizer"]["learn_rate"]

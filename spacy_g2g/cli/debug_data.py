@@ -52,7 +52,7 @@ from ..pipeline.word_vectors import get_tok2vec
 from .common import atomic_path, progress, user_errors
 
 if TYPE_CHECKING:
-    from ..models.encoder import EncoderSource
+    from ..models.sources import EncoderSource
     from ..models.wordpieces import WordPieces
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -239,19 +239,19 @@ def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
 
 def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: _Corpus) -> WordPieces | None:
     """The table of pieces that training would have; None where words come as vectors."""
-    from ..models.encoder import encoder_from_scratch
     from ..models.shim import get_shim
+    from ..models.sources import encoder_from_scratch
     from ..models.wordpieces import WordPieces
 
     shim = get_shim(pipe.model)
-    if shim.sizes is None:
+    if shim.reads_vectors:
         return None
     if shim.spec is not None:
         return shim.wordpieces
     references = [example.reference for example in train.examples]
     sentences = make_sentences(references, lay_out(references), None)
     words = (word for sentence in sentences for word in sentence.words)
-    checkpoint = (source or encoder_from_scratch())(words, shim.sizes)
+    checkpoint = (source or encoder_from_scratch())(words)
     config = checkpoint.config
     return WordPieces(checkpoint.tokenizer, config.n_positions, config.vocab_size, None)
 

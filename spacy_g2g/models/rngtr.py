@@ -18,7 +18,6 @@ from torch import Tensor
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
-from .encoder import EncoderSizes
 from .graph_input import added_labels, count_relations, graph_edges, to_edges
 from .network import NetworkSpec
 from .settings import check_counts
@@ -29,7 +28,6 @@ from .wordpieces import PieceBatch
 
 
 def build_rngtr(
-    encoder: EncoderSizes,
     iterations: int = 3,
     stop: bool = True,
     graph_input: bool = True,
@@ -43,7 +41,7 @@ def build_rngtr(
 ) -> ParserModel:
     """Registered as ``spacy_g2g.RNGTr.v1``: refines a graph, or parses from none, in a few encoder passes.
 
-    encoder, tag_attr, arc_width, label_width, dropout: as of ``spacy_g2g.SynTr.v1``.
+    tag_attr, arc_width, label_width, dropout: as of ``spacy_g2g.SynTr.v1``.
     encoder_rate_factor, rate_factor, mixed_precision: as of ``spacy_g2g.SynTr.v1``.
     iterations: passes at most, T; the paper has 3 after a parser and 4 from empty graphs.
     stop: a sentence whose graph a pass leaves as it was is finished.
@@ -64,7 +62,6 @@ def build_rngtr(
     return make_model(
         "rngtr",
         network,
-        encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,

@@ -19,7 +19,6 @@ from ..arrays import FloatArray, IntArray
 from ..parsing.arc_standard import NO_ACTION, is_arc
 from ..parsing.replay import Samples, Step, sample_groups
 from ..parsing.state import B1, S1, S2, States
-from .encoder import EncoderSizes
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .network import NetworkSpec
 from .settings import check_counts, check_shared_settings
@@ -30,7 +29,6 @@ from .wordpieces import PieceBatch
 
 
 def build_sent_tr(
-    encoder: EncoderSizes,
     graph_input: bool = True,
     swap: bool = True,
     refresh_every: int = 1,
@@ -46,7 +44,6 @@ def build_sent_tr(
 ) -> ParserModel:
     """Registered as ``spacy_g2g.SentTr.v1``: SentTr, and with graph input SentTr+G2GTr.
 
-    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own).
     graph_input: encode the sentence again, with the partial tree, when that has got an arc.
     swap: whether there is the action SWAP; without it trees are projective.
     refresh_every: encode again after that many arcs.
@@ -74,7 +71,6 @@ def build_sent_tr(
     return make_model(
         "sent_tr",
         partial(SentTr, settings=settings, graph_input=graph_input, refresh_every=refresh_every),
-        encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,

@@ -31,8 +31,8 @@ from ..arrays import BoolArray
 from ..errors import Errors, Warnings
 from ..layers.checkpoint import Checkpoint, load_weights
 from ..layers.encoder import EncoderConfig
-from .encoder import EncoderSizes, EncoderSource
 from .network import Network, NetworkSpec
+from .sources import EncoderSource
 from .types import ParserModel, Sentence, WordVectorModel
 from .word_vectors import WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
@@ -49,7 +49,7 @@ class G2GShim(Shim):
     """A network, its words-to-pieces table and its optimizer.
 
     build: makes the network from a specification, with random weights.
-    sizes: of an encoder that is trained from scratch; None where words come as vectors.
+    reads_vectors: Words come as vectors, and the network has no encoder.
     reads_tags: sentences have tags.
     encoder_rate_factor: the learning rate of the parameters that come from a checkpoint or a parser, as a
         multiple of that of the rest.
@@ -63,8 +63,8 @@ class G2GShim(Shim):
     def __init__(
         self,
         build: Callable[[NetworkSpec], Network],
-        sizes: EncoderSizes | None,
         *,
+        reads_vectors: bool,
         reads_tags: bool,
         encoder_rate_factor: float,
         rate_factor: float,
@@ -74,7 +74,7 @@ class G2GShim(Shim):
     ) -> None:
         super().__init__(None)
         self.build = build
-        self.sizes = sizes
+        self.reads_vectors = reads_vectors
         self.reads_tags = reads_tags
         self.encoder_rate_factor = encoder_rate_factor
         self.rate_factor = rate_factor
@@ -101,9 +101,9 @@ class G2GShim(Shim):
         actions: of a parser of AMR, see ``NetworkSpec``.
         """
         sentences = list(sentences)
-        if self.sizes is None:
+        if self.reads_vectors:
             raise ValueError(Errors.E416)
-        checkpoint = source((word for s in sentences for word in s.words), self.sizes)
+        checkpoint = source(word for s in sentences for word in s.words)
         tags = None
         if self.reads_tags:
             counts = Counter(tag for s in sentences for tag in s.tags or () if tag)
@@ -411,7 +411,6 @@ def has_shim(model: ParserModel) -> bool:
 def make_model(
     name: str,
     network: Callable[[NetworkSpec], Network],
-    encoder: EncoderSizes,
     tok2vec: WordVectorModel | None = None,
     *,
     tag_attr: str | None,
@@ -431,7 +430,7 @@ def make_model(
     """
     shim = G2GShim(
         network,
-        encoder if tok2vec is None else None,
+        reads_vectors=tok2vec is not None,
         reads_tags=tag_attr is not None,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
@@ -453,7 +452,7 @@ def _forward(model: ParserModel, inputs: Any, is_train: bool) -> tuple[Any, Call
     _adapt_to_fork(os.getpid())
     shim = get_shim(model)
     if is_train:
-        if shim.sizes is not None:
+        if not shim.reads_vectors:
             shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)
     return shim.predict(inputs), lambda d_parses: d_parses

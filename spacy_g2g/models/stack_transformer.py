@@ -23,7 +23,6 @@ from ..parsing.state import B1, States
 from ..parsing.tree import ROOT_LABEL
 from .action_decoder import ActionSettings, StateHead, chunks
 from .action_network import ActionNetwork
-from .encoder import EncoderSizes
 from .network import NetworkSpec
 from .settings import check_shared_settings
 from .shim import make_model
@@ -34,7 +33,6 @@ DEFAULT_HEADS: list[StateHead] = ["buffer", "stack"]
 
 
 def build_stack_transformer(
-    encoder: EncoderSizes,
     state_heads: list[StateHead] = DEFAULT_HEADS,
     state_positions: bool = False,
     shift_labels: int = 0,
@@ -57,8 +55,6 @@ def build_stack_transformer(
 
     The defaults are those of variant c; docs/transition-parsers.md has the values of all variants.
 
-    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own). It gives the words'
-        vectors, means of their pieces'.
     state_heads: what the first heads of cross-attention see in every layer: "stack", "buffer", or
         "stack_top2", "buffer_top2", the two words where the parser works; the other heads see all words.
     state_positions: tied heads know how deep in stack or buffer a word is.
@@ -101,7 +97,6 @@ def build_stack_transformer(
     return make_model(
         "stack_transformer",
         partial(StackTransformer, settings=settings, swap=swap, train_encoder=train_encoder),
-        encoder,
         tok2vec,
         tag_attr=None,
         encoder_rate_factor=encoder_rate_factor,

@@ -22,7 +22,6 @@ from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
 from ..parsing.replay import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
 from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
-from .encoder import EncoderSizes
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_label_rows, unlabelled
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
@@ -38,7 +37,6 @@ N_HISTORY_LAYERS = 2
 
 
 def build_state_tr(
-    encoder: EncoderSizes,
     graph_input: bool = True,
     composition: bool = False,
     history: HistoryInput | None = "labels",
@@ -61,7 +59,6 @@ def build_state_tr(
 
     The defaults are those of StateTr+G2GTr; docs/transition-parsers.md has the values of all systems.
 
-    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own).
     graph_input: read the deleted words, too, and the partial tree, as relations and label embeddings.
     composition: words of the stack take in their dependents before they are encoded.
     history: an LSTM over past "actions", or over actions with their "labels"; None for none.
@@ -100,7 +97,6 @@ def build_state_tr(
     return make_model(
         "state_tr",
         network,
-        encoder,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,

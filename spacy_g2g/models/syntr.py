@@ -20,7 +20,6 @@ from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
-from .encoder import EncoderSizes
 from .network import Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
 from .shim import make_model
@@ -29,7 +28,6 @@ from .wordpieces import PieceBatch
 
 
 def build_syntr(
-    encoder: EncoderSizes,
     tag_attr: Literal["POS", "TAG"] | None = None,
     arc_width: int = 500,
     label_width: int = 100,
@@ -41,7 +39,6 @@ def build_syntr(
 ) -> ParserModel:
     """Registered as ``spacy_g2g.SynTr.v1``: the graph-based parser of one encoder pass.
 
-    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own).
     tag_attr: the token attribute whose embedding is added to the words' pieces; None for none.
     arc_width, label_width: of the dependent and head vectors of the biaffine scorers.
     dropout: rate on those vectors (the encoder's is ``[training] dropout``).
@@ -59,7 +56,6 @@ def build_syntr(
     return make_model(
         "syntr",
         partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
-        encoder,
         tok2vec,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,

@@ -46,14 +46,6 @@ label_width = 100
 dropout = 0.33
 encoder_rate_factor = 0.1
 mixed_precision = true
-
-[model.encoder]
-@architectures = "spacy_g2g.GraphEncoder.v1"
-width = 256
-n_layers = 4
-n_attention_heads = 4
-hidden_width = 1024
-n_positions = 512
 """
 DEFAULT_MODEL = f"""
 [model]
@@ -206,12 +198,12 @@ class G2GParser(ParserPipe):
         labels: the labels, as in ``label_data``; None collects them. The root label is the one that most
             roots of the examples have, else the first.
         encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
-            from scratch, with the sizes of the model block.
+            from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
         Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
         an encoder where the model has a shared one.
         """
-        from ..models.encoder import encoder_from_scratch
         from ..models.shim import get_shim
+        from ..models.sources import encoder_from_scratch
 
         tok2vec = get_tok2vec(self.model)
         if tok2vec is not None and encoder is not None:

@@ -12,7 +12,7 @@ from thinc.api import fix_random_seed
 from spacy_g2g.amr.data.docs import set_amrs
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 
-from ..util import TINY_SIZES, TINY_STACK, plain_doc
+from ..util import TINY_STACK, plain_doc, set_encoder
 from .parsing.samples import SAMPLES
 
 #: Sentences, words separated by spaces, with their AMRs.
@@ -42,16 +42,8 @@ def amr_examples(nlp: Language) -> list[Example]:
 
 
 def amr_model(**settings: Any) -> dict[str, Any]:
-    """The ``model`` block of a tiny parser of AMR; sizes of its encoder are those of ``TINY_SIZES``."""
-    n_positions = settings.pop("n_positions", 40)
-    sizes = {**TINY_SIZES, "n_positions": n_positions}
-    encoder = {"@architectures": "spacy_g2g.GraphEncoder.v1", **sizes}
-    return {
-        "@architectures": "spacy_g2g.AmrStackTransformer.v1",
-        "encoder": encoder,
-        **TINY_STACK,
-        **settings,
-    }
+    """The ``model`` block of a tiny parser of AMR."""
+    return {"@architectures": "spacy_g2g.AmrStackTransformer.v1", **TINY_STACK, **settings}
 
 
 def amr_nlp(model: dict[str, Any] | None = None, **settings: Any) -> Language:
@@ -59,6 +51,7 @@ def amr_nlp(model: dict[str, Any] | None = None, **settings: Any) -> Language:
     fix_random_seed(0)
     nlp = spacy.blank("en")
     nlp.add_pipe("amr_parser", config={"model": model or amr_model(), **settings})
+    set_encoder(nlp, "amr_parser", n_positions=40)
     return nlp
 
 

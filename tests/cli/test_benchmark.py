@@ -10,9 +10,7 @@ from spacy_g2g.cli.benchmark import benchmark
 
 from ..formats.samples import SAMPLE
 from ..pipeline.test_shared_encoder import shared_nlp
-from ..util import initialised_nlp, make_nlp, model_config, treebank_examples
-
-RNGTR = {"@architectures": "spacy_g2g.RNGTr.v1"}
+from ..util import add_tiny, initialised_nlp, make_nlp, tiny_encoder, treebank_examples
 
 
 @pytest.fixture
@@ -53,9 +51,8 @@ def test_the_bare_encoder_runs_on_the_batches_of_the_parser(data: Path, monkeypa
 
 def test_passes_of_a_refiner_are_counted(data: Path):
     nlp = initialised_nlp()
-    nlp.add_pipe("rng_refiner", config={"model": model_config(**RNGTR, stop=False)})
-    refiner = nlp.get_pipe("rng_refiner")
-    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp)
+    refiner = add_tiny(nlp, "rng_refiner", iterations=3, stop=False)
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
     speeds = benchmark(nlp, data, runs=1)["words_per_second"]
     assert speeds["rng_refiner"]["passes"] == pytest.approx(3.0)
     assert speeds["pipeline"]["passes"] == pytest.approx(4.0)

@@ -18,7 +18,7 @@ from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 from spacy_g2g.pipeline.rng_refiner import GRAPHS, ITERATIONS
 
 from ..formats.samples import row
-from ..util import initialised_nlp, model_config, randomise, read_treebank, treebank_examples
+from ..util import initialised_nlp, model_config, randomise, read_treebank, tiny_encoder, treebank_examples
 
 REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
 STORED = {
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A pipeline of a parser and a refiner with random weights, which change their minds often."""
     nlp = initialised_nlp()
     refiner = nlp.add_pipe("rng_refiner", config={"model": {**model_config(), **REFINER}})
-    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp)
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
     randomise(refiner.model, scale=0.3)
     path = tmp_path_factory.mktemp("refined") / "pipeline"
     nlp.to_disk(path)

@@ -11,7 +11,7 @@ from spacy_g2g.cli.render import render
 
 from ..evaluation.test_drawing import Page
 from ..formats.samples import row
-from ..util import initialised_nlp, model_config, randomise, treebank_examples
+from ..util import initialised_nlp, model_config, randomise, set_encoder, treebank_examples
 
 TEXT = "".join(
     [
@@ -200,6 +200,7 @@ def test_our_refiner_tells_its_iterations(tmp_path, out):
     nlp = spacy.blank("en")
     model = model_config(iterations=2, stop=False) | {"@architectures": "spacy_g2g.RNGTr.v1"}
     nlp.add_pipe("rng_refiner", config={"model": model})
+    set_encoder(nlp, "rng_refiner")
     nlp.initialize(lambda: treebank_examples(nlp))
     randomise(nlp.get_pipe("rng_refiner").model)
     nlp.to_disk(tmp_path / "refiner")

@@ -11,6 +11,7 @@ from experiments import amr_oracle, amr_parsing
 from spacy_g2g.amr.data.corpus import make_amr_corpus
 
 from ..amr.util import amr_model
+from ..util import set_encoder
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +49,7 @@ def test_parsers_have_rows_and_comparisons(tmp_path: Path, capsys: pytest.Captur
         spacy.util.fix_random_seed(seed)
         nlp = spacy.blank("en")
         nlp.add_pipe("amr_parser", config={"model": amr_model()})
+        set_encoder(nlp, "amr_parser", n_positions=40)
         nlp.initialize(lambda: make_amr_corpus(path)(nlp))  # noqa: B023
         pipelines.append(tmp_path / str(seed))
         nlp.to_disk(pipelines[-1])

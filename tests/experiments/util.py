@@ -50,6 +50,7 @@ def transition(folder: Path, *more: str, start: str = "scratch", steps: int = 10
     """Return arguments that make the table of transition-based parsers of a folder's corpora."""
     places = [str(folder / name) for name in ("train.conllu", "dev.conllu", "out")]
     times = ["--steps", str(steps), "--eval-frequency", str(steps)]
-    settings = [f"components.g2g_parser.model.encoder.{name}={size}" for name, size in SIZES.items()]
+    sizes = SIZES.items() if start == "scratch" else ()
+    settings = [f"initialize.components.g2g_parser.encoder.{name}={size}" for name, size in sizes]
     settings += [*QUICK, "training.dropout=0.0"]
     return ["transition", *places, "--start", start, *times, "--set", *settings, *more]

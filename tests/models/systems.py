@@ -22,7 +22,6 @@ from ..util import (
     initialised_model,
     randomise,
     read_treebank,
-    tiny_sizes,
 )
 
 BUILD: dict[str, Any] = {"SentTr": build_sent_tr, "StateTr": build_state_tr}
@@ -38,11 +37,9 @@ GOLD = [
 def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[ParserModel, G2GShim]:
     """An initialised model of a row of the papers' table, with weights so random that all inputs matter."""
     architecture, of_row = PAPER_ROWS[row]
-    sizes = tiny_sizes(
-        **{name: settings.pop(name) for name in ("n_positions", "n_layers") if name in settings}
-    )
-    model = BUILD[architecture](sizes, **{**TINY_TRANSITIONS, **of_row, **settings})
-    shim = initialised_model(model, seed, len(LABELS))
+    sizes = {name: settings.pop(name) for name in ("n_positions", "n_layers") if name in settings}
+    model = BUILD[architecture](**{**TINY_TRANSITIONS, **of_row, **settings})
+    shim = initialised_model(model, seed, len(LABELS), **sizes)
     randomise(model, seed + 1, scale)
     return model, shim
 

@@ -20,7 +20,7 @@ from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
 from spacy_g2g.parsing.tree import are_trees, is_tree
 
 from ..parsing.reference import maximum_spanning_tree
-from ..util import TINY_MODEL, initialised_model, read_treebank, tiny_sizes
+from ..util import TINY_MODEL, initialised_model, read_treebank
 from .test_syntr import GOLD, assert_same_parse
 
 N_LABELS, N_INITIAL = 6, 3
@@ -31,7 +31,7 @@ TREES = [Tree(np.array([w[2] for w in row]), np.arange(len(row)) % 5 + 1) for ro
 
 def make(seed: int = 0, n_initial: int = N_INITIAL, **settings: Any) -> tuple[ParserModel, G2GShim]:
     """A model that reads graphs so much that they change from pass to pass."""
-    model = build_rngtr(tiny_sizes(), **{**TINY_MODEL, **settings})
+    model = build_rngtr(**{**TINY_MODEL, **settings})
     shim = initialised_model(model, seed, N_LABELS, n_initial)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -96,7 +96,7 @@ def passes(parses: Sequence[Parse]) -> list[int]:
 )
 def test_values_out_of_range_are_an_error(settings: dict[str, Any], code: str):
     with pytest.raises(ValueError, match=code):
-        build_rngtr(tiny_sizes(), **settings)
+        build_rngtr(**settings)
 
 
 @pytest.mark.parametrize(
@@ -419,9 +419,9 @@ def test_each_part_of_a_graph_matters(made: tuple[ParserModel, G2GShim], change:
 
 def test_a_new_refiner_begins_without_a_use_for_graphs():
     """As a checkpoint knows none."""
-    model = build_rngtr(tiny_sizes(), stop=False, **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_rngtr(stop=False, **TINY_MODEL)  # type: ignore[arg-type]
     shim = initialised_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
-    source = get_shim(build_rngtr(tiny_sizes(), **TINY_MODEL))  # type: ignore[arg-type]
+    source = get_shim(build_rngtr(**TINY_MODEL))  # type: ignore[arg-type]
     assert shim.spec is not None
     source._set_network(shim.spec)
     fresh = network_of(source)
@@ -434,7 +434,7 @@ def test_a_new_refiner_begins_without_a_use_for_graphs():
 
 @pytest.mark.parametrize("case", ["no graph", "zero tables", "cut"])
 def test_one_pass_without_graph_input_is_syntr(case: str):
-    syntr = build_syntr(tiny_sizes(), **TINY_MODEL)  # type: ignore[arg-type]
+    syntr = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     other = initialised_model(syntr, 4, N_LABELS)
     model, shim = make(seed=5, iterations=1, graph_input=case != "cut")
     missing = shim.network.load_state_dict(other.network.state_dict(), strict=False).missing_keys
@@ -531,7 +531,7 @@ def test_a_kept_model_parses_alike(resized: bool):
     model, shim = make(seed=1)
     if resized:
         shim.resize_labels(N_LABELS + 2)
-    kept = build_rngtr(tiny_sizes(), **TINY_MODEL).from_bytes(model.to_bytes())  # type: ignore[arg-type]
+    kept = build_rngtr(**TINY_MODEL).from_bytes(model.to_bytes())  # type: ignore[arg-type]
     assert get_shim(kept).spec == shim.spec
     sentences = mixed_sentences()
     for found, expected in zip(kept.predict(sentences), model.predict(sentences), strict=True):
@@ -542,7 +542,7 @@ def test_a_kept_model_parses_alike(resized: bool):
 def test_weights_of_a_model_with_another_graph_input_are_an_error():
     data = make()[0].to_bytes()
     with pytest.raises(ValueError, match=r"E406(.|\n)*relation_"):
-        build_rngtr(tiny_sizes(), graph_input=False, **TINY_MODEL).from_bytes(data)  # type: ignore[arg-type]
+        build_rngtr(graph_input=False, **TINY_MODEL).from_bytes(data)  # type: ignore[arg-type]
 
 
 def test_its_checkpoint_is_an_encoder_without_graph_input():

@@ -18,7 +18,6 @@ from spacy_g2g.parsing.arc_standard import Action, apply
 from spacy_g2g.parsing.oracle import oracle_actions
 
 from ..parsing.reference import PlainState, plain_oracle
-from ..util import tiny_sizes
 from .systems import GOLD, SENTENCES, make
 
 HIDDEN = 32
@@ -211,7 +210,7 @@ def test_training_encodes_each_sampled_partial_tree_once(n: int | None, refresh_
 
 def test_an_encoding_that_is_never_refreshed_is_an_error():
     with pytest.raises(ValueError, match=r"E409.*refresh_every is 0"):
-        build_sent_tr(tiny_sizes(), refresh_every=0)
+        build_sent_tr(refresh_every=0)
 
 
 def test_added_labels_have_zero_embeddings_and_leave_the_others():

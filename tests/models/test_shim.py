@@ -12,13 +12,12 @@ import torch
 from thinc.api import Adam, Linear, warmup_linear
 
 from spacy_g2g.layers.checkpoint import Checkpoint
-from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.sent_tr import build_sent_tr
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 
-from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes, weights_of
+from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_encoder, weights_of
 
 SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
 GOLD = [
@@ -28,15 +27,15 @@ MISSING = [Tree(np.full(len(s), -1), np.full(len(s), -1)) for s in read_treebank
 
 
 def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
-    model = build_syntr(tiny_sizes(), **{**TINY_MODEL, **settings})
+    model = build_syntr(**{**TINY_MODEL, **settings})
     return model, initialised_model(model)
 
 
-def pretrained_source(words: Any, sizes: EncoderSizes) -> Checkpoint:
+def pretrained_source(words: Any) -> Checkpoint:
     """As a checkpoint would be: with weights."""
     from spacy_g2g.layers.encoder import GraphEncoder
 
-    scratch = encoder_from_scratch(min_frequency=1)(words, sizes)
+    scratch = tiny_encoder(min_frequency=1)(words)
     return Checkpoint(scratch.config, GraphEncoder(scratch.config).state_dict(), scratch.tokenizer)
 
 
@@ -59,7 +58,7 @@ def inner_optimizer(shim: G2GShim) -> torch.optim.Optimizer:
 
 
 def test_checkpoint_weights_learn_at_the_rate_times_their_factor():
-    model = build_syntr(tiny_sizes(), encoder_rate_factor=0.1, **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_syntr(encoder_rate_factor=0.1, **TINY_MODEL)  # type: ignore[arg-type]
     shim = get_shim(model)
     shim.initialize(pretrained_source, SENTENCES, LABELS)
     randomise(model)
@@ -213,7 +212,7 @@ def test_the_cpu_computes_in_float32_with_mixed_precision_on():
 
 
 def through_bytes(model: ParserModel) -> ParserModel:
-    other = build_syntr(tiny_sizes(), **TINY_MODEL)  # type: ignore[arg-type]
+    other = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     return other.from_bytes(model.to_bytes())
 
 
@@ -250,7 +249,7 @@ def test_the_same_model_gives_the_same_bytes():
 
 
 def test_a_model_that_is_not_initialised_is_kept_as_such():
-    model = build_syntr(tiny_sizes(), **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     for kept in (through_bytes(model), through_pickle(model), model.copy()):
         assert get_shim(kept).spec is None
 
@@ -265,13 +264,13 @@ def test_bytes_that_are_not_whole_are_an_error(share: float):
 
 def test_weights_of_other_sizes_are_an_error():
     data = make()[1].to_bytes()
-    other = get_shim(build_syntr(tiny_sizes(), arc_width=8, label_width=8))
+    other = get_shim(build_syntr(arc_width=8, label_width=8))
     with pytest.raises(ValueError, match=r"E406(.|\n)*size mismatch"):
         other.from_bytes(data)
 
 
 def test_a_model_that_is_not_initialised_cannot_parse():
-    model = build_syntr(tiny_sizes(), **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="E405"):
         model.predict(SENTENCES)
 
@@ -332,10 +331,10 @@ def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():
 
 
 def make_sent_tr(unknown_share: float, source: Any = None) -> tuple[ParserModel, G2GShim]:
-    model = build_sent_tr(tiny_sizes(), hidden_width=16, dropout=0.0, unknown_share=unknown_share)
+    model = build_sent_tr(hidden_width=16, dropout=0.0, unknown_share=unknown_share)
     shim = get_shim(model)
     sentences = [*SENTENCES, Sentence(["often"] * 9), Sentence(["rare"])]
-    shim.initialize(source or encoder_from_scratch(min_frequency=1), sentences, LABELS)
+    shim.initialize(source or tiny_encoder(min_frequency=1), sentences, LABELS)
     randomise(model)
     return model, shim
 
@@ -383,7 +382,7 @@ def test_with_a_checkpoint_all_words_are_read():
 
 def test_rare_words_are_kept():
     model, shim = make_sent_tr(0.5)
-    other = build_sent_tr(tiny_sizes(), hidden_width=16, dropout=0.0)
+    other = build_sent_tr(hidden_width=16, dropout=0.0)
     for kept in (other.from_bytes(model.to_bytes()), through_pickle(model), model.copy()):
         assert get_shim(kept).spec == shim.spec
         assert loss_of(kept, ["rare", "often"]) == pytest.approx(loss_of(model, ["rare", "often"]))

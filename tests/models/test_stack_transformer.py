@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models import action_network
-from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.stack_transformer import (
     StackTransformer,
@@ -26,7 +25,7 @@ from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import PlainState, plain_oracle
-from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, tiny_sizes
+from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, tiny_encoder
 from .systems import GOLD, SENTENCES
 
 SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
@@ -36,9 +35,9 @@ def make(
     row: str = "Stack-bh", seed: int = 0, scale: float = 0.1, **settings: Any
 ) -> tuple[ParserModel, G2GShim]:
     """An initialised model with random weights, and its shim."""
-    sizes = tiny_sizes(n_positions=settings.pop("n_positions", 64))
-    model = build_stack_transformer(sizes, **{**SIZES, "beam_width": 1, **STACK_ROWS[row], **settings})
-    shim = initialised_model(model, seed, len(LABELS))
+    n_positions = settings.pop("n_positions", 64)
+    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **STACK_ROWS[row], **settings})
+    shim = initialised_model(model, seed, len(LABELS), n_positions=n_positions)
     randomise(model, seed + 1, scale)
     return model, shim
 
@@ -260,15 +259,15 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
 # The encoder
 
 
-def pretrained(words: Any, sizes: EncoderSizes) -> Checkpoint:
+def pretrained(words: Any) -> Checkpoint:
     """As a checkpoint would be."""
-    scratch = encoder_from_scratch(min_frequency=1)(words, sizes)
+    scratch = tiny_encoder(min_frequency=1, n_positions=20)(words)
     return Checkpoint(scratch.config, GraphEncoder(scratch.config).state_dict(), scratch.tokenizer)
 
 
 def from_checkpoint(**settings: Any) -> tuple[ParserModel, G2GShim]:
     torch.manual_seed(0)
-    model = build_stack_transformer(tiny_sizes(n_positions=20), **{**SIZES, "beam_width": 1, **settings})
+    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **settings})
     shim = get_shim(model)
     shim.initialize(pretrained, SENTENCES, LABELS)
     return model, shim

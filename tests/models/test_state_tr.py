@@ -11,7 +11,6 @@ from torch import Tensor
 
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.encoder import EncoderSizes, encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.models.types import Sentence, Tree
@@ -20,7 +19,7 @@ from spacy_g2g.parsing.state_input import BUFFER, CLS, SEP
 
 from ..parsing.reference import PlainState
 from ..parsing.test_state_input import ACTIONS, HEADS, LAYOUTS
-from ..util import LABELS, PAPER_ROWS, randomise, tiny_sizes
+from ..util import LABELS, PAPER_ROWS, randomise, tiny_encoder
 from .systems import SENTENCES, make, oracle_of
 from .test_transitions import forced_scores
 
@@ -162,12 +161,12 @@ def test_classifiers_read_the_slots_of_the_row_or_cls(row: str):
 
 
 def test_a_checkpoint_with_segments_keeps_them_for_stack_and_rest():
-    def source(words: Any, sizes: EncoderSizes) -> Checkpoint:
-        scratch = encoder_from_scratch(min_frequency=1)(words, sizes)
+    def source(words: Any) -> Checkpoint:
+        scratch = tiny_encoder(min_frequency=1)(words)
         config = replace(scratch.config, n_segments=2)
         return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)
 
-    model = build_state_tr(tiny_sizes(), hidden_width=32)
+    model = build_state_tr(hidden_width=32)
     shim = get_shim(model)
     shim.initialize(source, SENTENCES, LABELS)
     assert not shim.network.segments.weight.any()  # type: ignore[union-attr, operator]
@@ -324,4 +323,4 @@ def test_the_mean_of_words_that_are_cut_to_their_first_pieces_says_so():
 )
 def test_values_that_there_are_not_are_an_error_that_names_what_there_is(settings: dict[str, Any], text: str):
     with pytest.raises(ValueError, match=text):
-        build_state_tr(tiny_sizes(), **settings)
+        build_state_tr(**settings)

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
@@ -18,14 +17,14 @@ from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import maximum_spanning_tree
-from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_sizes
+from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_encoder
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
 N_LABELS = len(LABELS)
 
 
 def make(tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0) -> tuple[ParserModel, G2GShim]:
-    model = build_syntr(tiny_sizes(), tag_attr, **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_syntr(tag_attr=tag_attr, **TINY_MODEL)  # type: ignore[arg-type]
     return model, initialised_model(model, seed, N_LABELS)
 
 
@@ -64,7 +63,7 @@ def assert_same_parse(found: Parse, expected: Parse) -> None:
 )
 def test_values_out_of_range_are_an_error(settings: dict[str, Any], code: str):
     with pytest.raises(ValueError, match=code):
-        build_syntr(tiny_sizes(), **settings)
+        build_syntr(**settings)
 
 
 # Trees
@@ -146,10 +145,10 @@ def test_missing_and_unknown_tags_have_vectors_of_their_own():
 
 
 def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
-    model = build_syntr(tiny_sizes(), tag_attr="TAG", **TINY_MODEL)  # type: ignore[arg-type]
+    model = build_syntr(tag_attr="TAG", **TINY_MODEL)  # type: ignore[arg-type]
     shim = get_shim(model)
     sentences = [Sentence(["a", "b", "c"], ["X", "X", "ONCE"])]
-    shim.initialize(encoder_from_scratch(min_frequency=1), sentences, LABELS[:3])
+    shim.initialize(tiny_encoder(min_frequency=1), sentences, LABELS[:3])
     assert shim.spec is not None
     assert shim.spec.tags == ("X",)
     randomise(model)

@@ -23,6 +23,7 @@ from ..util import (
     parser_of,
     plain_doc,
     read_treebank,
+    tiny_encoder,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -83,7 +84,7 @@ def test_given_labels_are_taken_in_their_order_after_the_label_of_the_roots(
 ):
     nlp = make_nlp()
     parser = parser_of(nlp)
-    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, labels=labels)
+    parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, labels=labels, encoder=tiny_encoder())
     assert parser.label_data == expected
 
 
@@ -91,7 +92,9 @@ def test_label_data_initialises_an_equal_parser(factory: str):
     first = initialised_nlp(factory=factory, seed=None)
     second = make_nlp(factory=factory)
     labels = parser_of(first).label_data
-    parser_of(second).initialize(lambda: treebank_examples(second), nlp=second, labels=labels)
+    parser_of(second).initialize(
+        lambda: treebank_examples(second), nlp=second, labels=labels, encoder=tiny_encoder()
+    )
     assert parser_of(second).labels == parser_of(first).labels
     after = weights_of(second)
     assert all(torch.equal(after[name], weight) for name, weight in weights_of(first).items())

@@ -24,7 +24,7 @@ from spacy_g2g.pipeline.layout import lay_out
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
 
 from ..util import (
-    component_config,
+    add_tiny,
     gold_doc,
     graph_docs,
     graph_examples,
@@ -34,6 +34,7 @@ from ..util import (
     plain_doc,
     randomise,
     read_treebank,
+    tiny_encoder,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -399,7 +400,7 @@ def test_labels_of_initial_graphs_are_those_of_predicted_docs(nlp: Language):
 def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
     nlp = spacy.blank("en")
     nlp.add_pipe("parser", config={"min_action_freq": 1})
-    nlp.add_pipe("rng_refiner", config=component_config("rng_refiner"))
+    add_tiny(nlp, "rng_refiner")
     later = nlp.add_pipe("parser", name="later", config={"min_action_freq": 1})
     later.add_label("not-read")
     nlp.initialize(lambda: treebank_examples(nlp))
@@ -415,7 +416,10 @@ def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
 def test_given_labels_of_initial_graphs_are_taken_without_the_own_ones():
     nlp = make_nlp(factory="rng_refiner")
     refiner = refiner_of(nlp)
-    refiner.initialize(lambda: graph_examples(nlp, "wrong"), nlp=nlp, initial_labels=["z", "det", "a"])
+    labels = ["z", "det", "a"]
+    refiner.initialize(
+        lambda: graph_examples(nlp, "wrong"), nlp=nlp, initial_labels=labels, encoder=tiny_encoder()
+    )
     assert refiner.cfg["initial_labels"] == ["z", "a"]
 
 
@@ -568,8 +572,8 @@ def test_in_training_a_frozen_parsers_trees_are_the_initial_graphs(
     trained_folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     nlp = spacy.load(trained_folder)
-    refiner = nlp.add_pipe("rng_refiner", config=component_config("rng_refiner"))
-    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp)
+    refiner = add_tiny(nlp, "rng_refiner")
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
     witness = Witness(nlp, monkeypatch)
     losses = nlp.update(
         treebank_examples(nlp), sgd=Adam(0.001), annotates=["g2g_parser"], exclude=["g2g_parser"]

@@ -12,9 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Adam, Model, Ragged, fix_random_seed
 
-from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.first_piece import make_first_piece
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.sources import encoder_from_scratch
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
 from spacy_g2g.pipeline.layout import lay_out, make_sentences

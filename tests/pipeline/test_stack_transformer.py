@@ -32,7 +32,6 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     nlp.add_pipe(upstream, config={"model": TOK2VEC if upstream == "tok2vec" else transformer(folder)})
     own = {"tok2vec": LISTENERS["tok2vec"] if upstream == "tok2vec" else MEAN, **TINY_STACK, **settings}
     model = {"@architectures": "spacy_g2g.StackTransformer.v1", **own}
-    model["encoder"] = {"@architectures": "spacy_g2g.GraphEncoder.v1"}
     nlp.add_pipe("g2g_parser", config={"model": model})
     return nlp
 

@@ -16,8 +16,8 @@ from thinc.api import ConfigValidationError
 
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.encoder import EncoderSizes, encoder_from_pipeline, encoder_from_scratch
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..conftest import MakeOnce
 from ..keeping import Kept, through_disk
@@ -31,6 +31,7 @@ from ..util import (
     overfit,
     parser_of,
     plain_doc,
+    tiny_encoder,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -322,11 +323,11 @@ def test_an_architecture_that_there_is_not_is_an_error_that_names_those_there_ar
 # Encoders
 
 
-def pretrained(words: Any, sizes: EncoderSizes) -> Checkpoint:
+def pretrained(words: Any) -> Checkpoint:
     """As a checkpoint would be: with weights and two segments."""
     from dataclasses import replace
 
-    scratch = encoder_from_scratch(min_frequency=1)(words, sizes)
+    scratch = tiny_encoder(min_frequency=1)(words)
     config = replace(scratch.config, n_segments=2)
     return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)
 

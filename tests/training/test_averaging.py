@@ -17,6 +17,7 @@ from spacy_g2g.training import averaging
 from spacy_g2g.training.averaging import copy_weights, make_average_best, mean_weights, set_weights
 
 from ..util import (
+    TINY_SIZES,
     TINY_STACK,
     gold_doc,
     initialised_nlp,
@@ -115,10 +116,10 @@ def test_training_ends_with_the_mean_in_model_last(tmp_path: Path, monkeypatch: 
     config["initialize"]["components"]["g2g_parser"]["encoder"] = {
         "@callbacks": "spacy_g2g.EncoderFromScratch.v1",
         "min_frequency": 1,
+        **TINY_SIZES,
     }
     model = config["components"]["g2g_parser"]["model"]
     model |= TINY_STACK
-    model["encoder"] |= {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width": 64}
     config["training"] |= {"max_steps": 3, "eval_frequency": 1}
     config["training"]["logger"] |= {"progress_bar": False, "n": 2}
     config.to_disk(tmp_path / "config.cfg")

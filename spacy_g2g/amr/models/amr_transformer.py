@@ -18,7 +18,6 @@ from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
 from ...models.action_decoder import ActionSettings, StateHead, chunks
 from ...models.action_network import ActionNetwork
-from ...models.encoder import EncoderSizes
 from ...models.network import NetworkSpec
 from ...models.settings import check_shared_settings
 from ...models.shim import make_model
@@ -48,7 +47,6 @@ class AmrParse:
 
 
 def build_amr_transformer(
-    encoder: EncoderSizes,
     state_heads: list[StateHead] = DEFAULT_HEADS,
     state_positions: bool = False,
     n_encoder_layers: int = 6,
@@ -71,8 +69,6 @@ def build_amr_transformer(
     As ``spacy_g2g.StackTransformer.v1``, with the same settings for its variants, but for labelled
     SHIFT, which is a setting of the component.
 
-    encoder: sizes of an encoder trained from scratch (a checkpoint brings its own). It gives the words'
-        vectors, means of their pieces'.
     state_heads: what the first heads of cross-attention see in every layer: "stack", "buffer", or
         "stack_top2", "buffer_top2", the two words where the parser works; the other heads see all words.
     state_positions: tied heads know how deep in stack or buffer a word is.
@@ -117,7 +113,6 @@ def build_amr_transformer(
         partial(
             AmrTransformer, settings=settings, length_penalty=length_penalty, train_encoder=train_encoder
         ),
-        encoder,
         tok2vec,
         tag_attr=None,
         encoder_rate_factor=encoder_rate_factor,

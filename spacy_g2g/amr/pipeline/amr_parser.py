@@ -60,14 +60,6 @@ encoder_rate_factor = 0.1
 rate_factor = 1.0
 mixed_precision = true
 tok2vec = null
-
-[model.encoder]
-@architectures = "spacy_g2g.GraphEncoder.v1"
-width = 256
-n_layers = 4
-n_attention_heads = 4
-hidden_width = 1024
-n_positions = 512
 """
 
 #: The AMR of a sentence of nothing but white space.
@@ -271,12 +263,12 @@ class AmrParser(ParserPipe):
         nlp: the pipeline, whose frozen and annotating components give lemmas, see ``lemma_source``.
         labels: what was learned of AMRs, as in ``label_data``; None learns it.
         encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
-            from scratch, with the sizes of the model block.
+            from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
         Raises ValueError when no sentence has an AMR, for AMRs that are not well-formed, and for an encoder
         where the model has a shared one.
         """
-        from ...models.encoder import encoder_from_scratch
         from ...models.shim import get_shim
+        from ...models.sources import encoder_from_scratch
 
         tok2vec = get_tok2vec(self.model)
         if tok2vec is not None and encoder is not None:

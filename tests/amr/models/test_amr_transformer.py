@@ -14,11 +14,10 @@ from spacy_g2g.amr.parsing.machine import State
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
 from spacy_g2g.layers.decoder import Positions
-from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
 
-from ...util import TINY_STACK, randomise, tiny_sizes
+from ...util import TINY_STACK, randomise, tiny_encoder
 from ..parsing.samples import graph_of
 from ..util import AMRS, STATE_HEADS
 
@@ -46,12 +45,12 @@ def make(
 ) -> tuple[ParserModel, G2GShim]:
     """An initialised model with random weights, and its shim."""
     torch.manual_seed(seed)
-    sizes = tiny_sizes(n_positions=settings.pop("n_positions", 40))
+    encoder = tiny_encoder(min_frequency=1, n_positions=settings.pop("n_positions", 40))
     settings = {"state_heads": STATE_HEADS[variant], "state_positions": variant == "d", **settings}
-    model = build_amr_transformer(sizes, **{**TINY_STACK, **settings})
+    model = build_amr_transformer(**{**TINY_STACK, **settings})
     shim = get_shim(model)
     actions = SCHEME.table.to_dict()
-    shim.initialize(encoder_from_scratch(min_frequency=1), SENTENCES, (), actions=actions)
+    shim.initialize(encoder, SENTENCES, (), actions=actions)
     randomise(model, seed + 1, scale)
     return model, shim
 

@@ -20,8 +20,8 @@ from thinc.api import Config, fix_random_seed
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import Kind
 from spacy_g2g.amr.pipeline import amr_parser
-from spacy_g2g.models.encoder import encoder_from_scratch
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.sources import encoder_from_scratch
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples

@@ -1,14 +1,13 @@
-"""Where the encoder comes from: sizes in the model block, origin of the weights in ``[initialize]``.
+"""Sources of encoders: callbacks of ``[initialize.components.NAME.encoder]`` that give the start of training.
 
-The sizes serve an encoder trained from scratch; a checkpoint brings its own. A saved pipeline holds
-sizes, weights and tokenizer, so that neither function here is needed to load one.
+A saved pipeline holds sizes, weights and tokenizer, so loading it calls no function of this file.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import spacy
@@ -20,47 +19,9 @@ from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
 from ..layers.encoder import EncoderConfig
 from .wordpieces import SPECIAL_PIECES
 
-
-@dataclass(frozen=True)
-class EncoderSizes:
-    """Sizes of an encoder that is trained from scratch; see ``make_encoder_sizes``."""
-
-    width: int
-    n_layers: int
-    n_attention_heads: int
-    hidden_width: int
-    n_positions: int
-
-
-#: Gives the encoder to start from: (training words, sizes of the model block) -> checkpoint.
+#: Makes the checkpoint to start from, given the words of the training data.
 #: A checkpoint without weights stands for random initialisation.
-EncoderSource = Callable[[Iterable[str], EncoderSizes], Checkpoint]
-
-
-def make_encoder_sizes(
-    width: int = 256,
-    n_layers: int = 4,
-    n_attention_heads: int = 4,
-    hidden_width: int = 1024,
-    n_positions: int = 512,
-) -> EncoderSizes:
-    """Registered as ``spacy_g2g.GraphEncoder.v1``: sizes of an encoder trained from scratch.
-
-    width: of the vectors; a multiple of n_attention_heads.
-    n_layers, n_attention_heads: of the transformer.
-    hidden_width: of the feed-forward networks.
-    n_positions: pieces that one row can have, CLS, ROOT and SEP included.
-    Raises ValueError for sizes that make no encoder.
-    """
-    if min(width, n_layers, n_attention_heads, hidden_width) < 1 or width % n_attention_heads:
-        raise ValueError(
-            Errors.E403.format(
-                width=width, n_layers=n_layers, n_attention_heads=n_attention_heads, hidden_width=hidden_width
-            )
-        )
-    if n_positions < 8:
-        raise ValueError(Errors.E404.format(n_positions=n_positions))
-    return EncoderSizes(width, n_layers, n_attention_heads, hidden_width, n_positions)
+EncoderSource = Callable[[Iterable[str]], Checkpoint]
 
 
 def encoder_from_checkpoint(
@@ -74,7 +35,7 @@ def encoder_from_checkpoint(
     revision: of the hub repository.
     """
 
-    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
+    def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
         return load_checkpoint(resolve_checkpoint(name, revision), n_layers)
 
     return source
@@ -89,7 +50,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
     Raises ValueError, when called, for a component that is no parser of ours.
     """
 
-    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:  # noqa: ARG001
+    def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
         from .shim import get_shim, has_shim
 
         nlp = spacy.load(path)
@@ -104,25 +65,48 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
 
 
 def encoder_from_scratch(
-    vocab_size: int = 8000, min_frequency: int = 2, lowercase: bool = False
+    width: int = 256,
+    n_layers: int = 4,
+    n_attention_heads: int = 4,
+    hidden_width: int = 1024,
+    n_positions: int = 512,
+    vocab_size: int = 8000,
+    min_frequency: int = 2,
+    lowercase: bool = False,
 ) -> EncoderSource:
-    """Registered as ``spacy_g2g.EncoderFromScratch.v1``: random weights, pieces learned from training words.
+    """Return a source of an encoder with random weights, whose pieces are learned from the training words.
 
-    vocab_size: at most that many WordPiece pieces.
-    min_frequency: a pair of pieces seen less often is not merged.
-    lowercase: lower-case words (accents are kept).
+    Registered as ``spacy_g2g.EncoderFromScratch.v1``.
+
+    width: Width of the vectors, a multiple of n_attention_heads.
+    n_layers: Number of Transformer layers.
+    n_attention_heads: Number of attention heads in each layer.
+    hidden_width: Hidden width of the feed-forward networks.
+    n_positions: Most pieces that the encoder reads at once, including [CLS], ROOT and [SEP].
+    vocab_size: Largest number of WordPiece pieces.
+    min_frequency: Smallest frequency of two neighbouring pieces that are merged into a new piece.
+    lowercase: Convert words to lower case. Accents are kept.
+    Raises ValueError for sizes that no encoder can have.
     """
+    if min(width, n_layers, n_attention_heads, hidden_width) < 1 or width % n_attention_heads:
+        raise ValueError(
+            Errors.E403.format(
+                width=width, n_layers=n_layers, n_attention_heads=n_attention_heads, hidden_width=hidden_width
+            )
+        )
+    if n_positions < 8:
+        raise ValueError(Errors.E404.format(n_positions=n_positions))
 
-    def source(words: Iterable[str], sizes: EncoderSizes) -> Checkpoint:
+    def source(words: Iterable[str]) -> Checkpoint:
         tokenizer = train_tokenizer(words, vocab_size, min_frequency, lowercase)
         config = EncoderConfig(
             vocab_size=tokenizer.get_vocab_size(),
-            width=sizes.width,
-            embedding_width=sizes.width,
-            n_layers=sizes.n_layers,
-            n_attention_heads=sizes.n_attention_heads,
-            hidden_width=sizes.hidden_width,
-            n_positions=sizes.n_positions,
+            width=width,
+            embedding_width=width,
+            n_layers=n_layers,
+            n_attention_heads=n_attention_heads,
+            hidden_width=hidden_width,
+            n_positions=n_positions,
             n_segments=0,
         )
         return Checkpoint(config=config, weights={}, tokenizer=tokenizer.to_str())

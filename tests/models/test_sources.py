@@ -15,17 +15,16 @@ import torch
 from spacy.util import registry
 
 from spacy_g2g.layers.checkpoint import Checkpoint
-from spacy_g2g.models.encoder import (
+from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.sources import (
     encoder_from_checkpoint,
     encoder_from_pipeline,
     encoder_from_scratch,
-    make_encoder_sizes,
     train_tokenizer,
 )
-from spacy_g2g.models.shim import G2GShim, get_shim
 
 from ..layers.families import make_model, save
-from ..util import make_nlp, read_treebank, tiny_sizes, tree_of, treebank_docs, treebank_examples
+from ..util import make_nlp, read_treebank, tree_of, treebank_docs, treebank_examples
 
 ROOT = Path(__file__).parents[2]
 WORDS = [word[0] for sentence in read_treebank() for word in sentence]
@@ -47,31 +46,28 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Sizes
 
 
-def test_sizes_are_those_given():
-    assert make_encoder_sizes(32, 1, 2, 64, 64) == tiny_sizes()
-
-
 @pytest.mark.parametrize(
     "sizes", [{"width": 30, "n_attention_heads": 4}, {"n_layers": 0}, {"hidden_width": 0}]
 )
 def test_sizes_of_no_encoder_are_an_error(sizes: dict[str, int]):
     with pytest.raises(ValueError, match="E403"):
-        make_encoder_sizes(**sizes)
+        encoder_from_scratch(**sizes)
 
 
 def test_too_few_positions_are_an_error():
     with pytest.raises(ValueError, match=r"E404.* 7"):
-        make_encoder_sizes(n_positions=7)
+        encoder_from_scratch(n_positions=7)
 
 
 # From scratch
 
 
-def test_from_scratch_takes_sizes_from_the_model_block_and_has_no_weights():
-    found = encoder_from_scratch(min_frequency=1)(WORDS, tiny_sizes(n_layers=2))
+def test_from_scratch_has_the_sizes_given_and_no_weights():
+    found = encoder_from_scratch(32, 2, 2, 64, 63, 100, 1)(WORDS)
     config = found.config
+    assert config.vocab_size <= 100
     assert (config.width, config.n_layers, config.n_attention_heads) == (32, 2, 2)
-    assert (config.hidden_width, config.n_positions) == (64, 64)
+    assert (config.embedding_width, config.hidden_width, config.n_positions) == (32, 64, 63)
     assert found.weights == {}
 
 
@@ -109,7 +105,7 @@ def test_no_words_make_a_vocabulary_of_special_pieces():
 def test_pieces_are_the_same_in_every_process_and_for_every_order_of_words():
     code = """if True:
         import hashlib, itertools, random, sys
-        from spacy_g2g.models.encoder import train_tokenizer
+        from spacy_g2g.models.sources import train_tokenizer
         words = ["".join(letters) for letters in itertools.product("abcde", repeat=4)] * 3
         random.Random(int(sys.argv[1])).shuffle(words)
         print(hashlib.sha256(train_tokenizer(words, 300, 2, False).to_str().encode()).hexdigest())
@@ -154,7 +150,7 @@ def test_a_checkpoint_brings_sizes_weights_and_pieces(checkpoint: Path):
     assert shim.spec is not None
     assert (shim.spec.encoder.width, shim.spec.encoder.n_layers) == (24, 3)
     assert shim.spec.tokenizer == (checkpoint / "tokenizer.json").read_text(encoding="utf8")
-    expected = source([], tiny_sizes()).weights
+    expected = source([]).weights
     found = shim.network.encoder.state_dict()
     assert set(expected) == set(found)
     for name, weight in expected.items():
@@ -173,8 +169,8 @@ def test_root_is_a_piece_of_its_own_after_the_checkpoints(checkpoint: Path):
 
 
 def test_the_first_layers_can_be_kept(checkpoint: Path):
-    found = encoder_from_checkpoint(str(checkpoint), n_layers=2)([], tiny_sizes())
-    whole = encoder_from_checkpoint(str(checkpoint))([], tiny_sizes())
+    found = encoder_from_checkpoint(str(checkpoint), n_layers=2)([])
+    whole = encoder_from_checkpoint(str(checkpoint))([])
     assert found.config.n_layers == 2
     assert set(found.weights) == {name for name in whole.weights if not name.startswith("layers.2.")}
 
@@ -182,14 +178,14 @@ def test_the_first_layers_can_be_kept(checkpoint: Path):
 @pytest.mark.parametrize("n_layers", [0, 4])
 def test_layers_that_are_not_there_are_an_error(checkpoint: Path, n_layers: int):
     with pytest.raises(ValueError, match=rf"E214.*{n_layers}.*1 to 3"):
-        encoder_from_checkpoint(str(checkpoint), n_layers=n_layers)([], tiny_sizes())
+        encoder_from_checkpoint(str(checkpoint), n_layers=n_layers)([])
 
 
 def test_a_checkpoint_without_a_tokenizer_is_an_error_that_names_the_file(checkpoint: Path, tmp_path: Path):
     folder = shutil.copytree(checkpoint, tmp_path / "bert")
     (folder / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"E207.*bert.*tokenizer\.json"):
-        encoder_from_checkpoint(str(folder))([], tiny_sizes())
+        encoder_from_checkpoint(str(folder))([])
 
 
 def test_an_unknown_architecture_is_an_error_that_names_those_supported(checkpoint: Path, tmp_path: Path):
@@ -197,13 +193,13 @@ def test_an_unknown_architecture_is_an_error_that_names_those_supported(checkpoi
     settings = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**settings, "model_type": "t5"}))
     with pytest.raises(ValueError, match=r"E209.*t5.*bert.*camembert.*distilbert.*electra.*xlm-roberta"):
-        encoder_from_checkpoint(str(folder))([], tiny_sizes())
+        encoder_from_checkpoint(str(folder))([])
 
 
 def test_a_name_that_is_nowhere_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(FileNotFoundError, match=r"E206.*no-such-model"):
-        encoder_from_checkpoint("no-such-model")([], tiny_sizes())
+        encoder_from_checkpoint("no-such-model")([])
 
 
 def test_a_saved_pipeline_needs_neither_checkpoint_nor_network(
@@ -233,7 +229,7 @@ def test_the_sources_are_registered():
 
 
 def from_pipeline(path: Path, **settings: str) -> Checkpoint:
-    return encoder_from_pipeline(str(path), **settings)([], tiny_sizes())
+    return encoder_from_pipeline(str(path), **settings)([])
 
 
 def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
