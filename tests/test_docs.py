@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from spacy_g2g.formats.conllu import read_conllu
 
-from .models.test_encoder import make_checkpoint
+from .models.test_sources import make_checkpoint
 
 ROOT = Path(__file__).parent.parent
 #: Pages of results: their commands are checked, not run.

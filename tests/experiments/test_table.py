@@ -22,7 +22,7 @@ from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.shim import get_shim
 
-from ..models.test_encoder import make_checkpoint
+from ..models.test_sources import make_checkpoint
 from ..util import read_treebank
 from .util import CONFIGS, refinement, transition, write_conllu, write_corpora
 

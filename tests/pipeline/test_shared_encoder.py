@@ -20,7 +20,7 @@ from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_ve
 from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
-from ..models.test_encoder import make_checkpoint
+from ..models.test_sources import make_checkpoint
 from ..util import (
     TINY_MODEL,
     overfit,

@@ -16,7 +16,7 @@ from spacy.util import load_config
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import get_shim
 
-from ..models.test_encoder import make_checkpoint
+from ..models.test_sources import make_checkpoint
 from ..util import gold_doc, read_treebank, tree_of, treebank_docs, weights_of
 
 pytestmark = pytest.mark.slow

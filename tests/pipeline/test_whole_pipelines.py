@@ -12,7 +12,7 @@ from spacy.tokens import DocBin
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
 
-from ..models.test_encoder import make_checkpoint
+from ..models.test_sources import make_checkpoint
 from ..util import forks
 
 ROOT = Path(__file__).parents[2]
