@@ -17,11 +17,11 @@ from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
-from spacy_g2g.models.encoder import encoder_from_checkpoint
 from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.sources import encoder_from_checkpoint
 
 from .amr.util import amr_examples, amr_model, amr_nlp
-from .models.test_encoder import make_checkpoint
+from .models.test_sources import make_checkpoint
 from .pipeline.test_shared_encoder import shared_nlp as shared_syntr
 from .pipeline.test_stack_transformer import shared_nlp as shared_stack_transformer
 from .pretend_device import DEVICE, Transfers, pretend_device
