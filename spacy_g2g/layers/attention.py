@@ -9,17 +9,17 @@ from torch import LongTensor, Tensor, nn
 from ..errors import Errors
 from .dropout import Dropout
 
-#: Attention scores computed together on a CPU (a mebibyte of float32), as many heads as they are: what stays
-#: in a core's cache needs no memory traffic.
+#: Number of attention scores computed together on a CPU: a mebibyte of float32, which stays in a core's
+#: cache.
 CACHED_SCORES = 2**18
 
 
 class Edges(NamedTuple):
-    """Labelled edges of the graphs of a batch; any graph, in any order. Each field is [n_edges].
+    """Labelled edges of any graphs over the positions of a batch, in any order. Each field is int [n_edges].
 
-    Edge e says that in sentence ``batch[e]`` the relation of position ``query[e]`` to position
-    ``key[e]`` is ``relation[e]``. Pairs without an edge have the relation NONE, which has no id.
-    Two edges on one pair add up.
+    Edge e says that in sentence ``batch[e]`` the relation of position ``query[e]`` to position ``key[e]`` is
+    ``relation[e]``. Pairs without an edge have the relation NONE, which has no id. Two edges on one pair add
+    up.
     """
 
     batch: LongTensor
@@ -31,7 +31,7 @@ class Edges(NamedTuple):
 class GraphSelfAttention(nn.Module):
     """Self-attention with relations between positions as input.
 
-    With r_ij the relation of i to j and N a layer normalisation or the identity, head by head
+    Let r_ij be the relation of i to j, and N a layer normalisation or the identity. Each head computes
 
         e_ij = q_i . (k_j + N(K[r_ij])) / sqrt(d)
         a_i  = softmax(e_i)
@@ -40,20 +40,23 @@ class GraphSelfAttention(nn.Module):
     (Mohammadshahi and Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency
     Parsing", eq. 4 and 5; 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer", eq. 7 to 9).
 
-    Only edges are computed, and the relation NONE needs no parameters, which is a
-    re-parametrisation and no approximation. Let K[r], V[r] stand for the differences to the NONE row:
+    The code computes edges alone, and the relation NONE has no parameters. This is a re-parametrisation, not
+    an approximation. Let K[r] and V[r] stand for the differences to the NONE row:
     - q_i . K[NONE] adds one number to all scores of query i, and softmax drops it;
-    - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already has;
-    - N(K[r]) - N(K[NONE]), where N is LayerNorm, is the same LayerNorm with N(K[NONE]) taken from its bias.
+    - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already contains;
+    - N(K[r]) - N(K[NONE]), if N is LayerNorm, is the same LayerNorm with N(K[NONE]) subtracted from its bias.
 
-    A new table is exactly "no graph", so that a checkpoint starts from what it knows: V is zero, and K
-    is zero too. Where N is LayerNorm, whose gradient explodes at a zero vector, its gain is zero instead.
+    A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
+    is LayerNorm, its gain is zero instead, since its gradient explodes at a zero vector.
 
-    width: of the input and of the output, a multiple of n_heads (else ValueError).
-    dropout: on the attention weights a, before both the values and V[r] are taken.
-    n_relations: rows of the tables K and V, [n_relations, width / n_heads], which the heads share;
-        with 0 there are none.
-    normalise_keys: whether N is a layer normalisation.
+    width: Width of the input and of the output; a multiple of n_heads.
+    n_heads: Number of attention heads.
+    dropout: Rate on the attention weights a, before both the values and V[r] are taken.
+    n_relations: Number of rows in the tables K and V, [n_relations, width / n_heads], which the heads share;
+        0 for no tables.
+    normalise_keys: Whether N is a layer normalisation.
+    layer_norm_eps: Constant that keeps N from dividing by zero.
+    Raises ValueError for a width that its heads do not divide.
     """
 
     def __init__(
@@ -86,13 +89,14 @@ class GraphSelfAttention(nn.Module):
                 nn.init.zeros_(self.relation_norm.weight)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
-        """Let every position attend to the real positions of its sentence.
+        """Let each position attend to the real positions of its sentence.
 
-        x: [batch, n, width].
-        mask: [batch, n], boolean, True for real positions, of which each sentence has one at least;
-            None where nothing is padded.
-        edges: the graphs; None for none.
-        Returns [batch, n, width]. Raises ValueError for edges where there are no relations.
+        x: float [batch, n, width].
+        mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is
+            padded.
+        edges: The graphs; None for no graph.
+        Returns float [batch, n, width].
+        Raises ValueError for edges if there are no relations.
         """
         batch, n, width = x.shape
         qkv = self.qkv(x).view(batch, n, 3, self.n_heads, self.head_width)
@@ -111,7 +115,7 @@ class GraphSelfAttention(nn.Module):
         return cast(Tensor, self.output(z.reshape(batch, n, width)))
 
     def select_relations(self, rows: LongTensor) -> None:
-        """Make tables of these rows of the present ones, in their order; rows may repeat."""
+        """Rebuild the tables from these rows of the present tables; rows may repeat."""
         rows = rows.to(self.relation_keys.device)  # type: ignore[assignment]
         self.relation_keys = nn.Parameter(self.relation_keys.data[rows])
         self.relation_values = nn.Parameter(self.relation_values.data[rows])
@@ -120,9 +124,12 @@ class GraphSelfAttention(nn.Module):
     def _attend(self, qkv: Tensor, visible: Tensor | None, edges: Edges | None) -> Tensor:
         """Attend by the formula: for graphs, and for dropout on a CPU, where PyTorch's own attention is slow.
 
-        qkv: [batch, n, 3, heads, d].
-        visible: boolean, [batch, 1, 1, n], or None.
-        Returns z: [batch, n, heads, d]. Memory beyond the scores, [heads, batch, n, n], is linear in edges.
+        Beyond the scores, [heads, batch, n, n], memory is linear in the number of edges.
+
+        qkv: float [batch, n, 3, heads, d].
+        visible: bool [batch, 1, 1, n]; None for no mask.
+        edges: The graphs; None for no graph.
+        Returns z, float [batch, n, heads, d].
         """
         batch, n = qkv.shape[:2]
         size = self.n_heads
@@ -146,7 +153,7 @@ class GraphSelfAttention(nn.Module):
         return torch.cat(outputs, 2)
 
     def _terms(self, edges: Edges, batch: int, n: int, n_heads: int) -> "_EdgeTerms":
-        """The terms of edges in a batch with sentences of n positions, for n_heads heads together."""
+        """Prepare the terms of edges in a batch with sentences of n positions, for some heads at a time."""
         heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
         rows = (heads * batch + edges.batch) * n + edges.query
         keys = self.relation_norm(self.relation_keys)[edges.relation]
@@ -155,11 +162,12 @@ class GraphSelfAttention(nn.Module):
 
 
 class _EdgeTerms(NamedTuple):
-    """What edges add, for as many heads as are computed together; fewer take the first part.
+    """Terms that edges add, for the heads computed together. Fewer heads take the first part.
 
-    rows: places of the edges' queries in [heads, batch, n], [heads * edges].
-    cells: places of the edges in [heads, batch, n, n], [heads * edges].
-    keys, values: N(K[r]) and V[r], [edges, d].
+    rows: int [heads * edges], indices of the edges' queries in [heads, batch, n].
+    cells: int [heads * edges], indices of the edges in [heads, batch, n, n].
+    keys: float [edges, d], N(K[r]).
+    values: float [edges, d], V[r].
     """
 
     rows: Tensor

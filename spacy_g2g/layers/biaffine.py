@@ -8,20 +8,21 @@ from torch import Tensor, nn
 from .dropout import Dropout
 
 LEAKY_SLOPE = 0.1
-# Label scores pass through n_labels * label_width numbers an arc: arcs at once, by device, bound that memory.
+# Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
 ARCS_AT_ONCE = {"cpu": 256, "cuda": 8192}
 
 
 class BiaffineScorer(nn.Module):
     """Arc scores over all possible heads, and label scores of given arcs.
 
-    Four one-layer LeakyReLU(0.1) networks give each word a vector as a dependent and as a head, for
-    arcs and for labels; they are computed as one product.
+    Four one-layer LeakyReLU(0.1) networks, computed as one product, give each word a vector as a dependent
+    and as a head, for arcs and for labels.
 
-    width: of the word vectors.
-    n_labels: labels to choose from.
-    arc_width, label_width: of the dependent and head vectors.
-    dropout: rate on the dependent and head vectors.
+    width: Width of the word vectors.
+    n_labels: Number of labels.
+    arc_width: Width of the dependent and head vectors for arcs.
+    label_width: Width of the dependent and head vectors for labels.
+    dropout: Rate on the dependent and head vectors.
     """
 
     def __init__(
@@ -39,26 +40,27 @@ class BiaffineScorer(nn.Module):
 
     @property
     def n_labels(self) -> int:
-        """Labels to choose from."""
+        """Number of labels."""
         return self.label_weight.shape[1]
 
     def forward(self, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Score all arcs.
 
         words: float [batch, n + 1, width], ROOT first.
-        Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors of
-        ``labels``: dependents [batch, n, label_width] and heads [batch, n + 1, label_width].
+        Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors that ``labels``
+            takes: dependents, float [batch, n, label_width], and heads, float [batch, n + 1, label_width].
         """
         projected = self.dropout(self.activation(self.project(words)))
         arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
-        # The dependents' bias term is the same for all heads, so softmax drops it: only heads have one.
+        # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
         dependents = arc_dep[:, 1:] @ self.arc_weight[:-1] + self.arc_weight[-1]
         return dependents @ arc_head.transpose(1, 2), label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Score the labels of given arcs.
 
-        dependents, heads: float [arcs, label_width], the vectors of both ends of each arc.
+        dependents: float [arcs, label_width].
+        heads: float [arcs, label_width].
         Returns float [arcs, n_labels].
         """
         size = ARCS_AT_ONCE.get(heads.device.type, ARCS_AT_ONCE["cpu"])
@@ -72,7 +74,7 @@ class BiaffineScorer(nn.Module):
         return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind those there are, with zero weights."""
+        """Add labels behind the present ones, with zero weights."""
         weight = self.label_weight.data
         added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
         self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))

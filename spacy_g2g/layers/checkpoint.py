@@ -1,8 +1,4 @@
-"""Checkpoints of BERT and its relatives: where they are, and their names for our weights.
-
-Names of configuration keys and tensors are those that Hugging Face transformers 4 and 5 write to
-``config.json`` and ``model.safetensors``.
-"""
+"""Checkpoints of BERT and its relatives: find them, read them, and rename their weights."""
 
 import json
 import pickle
@@ -16,141 +12,23 @@ from torch import Tensor
 
 from ..errors import Errors
 from .encoder import EncoderConfig, GraphEncoder
+from .families import ACTIVATION_NAMES, FAMILIES, Family
 
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
 WEIGHTS_FILE = "model.safetensors"
 OLD_WEIGHTS_FILE = "pytorch_model.bin"
 
-# Our activations, by the names of config.json.
-ACTIVATION_NAMES = {
-    "gelu": "gelu",
-    "gelu_new": "gelu_new",
-    "gelu_pytorch_tanh": "gelu_new",
-    "relu": "relu",
-    "silu": "silu",
-    "swish": "silu",
-}
-
-# Fields of EncoderConfig, by the keys of config.json.
-BERT_KEYS = {
-    "vocab_size": "vocab_size",
-    "width": "hidden_size",
-    "n_layers": "num_hidden_layers",
-    "n_attention_heads": "num_attention_heads",
-    "hidden_width": "intermediate_size",
-    "n_positions": "max_position_embeddings",
-    "n_segments": "type_vocab_size",
-    "pad_id": "pad_token_id",
-    "activation": "hidden_act",
-    "layer_norm_eps": "layer_norm_eps",
-    "dropout": "hidden_dropout_prob",
-    "attention_dropout": "attention_probs_dropout_prob",
-    "initializer_range": "initializer_range",
-}
-DISTILBERT_KEYS = {
-    "vocab_size": "vocab_size",
-    "width": "dim",
-    "n_layers": "n_layers",
-    "n_attention_heads": "n_heads",
-    "hidden_width": "hidden_dim",
-    "n_positions": "max_position_embeddings",
-    "pad_id": "pad_token_id",
-    "activation": "activation",
-    "dropout": "dropout",
-    "attention_dropout": "attention_dropout",
-    "initializer_range": "initializer_range",
-}
-
-# Our modules, by theirs; {} is the number of a layer. Several modules stand in one of ours, row after row.
-BERT_MODULES = {
-    "embeddings.pieces": ["embeddings.word_embeddings"],
-    "embeddings.positions": ["embeddings.position_embeddings"],
-    "embeddings.segments": ["embeddings.token_type_embeddings"],
-    "embeddings.norm": ["embeddings.LayerNorm"],
-    "layers.{}.attention.qkv": [
-        "encoder.layer.{}.attention.self.query",
-        "encoder.layer.{}.attention.self.key",
-        "encoder.layer.{}.attention.self.value",
-    ],
-    "layers.{}.attention.output": ["encoder.layer.{}.attention.output.dense"],
-    "layers.{}.attention_norm": ["encoder.layer.{}.attention.output.LayerNorm"],
-    "layers.{}.feedforward.hidden": ["encoder.layer.{}.intermediate.dense"],
-    "layers.{}.feedforward.output": ["encoder.layer.{}.output.dense"],
-    "layers.{}.feedforward_norm": ["encoder.layer.{}.output.LayerNorm"],
-}
-ELECTRA_MODULES = {**BERT_MODULES, "embeddings.projection": ["embeddings_project"]}
-DISTILBERT_MODULES = {
-    "embeddings.pieces": ["embeddings.word_embeddings"],
-    "embeddings.positions": ["embeddings.position_embeddings"],
-    "embeddings.norm": ["embeddings.LayerNorm"],
-    "layers.{}.attention.qkv": [
-        "transformer.layer.{}.attention.q_lin",
-        "transformer.layer.{}.attention.k_lin",
-        "transformer.layer.{}.attention.v_lin",
-    ],
-    "layers.{}.attention.output": ["transformer.layer.{}.attention.out_lin"],
-    "layers.{}.attention_norm": ["transformer.layer.{}.sa_layer_norm"],
-    "layers.{}.feedforward.hidden": ["transformer.layer.{}.ffn.lin1"],
-    "layers.{}.feedforward.output": ["transformer.layer.{}.ffn.lin2"],
-    "layers.{}.feedforward_norm": ["transformer.layer.{}.output_layer_norm"],
-}
-
-
-@dataclass(frozen=True)
-class Family:
-    """A kind of checkpoint.
-
-    prefix: of tensor names in models with a task's head; models without one have none.
-    keys: fields of EncoderConfig, by the keys of config.json.
-    modules: our modules, by theirs.
-    defaults: fields that config.json may leave out, or has no key for.
-    positions_after_pad: whether positions are counted from the pad id + 1.
-    """
-
-    prefix: str
-    keys: dict[str, str]
-    modules: dict[str, list[str]]
-    defaults: dict[str, Any] = field(default_factory=dict)
-    positions_after_pad: bool = False
-
-
-BERT_DEFAULTS = {
-    "n_segments": 2,
-    "pad_id": 0,
-    "layer_norm_eps": 1e-12,
-    "dropout": 0.1,
-    "attention_dropout": 0.1,
-    "initializer_range": 0.02,
-}
-ROBERTA = Family(
-    "roberta.", BERT_KEYS, BERT_MODULES, {**BERT_DEFAULTS, "pad_id": 1}, positions_after_pad=True
-)
-FAMILIES = {
-    "bert": Family("bert.", BERT_KEYS, BERT_MODULES, BERT_DEFAULTS),
-    "roberta": ROBERTA,
-    "xlm-roberta": ROBERTA,
-    "camembert": ROBERTA,
-    "electra": Family(
-        "electra.",
-        {**BERT_KEYS, "embedding_width": "embedding_size"},
-        ELECTRA_MODULES,
-        BERT_DEFAULTS,
-    ),
-    "distilbert": Family(
-        "distilbert.", DISTILBERT_KEYS, DISTILBERT_MODULES, {**BERT_DEFAULTS, "n_segments": 0}
-    ),
-}
-
 
 @dataclass(frozen=True)
 class Checkpoint:
     """A pre-trained encoder.
 
-    weights: by our names; all that a ``GraphEncoder`` of this config has, in 32-bit floats.
-    tokenizer: the text of tokenizer.json.
-    scorers: of a parser, the weights of its scorers and tags too, by their names there.
-    labels, tags: of that parser.
+    weights: All weights of a ``GraphEncoder`` with this config, by our names, in 32-bit floats.
+    tokenizer: Text of tokenizer.json.
+    scorers: Weights of a parser's scorers and tags, by their names in the parser.
+    labels: Labels of that parser.
+    tags: Tags of that parser; None if it reads no tags.
     """
 
     config: EncoderConfig
@@ -162,12 +40,12 @@ class Checkpoint:
 
 
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
-    """Give the local folder of a checkpoint.
+    """Return the local folder of a checkpoint.
 
-    name: a folder, taken as it is, or the name of a model of the Hugging Face hub, of which the
-        needed files are downloaded where the hub's cache lacks them.
-    revision: branch, tag or commit on the hub.
-    Raises FileNotFoundError where there is neither.
+    name: A folder, or the name of a model on the Hugging Face hub. Files that the hub's cache lacks are
+        downloaded.
+    revision: Branch, tag or commit on the hub.
+    Raises FileNotFoundError if there is neither a folder nor a model of that name.
     """
     if Path(name).is_dir():
         return Path(name)
@@ -187,9 +65,10 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
 def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
     """Read a checkpoint's config.json, tokenizer.json and weights.
 
-    n_layers: how many layers to keep, from the first one on; None for all.
-    Raises FileNotFoundError for a missing file; ValueError for a damaged one, an unknown type of
-    model, a setting or tensor that does not fit, and for more layers than there are.
+    folder: The checkpoint's folder.
+    n_layers: Number of layers to keep, counted from the first; None keeps all.
+    Raises FileNotFoundError for a missing file, and ValueError for a damaged file, an unknown type of model,
+        a setting or tensor that does not fit, or more layers than the checkpoint has.
     """
     settings = _read_settings(folder / CONFIG_FILE)
     family = FAMILIES[settings["model_type"]]
@@ -202,8 +81,9 @@ def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
 def load_weights(encoder: GraphEncoder, weights: dict[str, Tensor]) -> None:
     """Copy a checkpoint's weights into an encoder, which may have added pieces and relations.
 
-    Added pieces that the weights lack, and relation tables, keep the values that they have. Raises ValueError
-    for weights that are missing, unknown or of another shape.
+    Relation tables, and added pieces that the weights lack, keep their values.
+
+    Raises ValueError for weights that are missing, unknown or of another shape.
     """
     own = encoder.state_dict()
     missing = [name for name in own if name not in weights and ".relation_" not in name]
@@ -233,7 +113,7 @@ def _read_text(path: Path) -> str:
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
-    """Read config.json, and check what decides whether we can load the checkpoint at all."""
+    """Read config.json, and check that we can load this type of model."""
     settings = json.loads(_read_text(path))
     if not isinstance(settings, dict):
         raise ValueError(Errors.E208.format(path=path, cause="no JSON object"))
@@ -249,7 +129,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
 
 
 def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers: int | None) -> EncoderConfig:
-    """Give our configuration for theirs, with the first n layers."""
+    """Translate their configuration to ours, with the first n layers."""
     values = dict(family.defaults)
     for name, key in family.keys.items():
         if settings.get(key) is not None:
@@ -279,7 +159,7 @@ def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers:
 def _rename_weights(
     folder: Path, family: Family, config: EncoderConfig, model_type: str
 ) -> dict[str, Tensor]:
-    """Read the weights that our encoder has, by our names, and check their shapes."""
+    """Read the weights of our encoder, rename them and check their shapes."""
     path, theirs = _read_weights(folder)
     prefix = family.prefix if any(name.startswith(family.prefix) for name in theirs) else ""
     with torch.device("meta"):  # shapes only
@@ -303,7 +183,7 @@ def _rename_weights(
 
 
 def _their_names(name: str, modules: dict[str, list[str]]) -> list[str]:
-    """Give the names of the tensors that make up one of ours, without prefix."""
+    """Return their names of the tensors that make up one of ours, without prefix."""
     module, parameter = name.rsplit(".", 1)
     number = re.search(r"\d+", module)
     theirs = modules[re.sub(r"\d+", "{}", module)]
@@ -311,7 +191,7 @@ def _their_names(name: str, modules: dict[str, list[str]]) -> list[str]:
 
 
 def _find(path: Path, theirs: dict[str, Tensor], name: str, model_type: str) -> Tensor:
-    """Look up a tensor, by its old name too: LayerNorm had gamma and beta."""
+    """Look up a tensor by its name or its old name: LayerNorm had gamma and beta."""
     old = re.sub("weight$", "gamma", re.sub("bias$", "beta", name))
     for candidate in (name, old):
         if candidate in theirs:
@@ -320,7 +200,7 @@ def _find(path: Path, theirs: dict[str, Tensor], name: str, model_type: str) -> 
 
 
 def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
-    """Read the file of weights; give its path and all its tensors by their names."""
+    """Read the file of weights. Returns its path and its tensors by name."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -11,17 +11,20 @@ N_DIRECTIONS = 2
 
 
 class TransitionClassifiers(nn.Module):
-    """Two networks with one hidden layer: one scores action types, one the labels of either direction.
+    """Two networks with one hidden layer: Exist scores action types, Relation scores labels by direction.
 
-    Each reads the vectors of some slots of the parser state, and what is known of its history. The hidden
-    layer of a concatenation is a sum over its slots, so ``project`` can be run once for a word that is in
-    many states; the parts of the sum are those of Exist, then those of Relation.
+    Each network reads the vectors of some slots of the parser state, and its history. The hidden layer of a
+    concatenation is a sum over its slots. So ``project`` runs once for a word that is in many states. The
+    parts of Exist come before the parts of Relation.
 
-    width: of the vectors of slots.
-    n_actions, n_labels: what is scored.
-    exist_slots, relation_slots: the slots that each reads, by their places in the state.
-    hidden_width: of both hidden layers; dropout: rate on them.
-    history_width: of the history's vector; 0 for none.
+    width: Width of the slots' vectors.
+    n_actions: Number of action types.
+    n_labels: Number of labels.
+    exist_slots: Slots that Exist reads.
+    relation_slots: Slots that Relation reads.
+    hidden_width: Width of both hidden layers.
+    dropout: Rate on the hidden layers.
+    history_width: Width of the history's vector; 0 for no history.
     """
 
     def __init__(
@@ -52,16 +55,16 @@ class TransitionClassifiers(nn.Module):
             nn.init.zeros_(module.bias)
 
     def project(self, vectors: Tensor) -> Tensor:
-        """Give [..., width] vectors their parts of the hidden layers: [..., parts, hidden_width]."""
+        """Compute each vector's parts of the hidden layers: [..., width] to [..., parts, hidden_width]."""
         return self.project_slots(vectors).unflatten(-1, (len(self.slots), self.hidden_width))  # type: ignore[no-any-return]
 
     def forward(self, parts: Tensor, history: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Score states.
 
-        parts: [states, parts, hidden_width]; part p is that of the vector in slot ``slots[p]``.
-        history: [states, history_width], where there is one.
+        parts: float [states, parts, hidden_width]; part p belongs to the vector in slot ``slots[p]``.
+        history: float [states, history_width]; None without a history.
         Returns float32 scores of actions, [states, n_actions], and of labels, [states, n_labels, 2], for arcs
-        to the left and to the right.
+            to the left and to the right.
         """
         exist, relation = parts[:, : self.n_exist].sum(1), parts[:, self.n_exist :].sum(1)
         hidden = torch.stack([exist, relation], 1) + self.hidden_bias
@@ -72,7 +75,7 @@ class TransitionClassifiers(nn.Module):
         return self.exist(hidden[:, 0]).float(), labels.float()
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind those there are, with zero weights."""
+        """Add labels behind the present ones, with zero weights."""
         relation = nn.Linear(self.hidden_width, N_DIRECTIONS * n_labels).to(self.relation.weight)
         with torch.no_grad():
             for new, old in zip(relation.parameters(), self.relation.parameters(), strict=True):

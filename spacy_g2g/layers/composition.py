@@ -8,22 +8,22 @@ from torch import LongTensor, Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from .classifiers import N_DIRECTIONS
-from .embeddings import grown
+from .embeddings import extend_table
 
-# The relation of words that have no new dependent.
+# Relation of words without a new dependent.
 NO_RELATION = 0
 
 
 def relation_ids(labels: IntArray, is_right: BoolArray) -> IntArray:
-    """The relations of arcs with these labels, to the right or to the left; labels of -1 have NO_RELATION."""
+    """Number the relations of arcs by label and direction; labels of -1 have NO_RELATION."""
     return np.where(labels < 0, NO_RELATION, 1 + N_DIRECTIONS * labels + is_right)
 
 
 class Composition(nn.Module):
-    """``C <- tanh(W [head, dependent, relation] + b) + C``, which at first leaves all words as they are.
+    """``C <- tanh(W [head, dependent, relation] + b) + C``. Before training it leaves all words unchanged.
 
-    width: of the vectors.
-    n_labels: of arcs; a relation is a label with the direction of its arc.
+    width: Width of the vectors.
+    n_labels: Number of arc labels. A relation is a label with the direction of its arc.
     """
 
     def __init__(self, width: int, n_labels: int) -> None:
@@ -39,13 +39,14 @@ class Composition(nn.Module):
     def forward(self, heads: Tensor, dependents: Tensor, relations: LongTensor) -> Tensor:
         """Compose words with their new dependents.
 
-        heads, dependents: [..., width], ``no_dependent`` where there is none.
-        relations: int [...], by ``relation_ids``.
-        Returns [..., width], the new vectors of the heads.
+        heads: float [..., width].
+        dependents: float [..., width], ``no_dependent`` for words without a new dependent.
+        relations: int [...], from ``relation_ids``.
+        Returns float [..., width], the new vectors of the heads.
         """
         inputs = torch.cat([heads, dependents, self.relations(relations)], dim=-1)
         return heads + torch.tanh(self.linear(inputs))
 
     def resize(self, n_labels: int) -> None:
-        """Add labels behind those there are."""
-        self.relations = grown(self.relations, 1 + N_DIRECTIONS * n_labels)
+        """Add labels behind the present ones."""
+        self.relations = extend_table(self.relations, 1 + N_DIRECTIONS * n_labels)

@@ -18,7 +18,7 @@ from torch import LongTensor, Tensor, nn
 from ..errors import Errors
 from .decoder_cache import Cache, Memory
 from .dropout import Dropout
-from .embeddings import grown
+from .embeddings import extend_table
 from .feedforward import FeedForward
 
 #: Views that a head of cross-attention can be tied to: the part of the state that it sees, and how many of
@@ -280,7 +280,7 @@ class StateDecoder(nn.Module):
 
     def resize(self, n_actions: int) -> None:
         """Add actions behind the present ones."""
-        self.actions = grown(self.actions, 1 + n_actions)
+        self.actions = extend_table(self.actions, 1 + n_actions)
 
     def _embed(self, previous: LongTensor, numbers: Tensor) -> Tensor:
         width = self.actions.embedding_dim

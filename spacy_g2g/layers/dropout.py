@@ -9,8 +9,8 @@ N_LEVELS = 256
 class Dropout(nn.Dropout):
     """``nn.Dropout`` (Srivastava et al. 2014), faster on a CPU (``docs/results/speed.md``).
 
-    There it draws eight random bits a value in place of a Bernoulli variable, so that the rate is
-    rounded to a multiple of 1/256 (0.1 becomes 0.1016); values are scaled by the rounded rate.
+    On a CPU it draws eight random bits for each value instead of a Bernoulli variable. So the rate is rounded
+    to a multiple of 1/256 (0.1 becomes 0.1016), and values are scaled by the rounded rate.
     """
 
     def forward(self, x: Tensor) -> Tensor:

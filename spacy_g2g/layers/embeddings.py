@@ -10,12 +10,15 @@ from .dropout import Dropout
 class InputEmbeddings(nn.Module):
     """Sum of piece, position, segment and extra vectors, normalised (Devlin et al. 2019, figure 2).
 
-    n_pieces: rows of the piece table.
-    n_positions: the longest input, in pieces.
-    position_offset: row of the position table that the first piece takes (RoBERTa: pad id + 1).
-    n_segments: rows of the segment table; 0 for none (DistilBERT).
-    embedding_width: of the tables; width: of the output. Where they differ, a linear layer
-        joins them (ELECTRA, Clark et al. 2020).
+    n_pieces: Number of rows in the piece table.
+    n_positions: Length of the longest input, in pieces.
+    position_offset: Row of the position table that the first piece takes (RoBERTa: pad id + 1).
+    n_segments: Number of rows in the segment table; 0 for no table (DistilBERT).
+    embedding_width: Width of the tables.
+    width: Width of the output. If it differs from ``embedding_width``, a linear layer follows (ELECTRA, Clark
+        et al. 2020).
+    layer_norm_eps: Constant that keeps the norm from dividing by zero.
+    dropout: Rate on the output.
     """
 
     def __init__(
@@ -47,31 +50,31 @@ class InputEmbeddings(nn.Module):
         segments: Tensor | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
-        """Embed pieces, or vectors in their place; see ``GraphEncoder.embed`` for shapes and errors."""
+        """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
         x: Tensor = pieces if pieces.is_floating_point() else self.pieces(pieces)
-        x = x + self._places(pieces.shape[1], positions, segments)
+        x = x + self._positions(pieces.shape[1], positions, segments)
         if extra is not None:
             x = x + extra
         x = self.dropout(self.norm(x))
         return x if self.projection is None else self.projection(x)
 
-    def _places(self, n: int, positions: LongTensor | None, segments: Tensor | None) -> Tensor:
-        """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] where all rows agree."""
+    def _positions(self, n: int, positions: LongTensor | None, segments: Tensor | None) -> Tensor:
+        """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] if all rows agree."""
         if positions is not None:
-            places: Tensor = self.positions(positions + self.position_offset)
+            vectors: Tensor = self.positions(positions + self.position_offset)
         elif n <= self.n_positions:
-            places = self.positions.weight[self.position_offset : self.position_offset + n]
+            vectors = self.positions.weight[self.position_offset : self.position_offset + n]
         else:
             raise ValueError(Errors.E202.format(n=n, n_positions=self.n_positions))
         if self.segments is None:
             if segments is not None:
                 raise ValueError(Errors.E203)
-            return places
-        return places + (self.segments.weight[0] if segments is None else self.segments(segments))
+            return vectors
+        return vectors + (self.segments.weight[0] if segments is None else self.segments(segments))
 
 
-def grown(table: nn.Embedding, n_rows: int) -> nn.Embedding:
-    """The table with rows added behind those there are, which begin as the mean row."""
+def extend_table(table: nn.Embedding, n_rows: int) -> nn.Embedding:
+    """Return a longer table, with new rows at the end that begin as the mean row."""
     weight = table.weight.data
     added = weight.mean(0).expand(n_rows - len(weight), -1)
     return nn.Embedding(

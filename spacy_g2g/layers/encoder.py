@@ -1,4 +1,4 @@
-"""GraphEncoder: a Transformer encoder that equals BERT where no graph is given."""
+"""GraphEncoder: a Transformer encoder that takes a graph as input and equals BERT without one."""
 
 from dataclasses import dataclass, replace
 
@@ -12,20 +12,26 @@ from .feedforward import FeedForward
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """Everything that fixes an encoder's shape and arithmetic; ``dataclasses.asdict`` of it is plain JSON.
+    """Shape and arithmetic of an encoder. ``dataclasses.asdict`` of it is plain JSON.
 
-    vocab_size: pieces of the vocabulary.
-    n_added_pieces: pieces after the vocabulary that no checkpoint knows (ROOT).
-    width, embedding_width: of the layers, and of the embeddings (ELECTRA; equal elsewhere).
-    hidden_width: of the feed-forward networks.
-    n_positions: the longest input, in pieces (512 for RoBERTa's 514).
-    position_offset: first row of the position table in use (RoBERTa family: pad id + 1).
-    n_segments: kinds of segments; 0 where there is no such table (DistilBERT).
-    pad_id: the piece that pads.
+    vocab_size: Number of pieces in the vocabulary.
+    width: Width of the layers.
+    embedding_width: Width of the embeddings, which differs from ``width`` in ELECTRA alone.
+    n_layers: Number of layers.
+    n_attention_heads: Attention heads of each layer.
+    hidden_width: Width of the feed-forward networks.
+    n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
+    position_offset: First row of the position table in use (RoBERTa family: pad id + 1).
+    n_segments: Number of segment types; 0 for no segment table (DistilBERT).
+    pad_id: Id of the padding piece.
     activation: "gelu", "gelu_new" (by tanh), "relu" or "silu".
-    dropout, attention_dropout: probabilities of the hidden vectors and of the attention weights.
-    initializer_range: standard deviation of random weights.
-    n_relations, normalise_keys: graph input, see ``GraphSelfAttention``.
+    layer_norm_eps: Constant that keeps layer norms from dividing by zero.
+    dropout: Dropout rate of hidden vectors.
+    attention_dropout: Dropout rate of attention weights.
+    initializer_range: Standard deviation of random weights.
+    n_added_pieces: Number of pieces after the vocabulary that no checkpoint knows (ROOT).
+    n_relations: Number of relations of the graph input; see ``GraphSelfAttention``.
+    normalise_keys: Whether relation keys are normalised; see ``GraphSelfAttention``.
     """
 
     vocab_size: int
@@ -49,7 +55,7 @@ class EncoderConfig:
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward network, each with a residual connection, normalised after it."""
+    """Self-attention and a feed-forward network, each followed by a residual connection and a norm."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -67,7 +73,7 @@ class EncoderLayer(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
-        """Shapes as in ``GraphSelfAttention.forward``."""
+        """Transform all positions; see ``GraphSelfAttention.forward`` for shapes."""
         x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
@@ -75,8 +81,8 @@ class EncoderLayer(nn.Module):
 class GraphEncoder(nn.Module):
     """BERT (Devlin et al. 2019) and its relatives, with graphs as a further input.
 
-    Without edges it equals the checkpoint's own model. Weights are random here, as BERT's were
-    before training; see ``checkpoint.load_weights``. Every sentence is padded at its end, if at all.
+    Without edges it equals the checkpoint's own model. Weights are random at first, as BERT's were before
+    training; ``checkpoint.load_weights`` sets them. Sentences are padded at their end.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -117,38 +123,37 @@ class GraphEncoder(nn.Module):
         segments: Tensor | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
-        """Give the input vectors of the first layer.
+        """Compute the input vectors of the first layer.
 
-        pieces: ids, int [batch, n], or vectors in their place, float [batch, n, embedding_width].
-        positions: [batch, n] or [n], from 0 to n_positions - 1; None for 0, 1, 2, ...
-        segments: [batch, n]; None for segment 0 everywhere.
-        extra: [batch, n, embedding_width], added to the sum before it is normalised (tags).
-        Returns [batch, n, width]. Raises ValueError for more pieces than positions, and for segments
-        where there is no such table.
+        pieces: Ids, int [batch, n], or vectors, float [batch, n, embedding_width].
+        positions: int [batch, n] or [n], from 0 to n_positions - 1; None for 0, 1, 2, ...
+        segments: int [batch, n]; None for segment 0 everywhere.
+        extra: float [batch, n, embedding_width], added to the sum before the norm (tags).
+        Returns float [batch, n, width].
+        Raises ValueError for more pieces than positions, and for segments without a segment table.
         """
         return self.embeddings(pieces, positions, segments, extra)  # type: ignore[no-any-return]
 
     def encode(self, x: Tensor, mask: Tensor | None, edges: Edges | None = None) -> Tensor:
         """Run the layers.
 
-        x: [batch, n, width], from ``embed``.
-        mask: [batch, n], boolean, True for real pieces, of which each sentence has one at least; None where
-            nothing is padded.
-        edges: graph input; None for none.
-        Returns [batch, n, width]; vectors of padding mean nothing.
+        x: float [batch, n, width], from ``embed``.
+        mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
+        edges: Graph input; None for no graph.
+        Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
         for layer in self.layers:
             x = layer(x, mask, edges)
         return x
 
     def set_dropout(self, rate: float) -> None:
-        """Set the dropout of all hidden vectors and attention weights to a rate from 0 to 1."""
+        """Set the dropout rate of all hidden vectors and attention weights, from 0 to 1."""
         for module in self.modules():
             if isinstance(module, nn.Dropout):
                 module.p = rate
 
     def select_relations(self, rows: LongTensor) -> None:
-        """Give all layers relation tables of these rows of the present ones; rows may repeat."""
+        """Rebuild the relation tables of all layers from these of their rows, which may repeat."""
         for layer in self.layers:
             layer.attention.select_relations(rows)  # type: ignore[union-attr, operator]
         self.config = replace(self.config, n_relations=len(rows))

@@ -19,9 +19,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class FeedForward(nn.Module):
     """Two linear layers with an activation between them.
 
-    width: of the input and of the output.
-    hidden_width: between the two layers.
-    activation: a key of ``ACTIVATIONS``; another one raises ValueError.
+    width: Width of the input and of the output.
+    hidden_width: Width between the two layers.
+    activation: A key of ``ACTIVATIONS``.
+    Raises ValueError for an unknown activation.
     """
 
     def __init__(self, width: int, hidden_width: int, activation: str) -> None:
@@ -33,5 +34,5 @@ class FeedForward(nn.Module):
         self.output = nn.Linear(hidden_width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Transform every position by itself: [..., width] to [..., width]."""
+        """Transform each position on its own: [..., width] to [..., width]."""
         return self.output(self.activation(self.hidden(x)))  # type: ignore[no-any-return]
