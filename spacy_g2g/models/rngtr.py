@@ -1,4 +1,4 @@
-"""RNGTr: SynTr applied to its own output, which it takes as graph input.
+"""RNGTr: SynTr that takes its own output as graph input.
 
 Mohammadshahi & Henderson 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer for Dependency
 Parsing with Iterative Refinement".
@@ -18,7 +18,7 @@ from torch import Tensor
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
-from .graph_input import added_labels, count_relations, graph_edges, to_edges
+from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .network import NetworkSpec
 from .settings import check_counts
 from .shim import make_model
@@ -72,11 +72,11 @@ def build_rngtr(
 class RNGTr(SynTr):
     """``G_t = decode(score(encode(words, G_{t-1})))`` with the same weights at each t (paper, section 3).
 
-    Between passes heads and labels are arg-max ones, so a graph may have cycles and several roots; the last
-    pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and leaves the
+    Between passes, heads and labels are the arg-max. So a graph may have cycles and several roots. The last
+    pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and then leaves the
     batch.
 
-    In training every pass has its loss, no gradient flows from one pass to the one before, and the gradients
+    In training, each pass has its loss. No gradient flows from one pass to the pass before, and the gradients
     of all passes make one step of the optimizer. The published code makes a step after each pass.
     """
 
@@ -104,20 +104,20 @@ class RNGTr(SynTr):
         self.graph_input = graph_input
 
     def resize_labels(self, n_labels: int) -> None:
-        """Make room for added labels, which as relations begin as any other label."""
+        """Make room for added labels, whose relations begin as those of "any other label"."""
         n_before = self.scorer.n_labels + 1
         super().resize_labels(n_labels)
         self.n_labels += n_labels - n_before
         if self.graph_input:
-            rows = added_labels(self.encoder.config.n_relations, n_before, n_labels - n_before)
+            rows = rows_with_added_labels(self.encoder.config.n_relations, n_before, n_labels - n_before)
             self.encoder.select_relations(rows)
 
     def edges(self, batch: PieceBatch) -> Edges | None:
-        """The graph input of a batch."""
+        """Return the graph input of a batch."""
         return to_edges(graph_edges(batch, self.n_labels), self.device) if self.graph_input else None
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
-        """The loss of SynTr summed over all passes; finished sentences have none."""
+        """Sum the loss of SynTr over all passes; finished sentences have no loss."""
         self._check(batch)
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         scores = self.score(batch, self.edges(batch))
@@ -136,7 +136,7 @@ class RNGTr(SynTr):
         return loss
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
-        """The tree of each sentence after its last pass, with what each pass gave."""
+        """Return the tree of each sentence after its last pass, with the graphs of all passes."""
         self._check(batch)
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
         members: IntArray = np.arange(len(passes))
@@ -155,7 +155,7 @@ class RNGTr(SynTr):
         return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
 
     def is_finished(self, batch: PieceBatch, graphs: Graphs) -> BoolArray:
-        """Whether a pass has left the graph of a sentence as it was, bool [sentences]."""
+        """Find the sentences whose graph a pass did not change, bool [sentences]."""
         if not self.stop or batch.heads is None or batch.labels is None:
             return np.zeros(len(batch.n_words), dtype=np.bool_)
         same: BoolArray = ((batch.heads == graphs.heads) & (batch.labels == graphs.labels)).all(axis=1)

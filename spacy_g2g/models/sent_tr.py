@@ -1,4 +1,4 @@
-"""SentTr: a transition-based parser that encodes the sentence, and with graph input the partial tree.
+"""SentTr: a transition-based parser that encodes the sentence and, with graph input, the partial tree.
 
 Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing",
 section 4.2.
@@ -80,7 +80,7 @@ def build_sent_tr(
 
 
 class SentTr(TransitionNetwork):
-    """The vectors of s2, s1 and b1 are those of their words in the encoded sentence."""
+    """Transition-based parser whose slots s2, s1 and b1 have the vectors of their words in the sentence."""
 
     def __init__(
         self, spec: NetworkSpec, settings: TransitionSettings, *, graph_input: bool, refresh_every: int
@@ -106,7 +106,7 @@ class SentTr(TransitionNetwork):
             self.label_embeddings.resize(n_labels)
 
     def project(self, batch: PieceBatch) -> Tensor:
-        """The classifiers' parts of an empty slot, of ROOT and of each word, for the batch's graphs.
+        """Compute the classifiers' parts of an empty slot, ROOT and each word, given the batch's graphs.
 
         Returns float [sentences, 1 + 1 + words, parts, hidden_width].
         """
@@ -120,7 +120,12 @@ class SentTr(TransitionNetwork):
         return self.classifiers.project(torch.cat([empty, words], 1))
 
     def score_slots(self, table: Tensor, owners: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
-        """Scores of states; owners: int [states], rows of ``project``'s table; slots: int [states, 3]."""
+        """Score states.
+
+        table: Parts from ``project``.
+        owners: int [states], the row of the table for each state.
+        slots: int [states, 3].
+        """
         n_parts = len(self.classifiers.slots)
         places = owners[:, None] * table.shape[1] + slots[:, self.classifiers.slots] + 1
         parts = table.flatten(0, 1)[self.tensor(places), torch.arange(n_parts, device=table.device)]
@@ -128,13 +133,13 @@ class SentTr(TransitionNetwork):
         return exist, relation
 
     def sample(self, actions: IntArray) -> FloatArray:
-        """All states of sampled partial trees; without graph input all states."""
+        """Sample partial trees, with all their states; without graph input take all states."""
         if not self.graph_input:
             return np.asarray(actions != NO_ACTION, dtype=np.float32)
         return sample_groups(self._versions(actions), self.settings.states_per_sentence)
 
     def _versions(self, actions: IntArray) -> IntArray:
-        """Which encoder pass each state needs, int [sentences, steps], -1 after the end."""
+        """Number the encoder pass that each state needs, int [sentences, steps], -1 after the end."""
         arcs = is_arc(actions)
         n_arcs: IntArray = np.cumsum(arcs, axis=1) - arcs
         return np.where(actions == NO_ACTION, -1, n_arcs // self.refresh_every)
@@ -145,14 +150,14 @@ class SentTr(TransitionNetwork):
         samples: Samples,
         steps: Sequence[Step],  # noqa: ARG002
     ) -> tuple[Tensor, Tensor]:
-        """Scores of sampled states, with one encoder pass for all states of one partial tree."""
+        """Score sampled states, with one encoder pass for all states of one partial tree."""
         if not self.graph_input:
             return self.score_slots(self.project(batch), samples.sentences, samples.slots)
         versions = samples.states.n_arcs // self.refresh_every
         keys, first, owners = np.unique(
             np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
         )
-        # Of the states of one pass the first has the tree as it was encoded.
+        # The first state of a pass has the tree that is encoded.
         table = self.project(with_graphs(batch.take(keys[0]), samples.states.take(first)))
         return self.score_slots(table, owners.reshape(-1), samples.slots)
 
@@ -208,6 +213,6 @@ class _TreeReader(Reader):
 
 
 def with_graphs(batch: PieceBatch, states: States) -> PieceBatch:
-    """The batch with the partial trees of states as its graphs."""
+    """Return the batch with the partial trees of states as its graphs."""
     width = int(batch.n_words.max())
     return replace(batch, heads=states.heads[:, :width], labels=states.labels[:, :width])

@@ -22,7 +22,7 @@ from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
 from ..parsing.replay import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
 from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
-from .graph_input import N_UNLABELLED, LabelEmbeddings, both_ways, to_edges, to_label_rows, unlabelled
+from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
 from .shim import make_model
@@ -106,7 +106,7 @@ def build_state_tr(
 
 
 class StateTr(TransitionNetwork):
-    """The vectors of slots are those of their words, or of CLS, in the encoded state."""
+    """Transition-based parser whose slots have the vectors of their words, or of CLS, in the state."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class StateTr(TransitionNetwork):
         reads_buffer: bool,
         pieces: Pieces,
     ) -> None:
-        # CLS stands in the first slot.
+        # The vector of CLS takes the first slot.
         tokens = (S2, S1, B1) if reads_buffer else (S2, S1)
         super().__init__(
             spec,
@@ -137,7 +137,7 @@ class StateTr(TransitionNetwork):
         width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
         self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=std)
-        # A checkpoint's two segments stand for the stack and the rest, and only the difference is new.
+        # A checkpoint's two segments stand for the stack and the rest. Differences are learned.
         self.has_segments = spec.own_encoder.n_segments > 1
         self.segments = nn.Embedding(N_SEGMENTS, width)
         nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
@@ -156,9 +156,10 @@ class StateTr(TransitionNetwork):
                 brick.resize(n_labels)
 
     def fits(self, batch: PieceBatch) -> list[Fit]:
-        """Sentences whose states have more words than the encoder has positions are read in parts.
+        """Return how each sentence was fitted into the encoder.
 
-        Words of which the batch has no more than their first pieces are shortened where they are means.
+        A sentence is read in parts if its states have more words than the encoder has positions. It counts as
+        shortened only if words are means of pieces and some pieces were cut.
         """
         n_longest = batch.n_words + 1 + n_frame(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
@@ -171,9 +172,9 @@ class StateTr(TransitionNetwork):
     # Words
 
     def embed_words(self, batch: PieceBatch) -> Tensor:
-        """The vectors of ROOT, of the words, of SEP and of CLS before they are encoded.
+        """Look up the vectors of ROOT, the words, SEP and CLS before they are encoded.
 
-        Returns [sentences, words + 3, embedding_width].
+        Returns float [sentences, words + 3, embedding_width].
         """
         index = self.tensor(batch.word_index)
         piece_ids = self.tensor(batch.piece_ids)
@@ -188,10 +189,12 @@ class StateTr(TransitionNetwork):
         return torch.cat([vectors, table(self.tensor(frame)).expand(len(vectors), -1, -1)], 1)
 
     def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
-        """Let the words on the stacks take in what a step gave them.
+        """Compose the words on the stacks with their new dependents.
 
-        words: of ``embed_words``; states: those that the step led to.
-        Returns the new vectors of words, shaped alike; words off the stack keep theirs.
+        words: Vectors of the shape that ``embed_words`` returns.
+        states: States that the step led to.
+        step: The step.
+        Returns the new vectors, of the same shape. Words off the stack keep their vectors.
         """
         if self.composition is None:
             return words
@@ -219,9 +222,11 @@ class StateTr(TransitionNetwork):
     ) -> tuple[Tensor, Tensor]:
         """Encode states and score their actions and labels.
 
-        words: of ``embed_words``, composed or not, [rows, words + 3, embedding_width].
-        owners: int [states], which row has the words of each state.
-        slots: int [states, 3]. history: [states, history_width], where there is one.
+        words: float [rows, words + 3, embedding_width], from ``embed_words``, composed or not.
+        owners: int [states], the row that has the words of each state.
+        states: The states.
+        slots: int [states, 3].
+        history: float [states, history_width]; None without a history.
         """
         state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
         vectors = self._encode(words, owners, states, state_input)
@@ -240,7 +245,7 @@ class StateTr(TransitionNetwork):
         return exist, relation
 
     def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
-        """The vectors of all positions of the states' inputs, [states, positions, width]."""
+        """Encode the states' inputs, float [states, positions, width]."""
         vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
         segments = self.tensor(state_input.segments)
         extra = self.segments(segments)
@@ -258,7 +263,7 @@ class StateTr(TransitionNetwork):
         return encoded
 
     def _label_rows(self, states: States, state_input: StateInput) -> IntArray:
-        """Rows of the label embeddings, int [states, positions]: deleted words have those of their arcs."""
+        """Find the label embedding of each position, int [states, positions]: only deleted words have one."""
         rows = np.zeros_like(state_input.words)
         states_, places = np.nonzero(state_input.segments == DELETED)
         words = state_input.words[states_, places]
@@ -272,7 +277,7 @@ class StateTr(TransitionNetwork):
     def score_samples(
         self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
     ) -> tuple[Tensor, Tensor]:
-        """Scores of sampled states."""
+        """Score sampled states."""
         history = None
         if self.history is not None:
             history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.steps)]
@@ -280,7 +285,7 @@ class StateTr(TransitionNetwork):
         return self.score_states(words, owners, samples.states, samples.slots, history)
 
     def _history_of(self, steps: Sequence[Step]) -> Tensor:
-        """The history before each step of the oracle, [sentences, steps, history_width]."""
+        """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
         assert self.history is not None
         actions = np.stack([step.actions for step in steps], axis=1)
         labels = np.stack([step.labels for step in steps], axis=1)
@@ -289,7 +294,7 @@ class StateTr(TransitionNetwork):
         return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
 
     def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
-        """The vectors of words at the samples' steps, and which row has those of each sample."""
+        """Compute the vectors of words at the samples' steps, and the row of each sample."""
         if self.composition is None:
             return words, samples.sentences
         at_steps = []
@@ -305,7 +310,7 @@ class StateTr(TransitionNetwork):
 
 
 class _StateReader(Reader):
-    """Keeps the composed vectors of words, and the history, of each hypothesis."""
+    """Keeps the composed words and the history of each hypothesis."""
 
     def __init__(self, network: StateTr, batch: PieceBatch) -> None:
         self.network = network
@@ -333,10 +338,10 @@ class _StateReader(Reader):
 
 
 def _edges(states: States, state_input: StateInput) -> IntArray:
-    """The unlabelled edges of partial trees between the places of their words, int [4, edges]."""
+    """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
     rows, words = np.nonzero(states.deleted())
     heads = state_input.places[rows, states.heads[rows, words]]
     places = state_input.places[rows, words + 1]
     is_there = (heads >= 0) & (places >= 0)
     rows, heads, places = rows[is_there], heads[is_there], places[is_there]
-    return both_ways(rows, heads, places, *unlabelled(rows))
+    return both_directions(rows, heads, places, *unlabelled(rows))

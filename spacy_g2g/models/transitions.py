@@ -1,8 +1,8 @@
-"""What the transition-based parsers share: learning from an oracle's states, and decoding with a beam.
+"""The base of SentTr and StateTr: learning from an oracle's states, and decoding with a beam.
 
-Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing".
-A network says what it knows of a parser state; two classifiers (``layers.classifiers``) then score the type
-of the next action and, given the direction of an arc, its label.
+Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing". A
+network encodes parser states. Two classifiers (``layers.classifiers``) then score the type of the next
+action, and the label of an arc in either direction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .settings import check_counts
 from .types import Fit, Parse, Tree, pad_trees
 from .wordpieces import PieceBatch
 
-# SWAP begins as the rare action that it is: an untrained parser that likes it takes O(n^2) actions.
+# Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
 
 
@@ -58,13 +58,15 @@ class TransitionSettings:
 
 
 class Reader(ABC):
-    """What a network makes of the states of a batch while it decodes."""
+    """A network's view of the parser states of a batch, while it decodes."""
 
     @abstractmethod
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
-        """Scores of actions and labels, as by ``TransitionClassifiers``, for some of the states.
+        """Score actions and labels for some of the states; see ``TransitionClassifiers``.
 
-        rows: int [n]; slots: int [n, 3], those of these rows.
+        states: All states.
+        rows: int [n], the states to score.
+        slots: int [n, 3], the slots of these states.
         """
 
     @abstractmethod
@@ -72,13 +74,18 @@ class Reader(ABC):
         """Go on with the hypotheses in these rows, which may repeat."""
 
     def advance(self, states: States, step: Step) -> None:  # noqa: B027
-        """Follow a step that has led to these states."""
+        """Follow a step that led to these states."""
 
 
 class TransitionNetwork(Network):
-    """A transition-based parser; a subclass reads parser states.
+    """A transition-based parser. A subclass encodes parser states.
 
-    exist_slots, relation_slots: those that Exist and that Relation reads.
+    spec: Facts that the network is built from.
+    settings: Settings of all transition-based parsers.
+    exist_slots: Slots that the classifier of actions reads.
+    relation_slots: Slots that the classifier of labels reads.
+    n_relations: Number of relations of the graph input; 0 for no graph input.
+    history_width: Width of the history's vector; 0 for no history.
     """
 
     needs_trees = True
@@ -118,7 +125,7 @@ class TransitionNetwork(Network):
     def score_samples(
         self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
     ) -> tuple[Tensor, Tensor]:
-        """Scores of actions and labels of sampled states."""
+        """Score the actions and labels of sampled states."""
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
@@ -126,22 +133,22 @@ class TransitionNetwork(Network):
         self.actions = ArcActions(n_labels)
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
-        """Which gold trees an oracle can build: whole ones, without SWAP projective ones."""
+        """Find the gold trees that the oracle can build: complete trees, and without SWAP projective ones."""
         heads, _ = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
         return (lengths > 0) & oracle.can_learn(heads, lengths, self.settings.swap)
 
     @property
     def n_hypotheses(self) -> int:
-        """The width of the beam."""
+        """Width of the beam."""
         return self.settings.beam_width
 
     # Training
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
-        """Cross-entropy of the oracle's actions and labels, summed over states.
+        """Sum the cross-entropy of the oracle's actions and labels over states.
 
-        With ``states_per_sentence`` the expectation over the samples is the loss of all states.
+        With ``states_per_sentence`` the expected value is the loss of all states.
         """
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         actions = oracle.oracle_actions(heads, batch.n_words, self.settings.swap)
@@ -150,9 +157,11 @@ class TransitionNetwork(Network):
     def loss_of_samples(
         self, batch: PieceBatch, actions: IntArray, labels: IntArray, weights: FloatArray
     ) -> Tensor:
-        """The weighted loss of the states with a weight above 0.
+        """Sum the weighted loss of the states with a weight above 0.
 
-        actions: int [sentences, steps]; labels: int [sentences, words], of words' arcs.
+        batch: The sentences.
+        actions: int [sentences, steps], from the oracle.
+        labels: int [sentences, words], the gold labels of the words' arcs.
         weights: float [sentences, steps].
         """
         steps = list(replay(actions, labels, batch.n_words))
@@ -175,7 +184,7 @@ class TransitionNetwork(Network):
         return loss
 
     def sample(self, actions: IntArray) -> FloatArray:
-        """Weights of an oracle's states, float [sentences, steps]; 0 for those that are not sampled."""
+        """Return the weights of the oracle's states, float [sentences, steps]; 0 for states left out."""
         return sample_groups(
             np.where(actions == NO_ACTION, -1, np.arange(actions.shape[1])), self.settings.states_per_sentence
         )
@@ -206,7 +215,7 @@ class TransitionNetwork(Network):
         return parses
 
     def fits(self, batch: PieceBatch) -> list[Fit]:
-        """How each sentence went through the encoder."""
+        """Return how each sentence was fitted into the encoder."""
         return batch.fits
 
     def _choices(self, reader: Reader, states: States, rows: IntArray) -> Choices:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from spacy_g2g.models.graph_input import (
     LabelEmbeddings,
-    added_labels,
     count_relations,
     graph_edges,
+    rows_with_added_labels,
     to_edges,
     to_label_rows,
     unlabelled_graph,
@@ -160,7 +160,7 @@ def test_added_labels_begin_as_any_other_label(place: int, n_added: int, expecte
     labels = ["a", "b", "x", "other", "sub-word"]
     table = [f"{label} {way}" for way in ("down", "up") for label in labels]
     assert len(table) == count_relations(3)
-    rows = added_labels(len(table), place, n_added)
+    rows = rows_with_added_labels(len(table), place, n_added)
     found = [table[row] for row in rows.tolist()]
     assert found == [f"{label} {way}" for way in ("down", "up") for label in expected]
     assert len(found) == count_relations(3 + n_added)
