@@ -17,10 +17,11 @@ from torch import Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
-from ..layers.decoder import HEAD_VIEWS, Positions, StateDecoder
+from ..layers.decoder import StateDecoder
 from ..layers.decoder_cache import Cache
 from ..layers.dropout import Dropout
 from ..layers.encoder import EncoderConfig, EncoderLayer
+from ..layers.state_attention import HEAD_VIEWS, Positions
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import ActionMachines, Beam, Choices, Found, Sequences
 from .settings import check_counts
@@ -38,9 +39,9 @@ AnyActionMachines = TypeVar("AnyActionMachines", bound=ActionMachines)
 class ActionSettings:
     """Sizes and settings of an ``ActionTransformer``; raises ValueError for what makes none.
 
-    state_heads: what the first heads of cross-attention are tied to, keys of ``layers.decoder.HEAD_VIEWS``.
-    state_positions: tied heads know the places of words in stack and buffer.
-    n_encoder_layers, n_layers: of the encoder and of the decoder.
+    state_heads: what the first heads of cross-attention are tied to, keys of
+    ``layers.state_attention.HEAD_VIEWS``. state_positions: tied heads know the places of words in stack and
+    buffer. n_encoder_layers, n_layers: of the encoder and of the decoder.
     width, n_heads, hidden_width: of both; hidden_width is that of feed-forward networks.
     dropout: rate on all vectors.
     label_smoothing: the share of each step's probability that is spread over its valid actions.

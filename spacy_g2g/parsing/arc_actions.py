@@ -126,7 +126,7 @@ class ArcMachines(ActionMachines):
 def state_positions(states: States) -> tuple[IntArray, IntArray]:
     """Find ROOT and the words in the stack and in the buffer.
 
-    Returns int [states, words + 1] each, positions as in ``layers.decoder.Positions``.
+    Returns int [states, words + 1] each, positions as in ``layers.state_attention.Positions``.
     """
     columns = np.arange(states.stack.shape[1])
     positions = np.full((2, *states.stack.shape), -1)

@@ -61,7 +61,7 @@ class Sequences(NamedTuple):
     """Sequences of actions, and the state of the machine before each action.
 
     actions: int [sentences, steps], -1 after the last action.
-    stack, buffer: int [sentences, steps, words], positions as in ``layers.decoder.Positions``.
+    stack, buffer: int [sentences, steps, words], positions as in ``layers.state_attention.Positions``.
     valid: bool [all steps, actions], the valid actions of all steps but padding, sentence by sentence.
     """
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.decoder import HEAD_VIEWS, Positions, StateAttention, StateDecoder, sinusoids
+from spacy_g2g.layers.decoder import StateDecoder
+from spacy_g2g.layers.state_attention import HEAD_VIEWS, Positions, StateAttention, sinusoids
 
 WIDTH, N_HEADS, D = 16, 4, 4
 VARIANTS: list[tuple[list[str], bool]] = [

@@ -135,7 +135,7 @@ def literal_scores(
 
 
 def stack_transformer_places(stack: torch.Tensor, buffer: torch.Tensor) -> Any:
-    from spacy_g2g.layers.decoder import Positions
+    from spacy_g2g.layers.state_attention import Positions
 
     return Positions(stack, buffer)
 

@@ -178,7 +178,7 @@ def root_first(of_words: IntArray) -> IntArray:
 
 
 def state_positions(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Convert what ``State.places`` returns to ``layers.decoder.Positions``, int [..., words + 1] each."""
+    """Convert what ``State.places`` returns to positions as the decoder reads them, int [..., words + 1]."""
     return np.where(places == ON_STACK, depths, -1), np.where(places == IN_BUFFER, depths, -1)
 
 

@@ -13,7 +13,7 @@ from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import State
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
-from spacy_g2g.layers.decoder import Positions
+from spacy_g2g.layers.state_attention import Positions
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
 
