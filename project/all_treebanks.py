@@ -1,7 +1,9 @@
-"""Run workflows for each UD treebank of the papers: `every.py WORKFLOW... [--vars.gpu 0 ...]`.
+"""Run workflows for each UD treebank of the papers.
 
-Options are those of `spacy project run`. A treebank that fails does not keep the others from running; which
-ones failed is said at the end. Run again, it does what is not done.
+    python -m project.all_treebanks WORKFLOW... [--vars.gpu 0 ...]
+
+Options are those of `spacy project run`. If a treebank fails, the others still run, and the command names it
+at the end. A second run does only what is not up to date.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(treebank: str, workflow: str, options: Sequence[str]) -> bool:
+    """Run a workflow for a treebank; return whether it succeeded."""
     command = [sys.executable, "-m", "spacy", "project", "run", workflow, str(ROOT)]
     done = subprocess.run([*command, "--vars.treebank", treebank, *options], check=False)
     return done.returncode == 0
@@ -31,7 +34,7 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit(__doc__)
     failed = []
     for treebank in papers_treebanks():
-        # A workflow builds on those before it.
+        # A workflow needs the workflows before it.
         if not all(run(treebank, workflow, options) for workflow in workflows):
             failed.append(treebank)
             msg.fail(f"{treebank} failed")

@@ -4,10 +4,10 @@
     python -m project.amr_data fetch NAME FOLDER --train SOURCE --dev SOURCE [--test SOURCE]
     python -m project.amr_data convert FOLDER OUTPUT [--words tokenizer] [--lang en]
 
-A SOURCE is a URL, or the path of a file or of a folder of files (.txt, .amr). IDS are ids and ranges of them
-with white space between, as in "lpp_1943.289..1562". FOLDER gets train.txt, dev.txt and perhaps test.txt, and
-OUTPUT the same as .spacy, without the AMRs that can't be read. What is done already is left as it is; what
-was downloaded is not asked for again as long as FOLDER is there.
+A SOURCE is a URL, or the path of a file or of a folder of files (.txt, .amr). IDS are ids and ranges of ids,
+separated by white space, as in "lpp_1943.289..1562". FOLDER gets train.txt, dev.txt and perhaps test.txt.
+OUTPUT gets the same as .spacy, without the AMRs that can't be read. Outputs that are up to date are left as
+they are, and nothing is downloaded twice as long as FOLDER exists.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from spacy_g2g.cli.convert_amr import convert_amr
 
 from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
-from .up_to_date import is_done, made_from, mark_done
+from .up_to_date import is_up_to_date, record_sources, sources_of
 
-#: Seconds without an answer until a download is given up.
+#: Seconds without an answer before a download is given up.
 TIMEOUT = 60
-#: Of corpora whose language code is not given.
+#: Language code of corpora without one.
 LANG = "en"
 WORDS = ("file", "tokenizer")
 
@@ -48,14 +48,15 @@ _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 class AmrDataError(Exception):
-    """What is wrong with an AMR corpus, and what was expected."""
+    """An AMR corpus is not as expected; the message says what is wrong and what was expected."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Where a set is from.
+    """Source of a set.
 
-    source: A URL or path. ids: Which AMRs of it, as ``select_ids`` reads them; none for all.
+    source: URL or path.
+    ids: Ids and ranges of ids, which ``select_ids`` reads; none for all AMRs.
     """
 
     source: str
@@ -63,9 +64,12 @@ class Part:
 
 
 def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, Part]:
-    """Where each set is from: sources by set, if there is any, else ids by set of one source.
+    """Return the source of each set.
 
-    Raises AmrDataError where there is no training or no development set.
+    data: Source of all sets.
+    sources: Sources by set. If any is given, ``data`` is not used.
+    ids: Ids in ``data``, by set.
+    Raises AmrDataError without a training or a development set.
     """
     given = {split: source for split, source in sources.items() if source not in UNSET}
     parts = {split: Part(source) for split, source in given.items()}
@@ -83,19 +87,23 @@ def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) 
 
 
 def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str) -> None:
-    """Put the sets of a corpus into a folder as train.txt, dev.txt and test.txt, or nothing at all.
+    """Put the sets of a corpus into a folder as train.txt, dev.txt and test.txt: all of them or nothing.
 
-    Raises AmrDataError for what is not there, is no AMRs, or has none of the ids.
+    name: Name of the corpus.
+    folder: Folder to make.
+    parts: Source of each set.
+    data_license: Licence of the data.
+    Raises AmrDataError if a source can't be read, has no AMRs, or has none of the ids.
     """
     sources = list(dict.fromkeys(part.source for part in parts.values()))
-    # file:// addresses are paths, so that a change is seen.
+    # A file:// address is read as a path, so that a change of the file is seen.
     paths = {source: local_path(source) for source in sources}
     files = {source: _files_at(path) for source, path in paths.items() if path is not None}
-    made = made_from(
+    made = sources_of(
         {str(file): file for found in files.values() for file in found},
         name=name, license=data_license, parts={split: [p.source, *p.ids] for split, p in parts.items()},
     )  # fmt: skip
-    if is_done(folder, made):
+    if is_up_to_date(folder, made):
         return
     texts = {
         source: "\n\n".join(map(_read, files[source])) if source in files else _download(source)
@@ -117,7 +125,7 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
         if folder.exists():
             folder.rename(temporary / "old")
         staged.rename(folder)
-    mark_done(folder, made)
+    record_sources(folder, made)
 
 
 def _files_at(path: Path) -> list[Path]:
@@ -147,7 +155,7 @@ def _download(url: str) -> str:
 
 
 def _check(content: bytes, source: str) -> str:
-    """The text of a file, if it is one of AMRs."""
+    """Return the text of a file; raise AmrDataError if it has no AMRs."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -171,9 +179,9 @@ def _start(text: str) -> str:
 
 
 def _write_set(path: Path, split: str, part: Part, text: str) -> dict[str, Any]:
-    """Write the AMRs of a set as they stand in their file. Gives source, checksum, ids and number."""
+    """Write the AMRs of a set unchanged; return source, checksum, ids and number."""
     blocks = _EMPTY_LINES.split(text.strip())
-    # Not the comments that a file begins with.
+    # The comments at the start of a file are no block.
     blocks = [block for block in blocks if _GRAPH.search(block) or _id(block)]
     if part.ids:
         is_wanted, ids = _selection(part.ids), [_id(block) for block in blocks]
@@ -203,20 +211,26 @@ def _id(block: str) -> str:
 
 
 def convert(folder: Path, output: Path, words: str, lang: str) -> None:
-    """Write the sets that were fetched as .spacy files, without the AMRs that can't be read."""
+    """Write the fetched sets as .spacy files, without the AMRs that can't be read.
+
+    folder: Folder that ``fetch`` made.
+    output: Folder for the files.
+    words: "file" for the words in the file, "tokenizer" to tokenize the text.
+    lang: Language code of the tokenizer.
+    """
     lang = choose_language(lang, read_source(folder))
     for split in SPLITS:
         source, target = folder / f"{split}.txt", output / f"{split}.spacy"
         if not source.exists():
             target.unlink(missing_ok=True)
             continue
-        made = made_from({"amrs": source}, words=words, lang=lang)
-        if is_done(target, made):
+        made = sources_of({"amrs": source}, words=words, lang=lang)
+        if is_up_to_date(target, made):
             continue
         options = AmrOptions(gold_tokens=words == "file", on_error="skip")
         with user_errors():
             counts = convert_amr([source], target, options, lang=lang, silent=False)
-        mark_done(target, made)
+        record_sources(target, made)
         left_out = f"{len(counts.skipped)} left out"
         msg.good(f"{target}: {counts.amrs} AMRs, {counts.words} words, {left_out}")
 
@@ -245,7 +259,7 @@ def main(given: list[str] | None = None) -> None:
     if args.command == "convert":
         convert(args.folder, args.output, args.words, args.lang)
         return
-    # Leaves as by an error, so that what is half done is removed.
+    # Exit as by an error, so that files of an unfinished download are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     try:
         sources = {split: getattr(args, split) for split in SPLITS}

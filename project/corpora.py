@@ -1,6 +1,8 @@
-"""Convert a treebank's training and development sets: `corpora.py FOLDER OUTPUT [--n-sents N]`.
+"""Convert a treebank's training and development sets to spaCy's format.
 
-What is converted already is left as it is.
+    python -m project.corpora FOLDER OUTPUT [--n-sents N]
+
+Sets that are up to date are left as they are.
 """
 
 from __future__ import annotations
@@ -13,16 +15,22 @@ from wasabi import msg
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert import convert
 
-from .up_to_date import is_done, made_from, mark_done
+from .up_to_date import is_up_to_date, record_sources, sources_of
 
 
 def convert_once(source: Path, output: Path, n_sents: int) -> None:
-    sources = made_from({"treebank": source}, n_sents=n_sents)
-    if is_done(output, sources):
+    """Convert a file, unless the output is up to date.
+
+    source: CoNLL-U file.
+    output: .spacy file.
+    n_sents: Number of sentences in each Doc.
+    """
+    sources = sources_of({"treebank": source}, n_sents=n_sents)
+    if is_up_to_date(output, sources):
         return
     with user_errors():
         counts = convert([source], output, n_sents=n_sents, silent=False)
-    mark_done(output, sources)
+    record_sources(output, sources)
     msg.good(f"{output}: {counts.sentences} sentences, {counts.words} words, {counts.docs} Docs")
 
 
@@ -30,7 +38,7 @@ def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__)
     cli.add_argument("folder", type=Path, help="folder with train.conllu and dev.conllu")
     cli.add_argument("output", type=Path, help="folder for train.spacy and dev.spacy")
-    cli.add_argument("--n-sents", type=int, default=1, help="sentences a Doc")
+    cli.add_argument("--n-sents", type=int, default=1, help="sentences in each Doc")
     args = cli.parse_args()
     for split in ("train", "dev"):
         convert_once(args.folder / f"{split}.conllu", args.output / f"{split}.spacy", args.n_sents)

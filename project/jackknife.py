@@ -1,10 +1,11 @@
-"""Parse a training set by parsers that have not seen it: `jackknife.py TRAIN OUTPUT --dev DEV ...`.
+"""Parse a training set with parsers that have not seen it.
 
-TRAIN (.spacy or .conllu) is dealt to folds; for each fold a parser is trained on all the others and parses
-it. OUTPUT (.conllu or .spacy) has the whole training set in its order with the predicted trees, as the
-`predicted` corpus of spacy_g2g.RefinerCorpus.v1. A parser's trees on its own training sentences would be
-better than those that a refiner gets later. Run again after an interruption, it keeps the folds that are
-parsed.
+    python -m project.jackknife TRAIN OUTPUT --dev DEV [--folds 5] ...
+
+TRAIN (.spacy or .conllu) is split into folds. For each fold, a parser is trained on the other folds and
+parses it. OUTPUT (.conllu or .spacy) has the whole training set in its order, with the predicted trees: it is
+the `predicted` corpus of spacy_g2g.RefinerCorpus.v1. A parser's trees on its own training sentences would be
+better than the trees that a refiner gets later. A run after an interruption keeps the parsed folds.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
 
-from .train import CONFIG, count_corpus
+from .train import CONFIG, add_training_arguments, count_corpus
 from .training_config import (
     BEST,
     choose_config,
@@ -45,12 +46,21 @@ from .treebank_settings import choose_encoder, choose_language, read_source
 from .up_to_date import digest
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
-#: Arguments that the trees depend on, beside files.
+#: Names of the arguments that the trees depend on, beside files.
 SETTINGS = ("encoder", "lang", "steps", "epochs", "folds", "block", "seed")
 
 
 def deal(n_docs: int, n_folds: int, block: int, seed: int) -> list[list[int]]:
-    """Sorted numbers of the Docs of each fold: blocks of Docs in a row, shuffled and dealt in turn."""
+    """Return the sorted numbers of the Docs in each fold.
+
+    Blocks of successive Docs are shuffled and dealt to the folds in turn.
+
+    n_docs: Number of Docs.
+    n_folds: Number of folds.
+    block: Number of Docs in a block.
+    seed: Seed of the shuffling.
+    Raises SystemExit for fewer than 2 folds, or fewer blocks than folds.
+    """
     starts = list(range(0, n_docs, block)) if block > 0 else []
     if n_folds < 2 or len(starts) < n_folds:
         raise SystemExit(
@@ -63,7 +73,7 @@ def deal(n_docs: int, n_folds: int, block: int, seed: int) -> list[list[int]]:
 
 
 def write_docs(docs: Sequence[Doc], path: Path) -> None:
-    """Write Docs as .spacy or .conllu."""
+    """Write Docs as .spacy or .conllu, by the suffix."""
     with atomic_path(path) as temporary:
         if path.suffix == ".spacy":
             DocBin(docs=docs, store_user_data=True).to_disk(temporary)
@@ -74,32 +84,39 @@ def write_docs(docs: Sequence[Doc], path: Path) -> None:
 
 
 def without_tree(doc: Doc) -> Doc:
-    """A copy without the gold tree, which a pipeline could read."""
+    """Return a copy of a Doc without its gold tree, which a pipeline could read."""
     copy = unparsed_copy(doc, list(TOKEN_ANNOTATIONS))
     copy.user_data = doc.user_data
     return copy
 
 
 def las(predicted: Sequence[Doc], gold: Sequence[Doc]) -> float:
-    """Labelled attachment score in percent; 0 where there are no gold trees."""
+    """Return the labelled attachment score in percent; 0 without gold trees."""
     pairs = zip(predicted, gold, strict=True)
     return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
 
 
 def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]:
-    """The parsed Docs of a fold, which must have the words of its gold Docs."""
+    """Read the parsed Docs of a fold.
+
+    Raises SystemExit if they do not have the words of the gold Docs.
+    """
     docs = list(read_docs([folder / PREDICTED], vocab))
     if [[token.text for token in doc] for doc in docs] != [[token.text for token in doc] for doc in gold]:
-        raise SystemExit(
-            f"{folder / PREDICTED} is not of this training set and these folds: delete {folder}."
-        )
+        raise SystemExit(f"{folder / PREDICTED} has other words than this fold: delete {folder}.")
     return docs
 
 
 def parse_fold(
     folder: Path, learned: Sequence[Doc], held_out: Sequence[Doc], args: argparse.Namespace
 ) -> None:
-    """Train on ``learned`` and parse ``held_out``; the parser is deleted afterwards."""
+    """Train a parser on some Docs, parse the others, and delete the parser.
+
+    folder: Folder of the fold.
+    learned: Docs to train on.
+    held_out: Docs to parse.
+    args: Arguments of the command.
+    """
     write_docs(learned, folder / LEARNED)
     write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
     path = choose_config(args.config, args.encoder)
@@ -116,7 +133,10 @@ def parse_fold(
 
 
 def check_settings(work: Path, args: argparse.Namespace) -> None:
-    """Record what the trees depend on, or stop where the folder has folds made with other settings."""
+    """Record what the trees depend on.
+
+    Raises SystemExit if the folder has folds of other settings.
+    """
     config = choose_config(args.config, args.encoder)
     files = {"train": args.train, "dev": args.dev, "config": config}
     settings = {name: digest(Path(path)) for name, path in files.items()}
@@ -126,15 +146,15 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
     different = sorted(name for name in settings if found.get(name) != settings[name])
     if different:
         raise SystemExit(
-            f"{work} has folds made with other settings: {', '.join(different)}. Expected the same ones, or "
-            "another --work folder."
+            f"{work} has folds made with other settings: {', '.join(different)}. Expected the same settings, "
+            "or another --work folder."
         )
     work.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
 
 
 def jackknife(args: argparse.Namespace) -> float:
-    """Write the predicted trees of the training set; gives their LAS. Arguments as of the command."""
+    """Write the predicted trees of the training set; return their LAS. Arguments are the command's."""
     check_suffix(args.output, [".conllu", ".spacy"])
     source = read_source(args.data)
     args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
@@ -162,30 +182,18 @@ def jackknife(args: argparse.Namespace) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("train", type=Path, help="training corpus, .spacy or .conllu")
-    parser.add_argument("output", type=Path, help="file for the same with predicted trees, .conllu or .spacy")
-    parser.add_argument("--dev", required=True, help="corpus to choose each parser's best step on")
-    parser.add_argument("--folds", type=int, default=5, help="number of folds, and of parsers")
-    parser.add_argument("--block", type=int, default=10, help="Docs in a row that stay in one fold")
-    parser.add_argument("--seed", type=int, default=0, help="of the dealing of blocks to folds")
-    parser.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
-    parser.add_argument("--data", type=Path, help="folder of the treebank, which says its name and language")
-    parser.add_argument(
-        "--encoder",
-        default="",
-        help="hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none",
-    )
-    parser.add_argument("--lang", default="", help="language code of the pipeline; empty for the treebank's")
-    parser.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
-    parser.add_argument(
-        "--epochs", type=float, default=0, help="the steps of so many epochs; 0 for the config's"
-    )
-    parser.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
-    parser.add_argument("--work", type=Path, help="folder for the folds; beside the output if not given")
-    jackknife(parser.parse_args(arguments))
+    """Run the command."""
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = cli.add_argument
+    add("train", type=Path, help="training corpus, .spacy or .conllu")
+    add("output", type=Path, help="file for the same with predicted trees, .conllu or .spacy")
+    add("--dev", required=True, help="corpus to choose each parser's best step on")
+    add("--folds", type=int, default=5, help="number of folds, and of parsers")
+    add("--block", type=int, default=10, help="successive Docs that stay in one fold")
+    add("--seed", type=int, default=0, help="seed of the dealing of blocks to folds")
+    add("--work", type=Path, help="folder for the folds; beside the output if not given")
+    add_training_arguments(cli)
+    jackknife(cli.parse_args(arguments))
 
 
 if __name__ == "__main__":

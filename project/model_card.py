@@ -1,4 +1,4 @@
-"""What a package says of its pipeline: meta.json and the model card, from what training and scoring noted."""
+"""meta.json and model card of a package, from the facts of training and scoring."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
 AMR_METRICS = ("Smatch", "Concepts")
 METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
 AMR_PARSER = "amr_parser"
-#: Components that annotate columns which others leave empty.
+#: Components that predict tags, morphology or lemmas.
 TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "attribute_ruler")
-#: What components have learned.
+#: Tasks of components, for the description.
 TASKS = {
     "senter": "sentence boundaries",
     "tagger": "tags",
@@ -29,7 +29,7 @@ TASKS = {
     "rng_refiner": "dependency trees",
     AMR_PARSER: "AMRs",
 }
-#: What a package says of its treebank, beside the address.
+#: Facts about the treebank in a package, beside the address.
 TREEBANK_FACTS = ("kind", "treebank", "tag", "commit", "license", "date")
 SET_NAMES = {
     "dev": "development set",
@@ -51,18 +51,19 @@ AMR_NOTES = (
 def complete_meta(
     meta: Mapping[str, Any], facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
 ) -> dict[str, Any]:
-    """A pipeline's meta with what its package says.
+    """Return the pipeline's meta with description, licences, sources, scores and facts.
 
-    facts: As of facts.json of the metrics.
-    scores: JSON of `g2g evaluate`, by set.
-    size: Of the pipeline, in bytes.
+    meta: Content of the pipeline's meta.json.
+    facts: Content of facts.json of the metrics.
+    scores: Output of `g2g evaluate`, by set.
+    size: Size of the pipeline in bytes.
     """
     treebank, training = facts.get("treebank", {}), facts.get("training", {})
     name = treebank_name(treebank)
     performance = dict(meta.get("performance", {}))
     for letter, rate in {"p": "precision", "r": "recall", "f": "f1"}.items():
         if "Smatch" in scores.get("dev", {}):
-            # Training has noted those of the last evaluation, not of the mean of the best weights.
+            # Training recorded the scores of its last evaluation, not those of the averaged weights.
             performance[f"smatch_{letter}"] = scores["dev"]["Smatch"][rate]
     for split, metrics in scores.items():
         shown = metrics_of(split, meta.get("pipeline", []))
@@ -91,7 +92,7 @@ def complete_meta(
 
 
 def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
-    """Metrics of what a pipeline annotates, of a set that is read from gold words or from text."""
+    """Return the metrics for a pipeline and a set, which is read from gold words or from text."""
     if AMR_PARSER in pipeline:
         return AMR_METRICS
     tokens = TOKEN_METRICS if set(TAGGERS) & set(pipeline) else ()
@@ -100,7 +101,7 @@ def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
 
 
 def treebank_name(treebank: Mapping[str, Any]) -> str:
-    """Name and tag."""
+    """Return name and tag of a treebank."""
     return " ".join(filter(None, [treebank.get("treebank", "data that was not noted"), treebank.get("tag")]))
 
 
@@ -114,7 +115,7 @@ def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[d
 
 
 def model_card(meta: Mapping[str, Any]) -> str:
-    """The README.md of a package, of what `complete_meta` made."""
+    """Return the README.md of a package, from the meta that ``complete_meta`` returned."""
     facts = meta["spacy_g2g"]
     parts = [
         f"# {meta['lang']}_{meta['name']} {meta['version']}",
@@ -157,7 +158,7 @@ def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[s
 
 
 def score_rows(performance: Mapping[str, Any]) -> Table:
-    """A table of percentages: a row a set, the metrics that some set has."""
+    """Return a table of percentages with a row for each set and a column for each known metric."""
     metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in SET_NAMES)]
     rows = [("", *(metric.replace("_nopunct", " without punctuation") for metric in metrics))]
     for split, name in SET_NAMES.items():

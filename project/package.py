@@ -1,8 +1,10 @@
-"""Package a trained pipeline with its model card: `package.py MODEL FOLDER METRICS OUTPUT --name N ...`.
+"""Package a trained pipeline with its model card.
 
-OUTPUT gets what `spacy package` makes, a folder with a wheel in `dist`. Before that the pipeline's meta.json
-is given a description, licences, sources, scores and what is known of the training, and a README.md that says
-the same is written (project/model_card.py). What is packaged already is left as it is.
+    python -m project.package MODEL FOLDER METRICS OUTPUT --name NAME --version VERSION
+
+OUTPUT gets the folder that `spacy package` makes, with a wheel in `dist`. First the pipeline's meta.json gets
+a description, licences, sources, scores and the facts of its training, and a README.md says the same
+(project/model_card.py). A package that is up to date is left as it is.
 """
 
 from __future__ import annotations
@@ -17,13 +19,21 @@ from spacy.cli.package import package
 
 from .model_card import complete_meta, model_card
 from .treebank_settings import read_source
-from .up_to_date import is_done, made_from, mark_done, read_facts
+from .up_to_date import is_up_to_date, read_facts, record_sources, sources_of
 
 SETS = ("dev", "test", "dev_raw", "test_raw")
 
 
 def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, version: str) -> None:
-    """A copy of a pipeline (by hard links where there are any) with its card, for `spacy package`."""
+    """Copy a pipeline, by hard links if possible, and add its card.
+
+    model: Folder of the pipeline.
+    data: Folder of the treebank, with its licence.
+    metrics: Folder of the scores.
+    folder: Folder to make, for `spacy package`.
+    name: Name of the package, after the language code.
+    version: Version of the package.
+    """
     shutil.copytree(model, folder, copy_function=_link)
     meta = json.loads((model / "meta.json").read_text(encoding="utf8"))
     paths = {split: metrics / f"{split}.json" for split in SETS}
@@ -52,18 +62,19 @@ def _link(source: str, target: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)  # not into the file that a hard link shares
+    path.unlink(missing_ok=True)  # a hard link shares the file
     path.write_text(text, encoding="utf8")
 
 
 def make_package(args: argparse.Namespace) -> None:
+    """Make the wheel, unless it is up to date. Arguments are those of the command."""
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
     inputs |= {f"metrics_{path.stem}": path for path in sorted(args.metrics.glob("*.json"))}
-    made = made_from(inputs, name=args.name, version=args.version)
+    made = sources_of(inputs, name=args.name, version=args.version)
     lang = json.loads((args.model / "meta.json").read_text(encoding="utf8"))["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
     output = args.output / f"{name}-{args.version}"
-    if is_done(output, made):
+    if is_up_to_date(output, made):
         return
     unfinished = args.output / ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -77,7 +88,7 @@ def make_package(args: argparse.Namespace) -> None:
         (unfinished / output.name).rename(output)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    mark_done(output, made)
+    record_sources(output, made)
 
 
 def main() -> None:

@@ -1,6 +1,8 @@
-"""Tables over all treebanks that were scored, beside the papers': `report.py METRICS TABLES.md TABLES.html`.
+"""Make tables of all treebanks that were scored, beside the figures of the papers.
 
-METRICS has a folder for each run, as project/score.py writes them. Figures of the papers are those of
+    python -m project.report METRICS TABLES.md TABLES.html
+
+METRICS has a folder for each run, which project/score.py wrote. The papers' figures are those in
 `assets/papers.json`, which names paper, table and column of each.
 """
 
@@ -23,7 +25,7 @@ from .treebank_settings import read_table
 from .up_to_date import FACTS
 
 PAPERS = Path(__file__).parent.parent / "assets" / "papers.json"
-#: Names in scores of a metric with and without punctuation.
+#: Names of the metrics without punctuation, by the metrics with it.
 WITHOUT = {"UAS": "UAS_nopunct", "LAS": "LAS_nopunct"}
 NONE = "-"
 OURS = "this library"
@@ -35,7 +37,9 @@ Scores = Mapping[str, Mapping[str, Any]]
 class Run:
     """Scores of a parser, its refiner and a whole pipeline, trained on one treebank.
 
-    scores: By kind (see `score.py`) and set, as `g2g evaluate` writes them. facts: By kind.
+    name: Name of the run.
+    scores: Output of `g2g evaluate`, by kind of pipeline (see ``score.KINDS``) and set.
+    facts: Facts about the scores, by kind.
     """
 
     name: str
@@ -44,22 +48,30 @@ class Run:
 
     @property
     def treebank(self) -> dict[str, Any]:
+        """Facts about the treebank; an empty dictionary without any."""
         return next((f["treebank"] for f in self.facts.values() if f.get("treebank")), {})
 
     @property
     def title(self) -> str:
-        """Its name, with the tag where it is a release."""
+        """Name of the run, with the tag of the treebank's release."""
         tag = self.treebank.get("tag", "")
         return f"{self.name} {tag}".strip()
 
     def percent(self, kind: str, split: str, metric: str) -> float | None:
+        """Return a score in percent; None if it is not known."""
         score = self.scores.get(kind, {}).get(split, {}).get(metric)
         return None if score is None else 100 * score["f1"]
 
 
 @dataclass
 class Section:
-    """A table with its title, what is said of it, and the groups of its columns after the first."""
+    """A table.
+
+    title: Title of the section.
+    note: Note below the title.
+    rows: Rows of cells; the first is the head.
+    groups: Titles of groups of columns, and the number of columns in each.
+    """
 
     title: str
     note: str
@@ -68,7 +80,7 @@ class Section:
 
 
 def read_runs(metrics: Path) -> list[Run]:
-    """Runs in the order of the table of treebanks, then by name."""
+    """Read runs, in the order of the table of treebanks and then by name."""
     runs: dict[str, Run] = {}
     for folder in sorted(path for path in metrics.iterdir() if path.is_dir()):
         files = {path.stem: path for path in folder.glob("*.json")}
@@ -89,6 +101,11 @@ def read_runs(metrics: Path) -> list[Run]:
 
 
 def make_sections(runs: Sequence[Run], papers: Mapping[str, Any]) -> list[Section]:
+    """Return the sections that have rows.
+
+    runs: Runs to show.
+    papers: Content of assets/papers.json.
+    """
     ud, penn = papers["ud"], papers["penn"]
     kinds = [kind for kind in KINDS if any(kind in run.scores for run in runs)]
     sections = []
@@ -122,9 +139,17 @@ def _beside_papers(
     tables: Sequence[Mapping[str, Any]],
     tag: str | None,
 ) -> Section:
-    """Our figures and those of tables of the papers, with averages over the treebanks of both.
+    """Return our figures and the papers', with averages over the treebanks that both have.
 
-    Runs of a treebank have suffixes after its name: each suffix has an average of its own.
+    Runs of a treebank may have suffixes after its name. Each suffix has an average of its own.
+
+    title: Title of the section.
+    note: Note below the title.
+    runs: Runs to show.
+    kinds: Kinds of pipelines, a column each.
+    name: Name of the metric in our scores.
+    tables: Tables of the papers.
+    tag: Release that the papers used; None if there are no releases.
     """
     head = ("treebank", *kinds, *(column for table in tables for column in table["columns"]))
     body: list[Sequence[str]] = []
@@ -210,6 +235,7 @@ def _number(value: float | None) -> str:
 
 
 def make_markdown(sections: Iterable[Section], intro: str, papers: Sequence[str]) -> str:
+    """Return sections as Markdown, between an introduction and a list of papers."""
     parts = ["# Treebanks", intro]
     for section in sections:
         head, *rows = section.rows
@@ -222,6 +248,7 @@ def make_markdown(sections: Iterable[Section], intro: str, papers: Sequence[str]
 
 
 def make_html(sections: Iterable[Section], intro: str, papers: Sequence[str]) -> str:
+    """Return the same as an HTML page."""
     parts = [f"<h1>Treebanks</h1>\n<p>{escape(intro)}</p>"]
     for section in sections:
         head, *rows = section.rows
@@ -240,7 +267,7 @@ def main() -> None:
     runs = read_runs(args.metrics) if args.metrics.is_dir() else []
     if not runs:
         raise SystemExit(
-            f"There are no scores in {args.metrics}. Expected those of the workflow all, for one."
+            f"There are no scores in {args.metrics}. Expected scores of a workflow, such as all."
         )
     papers = json.loads(PAPERS.read_text(encoding="utf8"))
     sections = make_sections(runs, papers)

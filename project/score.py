@@ -1,8 +1,10 @@
-"""Score a pipeline on a treebank's development and test sets: `score.py MODEL FOLDER METRICS ...`.
+"""Score a pipeline on a treebank's development and test sets.
 
-METRICS gets dev.json and test.json, and facts.json that says of what: the treebank and what project/train.py
-noted beside the pipeline. What is scored already is left as it is. With `--amrs` the sets are those of AMRs
-that project/amr_data.py converted, and FOLDER is the one that it fetched.
+    python -m project.score MODEL FOLDER METRICS [--run NAME] [--kind KIND] [--raw] ...
+
+METRICS gets dev.json, test.json and facts.json, with the facts about the treebank and about the training.
+Scores that are up to date are left as they are. With `--amrs` the sets are the AMRs that project/amr_data.py
+converted, and FOLDER is the folder that it fetched.
 """
 
 from __future__ import annotations
@@ -25,31 +27,39 @@ from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
 
 from .treebank_settings import AMR, UNSET, read_source
-from .up_to_date import FACTS, digest, is_done, mark_done, read_facts
+from .up_to_date import FACTS, digest, is_up_to_date, read_facts, record_sources
 
 KINDS = ("parser", "refined", "pipeline")
-#: Metrics of AMRs by their names in the scores of the pipeline.
+#: Prefixes of the metrics of AMRs in the scores of a pipeline.
 AMR_SCORES = {"Smatch": "smatch", "Concepts": "amr_concepts"}
 
 
 def score_once(
     model_digest: str, gold: Path, output: Path, write: Callable[[], None], **settings: Any
 ) -> None:
-    """Write the metrics of one set by a function, unless they are there."""
+    """Write the scores of one set, unless they are up to date.
+
+    model_digest: Digest of the pipeline.
+    gold: File with the gold annotation.
+    output: File for the scores.
+    write: Function that writes them.
+    settings: Settings that the scores depend on.
+    """
     made = {"inputs": {"model": model_digest, "gold": digest(gold)}, "settings": settings}
-    if not is_done(output, made):
+    if not is_up_to_date(output, made):
         write()
-        mark_done(output, made)
+        record_sources(output, made)
 
 
 def write_trees(model: Path, gold: Path, output: Path, raw: bool, exclude_punct: str) -> None:
+    """Write and print the scores of trees."""
     scores = evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, silent=False)
     write_scores(scores, output)
     print_scores(scores, f"{'text' if raw else 'gold words and sentences'}: {output}")
 
 
 def write_amrs(model: Path, gold: Path, output: Path) -> None:
-    """Write Smatch and the scores of concepts, on gold words and sentences."""
+    """Write and print Smatch and the scores of concepts, on gold words and sentences."""
     nlp = spacy.load(model)
     found = nlp.evaluate(list(make_amr_corpus(gold)(nlp)))
     keys = {"precision": "p", "recall": "r", "f1": "f"}
@@ -65,6 +75,7 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
 
 
 def score(args: argparse.Namespace) -> None:
+    """Score all sets. Arguments are those of the command."""
     exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
     model_digest = digest(args.model)
     for split in ("dev", "test"):
@@ -82,7 +93,7 @@ def score(args: argparse.Namespace) -> None:
 
 
 def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
-    """Note what was scored, with the date at which it changed."""
+    """Write the facts about the scores, with the date of their last change."""
     facts = {
         "run": args.run or args.metrics.name,
         "kind": AMR if args.amrs else args.kind,

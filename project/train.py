@@ -1,8 +1,10 @@
-"""`spacy train` for any treebank: `python -m project.train TRAIN DEV OUTPUT [--encoder NAME] ...`.
+"""Train a pipeline by `spacy train`, for any treebank.
 
-Without an encoder it trains one from scratch; with `--parser`, a refiner on top of a trained pipeline. OUTPUT
-is there when the training is done, with facts.json that says what was trained. What is trained already, with
-the same corpora and settings, is left as it is. It exists because project.yml has variables but no
+    python -m project.train TRAIN DEV OUTPUT [--encoder NAME] [--parser PIPELINE] ...
+
+Without an encoder, one is trained from scratch. With `--parser`, a refiner is trained on top of a trained
+pipeline. OUTPUT exists when the training is done; its facts.json says what was trained. A training with the
+same corpora and settings is not repeated. This command exists because project.yml has variables but no
 conditions.
 """
 
@@ -16,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +45,17 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
-from .up_to_date import FACTS, is_done, made_from, mark_done
+from .up_to_date import FACTS, is_up_to_date, record_sources, sources_of
 
 CONFIG, TRAINING = "train.cfg", "training.json"
 
 
 def train_into(folder: Path, config: Config, gpu: int) -> None:
-    """Train a model; FOLDER is there when it is trained to the end.
+    """Train a model; the folder exists when the training has come to its end.
 
-    training.json in it has the minutes from the start of `spacy train` to its end, evaluations included.
+    folder: Folder to make. Its training.json has the minutes of `spacy train`, evaluations included.
+    config: Config of the training.
+    gpu: Number of the GPU; -1 for the CPU.
     """
     # spaCy writes its first model-best long before the end.
     unfinished = folder.with_name(f"{folder.name}.unfinished")
@@ -65,7 +70,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
 
 
 def count_corpus(path: Path, config: Config) -> dict[str, int]:
-    """Sentences and words of a corpus, and the config's batches of them, that is steps of an epoch."""
+    """Return the numbers of sentences and words, and of the config's batches, which are an epoch's steps."""
     docs = list(read_docs(corpus_files(path), Vocab()))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
     return {
@@ -76,10 +81,10 @@ def count_corpus(path: Path, config: Config) -> dict[str, int]:
 
 
 def versions() -> dict[str, str]:
-    """Of what trained a pipeline; "commit" where the project is a checkout."""
+    """Return the versions of the software, with the commit if the project is a checkout."""
     found = {
         "spacy-g2g": spacy_g2g.__version__,
-        "spaCy": spacy.__version__,
+        "spaCy": version("spacy"),
         "PyTorch": torch.__version__,
         "Python": platform.python_version(),
     }
@@ -90,91 +95,89 @@ def versions() -> dict[str, str]:
     except OSError:
         return found
     top, _, commit = done.stdout.strip().partition("\n")
-    # Not of a repository that the project is only a folder of.
+    # The commit of a repository around the project says nothing.
     is_checkout = done.returncode == 0 and Path(top).resolve() == project
     return {**found, "commit": commit[:12]} if is_checkout else found
 
 
 def device(gpu: int) -> str:
+    """Return the name of the device."""
     return torch.cuda.get_device_name(gpu) if gpu >= 0 and torch.cuda.is_available() else "CPU"
 
 
 def write_facts(output: Path, facts: Mapping[str, Any]) -> None:
+    """Write facts, minutes, date and versions beside a trained pipeline."""
     minutes = json.loads((output / TRAINING).read_text(encoding="utf8"))["minutes"]
     date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     text = json.dumps({**facts, "minutes": round(minutes, 2), "date": date, "versions": versions()}, indent=2)
     (output / FACTS).write_text(text + "\n", encoding="utf8")
 
 
-def arguments() -> argparse.Namespace:
+def read_arguments() -> argparse.Namespace:
+    """Read the command's arguments."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("train", help="training corpus, .spacy")
-    cli.add_argument("dev", help="development corpus, .spacy")
+    cli.add_argument("train", type=Path, help="training corpus, .spacy")
+    cli.add_argument("dev", type=Path, help="development corpus, .spacy")
     cli.add_argument("output", type=Path, help="folder for model-best, model-last and facts.json")
-    cli.add_argument("--data", type=Path, help="folder of the treebank, which says its name and language")
-    cli.add_argument("--config", default="", help="path of a config; chosen by the encoder if empty")
-    cli.add_argument(
-        "--encoder",
-        default="",
-        help="hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none",
-    )
-    cli.add_argument(
-        "--parser", nargs="+", default=(), help="trained pipeline to refine the trees of; the first not empty"
-    )
+    parsers = "trained pipelines; a refiner of the first whose name is not empty is trained"
+    cli.add_argument("--parser", nargs="+", default=(), help=parsers)
     cli.add_argument("--train-parsed", default="", help="TRAIN as project/jackknife.py parsed it")
-    cli.add_argument("--lang", default="", help="language code of the pipeline; empty for the treebank's")
-    cli.add_argument("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
-    cli.add_argument(
-        "--epochs", type=float, default=0, help="the steps of so many epochs; 0 for the config's"
-    )
-    cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+    add_training_arguments(cli)
     return cli.parse_args()
 
 
+def add_training_arguments(cli: argparse.ArgumentParser) -> None:
+    """Add the arguments of every command that trains."""
+    add = cli.add_argument
+    encoders = "hub name or folder of a checkpoint; papers or modern for the treebank's; empty for none"
+    add("--data", type=Path, help="folder of the treebank, which says its name and language")
+    add("--config", default="", help="path of a config; chosen by the encoder if empty")
+    add("--encoder", default="", help=encoders)
+    add("--lang", default="", help="language code of the pipeline; empty for the treebank's")
+    add("--steps", type=int, default=0, help="steps of the optimizer; 0 for the config's")
+    add("--epochs", type=float, default=0, help="number of epochs in place of steps; 0 for the config's")
+    add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
+
+
 def main() -> None:
-    args = arguments()
+    """Run the command."""
+    args = read_arguments()
     source = read_source(args.data)
     lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")
+    train_parsed = "" if args.train_parsed in UNSET else args.train_parsed
     path = choose_config(args.config, encoder, parser)
     config = load_config(path)
-    counts = count_corpus(Path(args.train), config)
+    encoder = encoder if parser else used_encoder(config, encoder)
+    counts = count_corpus(args.train, config)
     steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"]))
-    inputs = {"train": Path(args.train), "dev": Path(args.dev), "config": path}
-    if parser:
-        inputs["parser"] = Path(parser)
-    else:
-        encoder = used_encoder(config, encoder)
-    if encoder and Path(encoder).is_dir():
-        inputs["encoder"] = Path(encoder)
-    if args.train_parsed not in UNSET:
-        inputs["train_parsed"] = Path(args.train_parsed)
-    made = made_from(
+    inputs = {"train": args.train, "dev": args.dev, "config": path, "parser": Path(parser or "-")}
+    inputs |= {"encoder": Path(encoder or "-"), "train_parsed": Path(train_parsed or "-")}
+    sources = sources_of(
         {name: file for name, file in inputs.items() if file.exists()},
         parser=parser, encoder=encoder, lang=lang, steps=steps,
     )  # fmt: skip
     trained = args.output / result(config)
-    if is_done(trained, made):
+    if is_up_to_date(trained, sources):
         return
     settings = overrides("" if parser else encoder, lang) | steps
-    settings |= {"paths.train": args.train, "paths.dev": args.dev}
-    if parser:
-        del settings["nlp.lang"]  # is the pipeline's
-        settings["paths.parser"] = parser
-    if args.train_parsed not in UNSET:
-        settings["paths.train_parsed"] = args.train_parsed
-    config = pipeline_config(path, settings)
+    settings |= {"paths.train": str(args.train), "paths.dev": str(args.dev)}
+    if train_parsed:
+        settings["paths.train_parsed"] = train_parsed
     if parser:
         nlp = spacy.load(parser)
-        lang, config = nlp.lang, refiner_config(config, nlp, encoder)
+        lang = str(nlp.lang)
+        settings |= {"paths.parser": parser, "nlp.lang": lang}
+        config = refiner_config(pipeline_config(path, settings), nlp, encoder)
         encoder = refiner_encoder(config, parser, encoder)
+    else:
+        config = pipeline_config(path, settings)
     train_into(args.output, config, args.gpu)
-    max_steps = config["training"]["max_steps"]
+    max_steps = config["training"]["max_steps"]  # a training with patience or epochs may have fewer
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
-    facts["max_steps"] = max_steps  # fewer where the config has patience or epochs
-    facts |= {"epochs": round(max_steps / counts["batches"], 2), **counts, "device": device(args.gpu)}
-    write_facts(args.output, facts)
-    mark_done(trained, made)
+    facts |= {"max_steps": max_steps, "epochs": round(max_steps / counts["batches"], 2), **counts}
+    write_facts(args.output, {**facts, "device": device(args.gpu)})
+    record_sources(trained, sources)
 
 
 if __name__ == "__main__":

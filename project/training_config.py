@@ -23,12 +23,12 @@ from .wordpiece_encoder import loadable_encoder
 CONFIGS = Path(__file__).parent.parent / "configs"
 BEST, LAST = "model-best", "model-last"
 REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
-#: Leaves the mean of several weights in model-last.
+#: Logger that writes the averaged weights to model-last.
 AVERAGE = "spacy_g2g.average_best.v1"
 
 
 def has_setting(config: Mapping[str, Any], setting: str) -> bool:
-    """Whether a config has a setting, given by its dotted name."""
+    """Return whether a config has a setting, given by its dotted name."""
     value: Any = config
     for part in setting.split("."):
         if not isinstance(value, Mapping) or part not in value:
@@ -38,7 +38,7 @@ def has_setting(config: Mapping[str, Any], setting: str) -> bool:
 
 
 def choose_config(config: str, encoder: str, parser: str = "") -> Path:
-    """The config of this path, or the one for a refiner, for a pre-trained encoder, or for none."""
+    """Return the path of the config that is given, or of the one for a refiner, an encoder, or neither."""
     if config not in UNSET:
         return Path(config)
     if parser not in UNSET:
@@ -47,9 +47,9 @@ def choose_config(config: str, encoder: str, parser: str = "") -> Path:
 
 
 def used_encoder(config: Config, encoder: str) -> str:
-    """The encoder that a training starts from: this one, or the config's if none is given; "" for none.
+    """Return the encoder that a training starts from: the one that is given or the config's; "" for none.
 
-    A config without `paths.encoder` needs none.
+    A config without `paths.encoder` needs no encoder.
     """
     if not has_setting(config, "paths.encoder"):
         return ""
@@ -57,7 +57,12 @@ def used_encoder(config: Config, encoder: str) -> str:
 
 
 def overrides(encoder: str, lang: str, steps: int = 0) -> dict[str, Any]:
-    """Settings in place of the config's; steps: exactly so many, 0 to leave them (see `step_settings`)."""
+    """Return settings that replace the config's.
+
+    encoder: Encoder to start from; empty for the config's.
+    lang: Language code.
+    steps: Exact number of steps; 0 for the config's.
+    """
     settings: dict[str, Any] = {"nlp.lang": lang}
     if encoder not in UNSET:
         settings["paths.encoder"] = loadable_encoder(encoder)
@@ -69,9 +74,10 @@ def overrides(encoder: str, lang: str, steps: int = 0) -> dict[str, Any]:
 
 
 def step_settings(config: Config, steps: int) -> dict[str, Any]:
-    """Settings of a training of so many steps, or up to nine more; none for 0, which leaves the config's.
+    """Return settings for a number of steps, or up to nine more; no settings for 0 steps.
 
-    spaCy evaluates, and keeps the best, at multiples of the evaluations' frequency: the last step is one.
+    spaCy evaluates, and keeps the best model, at multiples of the evaluation frequency. The last step is such
+    a multiple.
     """
     if not steps:
         return {}
@@ -90,10 +96,15 @@ def step_settings(config: Config, steps: int) -> dict[str, Any]:
 
 
 def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
-    """The config of a refiner behind all components of a trained pipeline, which stay as they are.
+    """Return the config of a refiner after all components of a trained pipeline, which do not change.
 
-    The refiner starts from the parser if it is one of ours with an encoder of its own, else from the
-    checkpoint `encoder`, or from scratch.
+    The refiner starts from the parser if that is ours and has an encoder of its own. Else it starts from a
+    checkpoint, or from scratch.
+
+    config: Config of a refiner.
+    nlp: Trained pipeline.
+    encoder: Checkpoint; empty for none.
+    Raises SystemExit if the pipeline has a refiner or no parser.
     """
     if REFINER in {*nlp.pipe_names, *nlp.pipe_factories.values()}:
         raise SystemExit(
@@ -120,7 +131,7 @@ def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
 
 
 def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
-    """The encoder that a refiner starts from, by its config (see `refiner_config`); "" for none."""
+    """Return the encoder that a refiner starts from, by its config (see ``refiner_config``); "" for none."""
     source = config["initialize"]["components"][REFINER]["encoder"]
     if "component" in source:
         return str(read_facts(Path(parser).parent).get("encoder", "the parser's, which was not noted"))
@@ -128,12 +139,12 @@ def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
 
 
 def choose_steps(steps: int, epochs: float, batches: int) -> int:
-    """Steps as given, or those of the epochs; 0, for those of the config, where neither is given."""
+    """Return the steps, or the steps of the epochs; 0 for the config's if neither is given."""
     return steps or max(1, round(epochs * batches)) * bool(epochs)
 
 
 def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
-    """A config with settings in place of its own; one without `paths.encoder` needs no encoder."""
+    """Read a config and replace settings. `paths.encoder` is left out if the config has none."""
     config = load_config(path)
     known = {name: value for name, value in settings.items() if name != "paths.encoder"}
     if "encoder" in config.get("paths", {}) and "paths.encoder" in settings:
@@ -142,5 +153,5 @@ def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
 
 
 def result(config: Config) -> str:
-    """The folder of what a training is for: model-best, or model-last where it is a mean of weights."""
+    """Return the folder of a training's result: model-best, or model-last if its weights are averaged."""
     return LAST if config["training"].get("logger", {}).get("@loggers") == AVERAGE else BEST

@@ -4,8 +4,9 @@
     python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
     python -m project.treebank verify FOLDER CHECKSUMS
 
-The first download writes CHECKSUMS, in the format of `sha256sum`; every later one must give the same files.
-With paths nothing is downloaded: FOLDER gets these files, CoNLL-U or CoNLL-X by their suffix, as CoNLL-U.
+The first download writes CHECKSUMS, in the format of `sha256sum`. Every later download must give the same
+files. With paths nothing is downloaded: FOLDER gets these files, CoNLL-U or CoNLL-X by their suffix, as
+CoNLL-U.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
 #: The origin of a folder that was not downloaded.
 FILES = "files"
-#: A licence of Creative Commons by its address or its name.
+#: Address or name of a Creative Commons licence.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
     r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
@@ -48,19 +49,20 @@ TERMS = {
 
 
 class TreebankError(Exception):
-    """What is wrong with a treebank, and what was expected."""
+    """A treebank is not as expected; the message says what is wrong and what was expected."""
 
 
 def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
-    """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder, or nothing at all.
+    """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder: all of them or nothing.
 
-    base: Where the treebank is: the URL of an organisation of git repositories, or a local folder (as a path
-        or file://) of git repositories or of plain folders, which have no tags.
-    tag: A tag of the repository.
-    folder: Is only verified if it exists.
-    checksums: File of checksums; made where there is none.
-    Raises TreebankError where there is no such treebank or tag, where a split is missing, for files that
-    differ from the checksums, and where the folder is of files by path.
+    base: URL of an organisation of git repositories, or a local folder (path or file://) of git repositories
+        or of plain folders, which have no tags.
+    treebank: Name of the repository.
+    tag: Tag of the repository.
+    folder: Folder to make. If it exists, it is only verified.
+    checksums: File with checksums; it is written if it does not exist.
+    Raises TreebankError if the treebank, the tag or a set is missing, if files differ from the checksums, or
+    if the folder has files by path.
     """
     if folder.exists():
         if read_source(folder).get("origin") == FILES:
@@ -96,12 +98,14 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
 def import_files(
     treebank: str, paths: Mapping[str, Path], folder: Path, checksums: Path, data_license: str = ""
 ) -> None:
-    """Put files of the user into a folder as train.conllu, dev.conllu and test.conllu, or nothing at all.
+    """Put files of the user into a folder as train.conllu, dev.conllu and test.conllu: all or nothing.
 
-    paths: By split; files, or folders whose treebank files are joined. A test set is not needed.
-    folder: What it has of other files is replaced.
-    Raises TreebankError for paths that can't be read, for names of UD treebanks, and where the folder is
-    a download.
+    treebank: Name for the data.
+    paths: Files by set, or folders whose treebank files are joined. A test set is not needed.
+    folder: Folder to make. Other files by path in it are replaced.
+    checksums: File for the checksums.
+    data_license: Licence of the data.
+    Raises TreebankError if a path can't be read, the name is a UD treebank's, or the folder is a download.
     """
     if treebank in papers_treebanks():
         raise TreebankError(
@@ -114,10 +118,10 @@ def import_files(
     files = {split: _files_at(path) for split, path in paths.items()}
     parts = {split: [_describe(path, str(path)) for path in found] for split, found in files.items()}
     if folder.exists():
-        found = read_source(folder)
-        if found.get("origin") != FILES:
+        source = read_source(folder)
+        if source.get("origin") != FILES:
             raise TreebankError(f"{folder} is a download. Expected another name for files by path.")
-        if found["parts"] == parts and found["license"] == data_license:
+        if source["parts"] == parts and source["license"] == data_license:
             verify(folder, checksums)
             return
     with staging_folder(folder) as temporary:
@@ -135,7 +139,10 @@ def import_files(
 
 
 def verify(folder: Path, checksums: Path) -> None:
-    """Compare the files of a folder with the checksums. Raises TreebankError naming those that differ."""
+    """Compare the files of a folder with the checksums.
+
+    Raises TreebankError, which names the files that differ.
+    """
     if not checksums.exists():
         raise TreebankError(
             f"There are no checksums for {folder}: expected {checksums}. "
@@ -153,7 +160,7 @@ def verify(folder: Path, checksums: Path) -> None:
 
 
 def find_license(folder: Path) -> str:
-    """The licence that a treebank's README (machine-readable metadata) or LICENSE names; else "unknown"."""
+    """Return the licence in a treebank's README (machine-readable metadata) or LICENSE; else "unknown"."""
     for path in sorted(folder.glob("README*")):
         match = re.search(r"^License:\s*(\S.*?)\s*$", path.read_text(encoding="utf8", errors="replace"), re.M)
         if match:
@@ -168,7 +175,7 @@ def find_license(folder: Path) -> str:
 
 @contextmanager
 def staging_folder(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside another, which goes away; so does one that was left by a killed download."""
+    """Give a temporary folder beside another, and remove it at the end. A killed run's is removed, too."""
     temporary = folder.with_name(f".{folder.name}.download")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -179,7 +186,7 @@ def staging_folder(folder: Path) -> Iterator[Path]:
 
 
 def _plain_folder(base: str, treebank: str) -> Path | None:
-    """The local folder of a treebank that is not a git repository, if it is one."""
+    """Return the local folder of a treebank; None if it is a git repository or not local."""
     path = local_path(base)
     if path is None:
         return None
@@ -191,7 +198,7 @@ def _plain_folder(base: str, treebank: str) -> Path | None:
 
 
 def local_path(base: str) -> Path | None:
-    """The path that a base is, or that a file:// address names; None for other addresses."""
+    """Return a path, or the path of a file:// address; None for other addresses."""
     if base.startswith("file://"):
         return Path(url2pathname(urlparse(base).path))
     return Path(base) if "://" not in base and not base.startswith("git@") else None
@@ -199,7 +206,7 @@ def local_path(base: str) -> Path | None:
 
 def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
     path = local_path(base)
-    # As a URL, since git makes no shallow clones of paths.
+    # git makes shallow clones of URLs only.
     root = path.resolve().as_uri() if path else base.rstrip("/")
     done = _git(
         "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth=1", f"--branch={tag}", "--",
@@ -230,7 +237,7 @@ def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[dict[str, str]]]:
-    """Write a file for each split; training sets may come in parts (-train-a, -train-b). Gives the parts."""
+    """Write a file for each set, whose parts (-train-a, -train-b) are joined; return the parts."""
     parts = {}
     for split in SPLITS:
         paths = sorted(source.glob(f"*-ud-{split}*.conllu"), key=_natural_order)
@@ -249,7 +256,7 @@ def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[di
 
 
 def _natural_order(path: Path) -> list[tuple[int, str]]:
-    """A key for sorting: part 10 comes after part 9, and a file without parts before them."""
+    """Return a key for sorting: part 10 comes after part 9, and a file without parts before them."""
     return [
         (int(piece or -1), "") if i % 2 else (0, piece)
         for i, piece in enumerate(re.split(r"(\d+)", path.stem))
@@ -292,13 +299,13 @@ def _describe(path: Path, name: str) -> dict[str, str]:
 
 
 def write_source(folder: Path, **source: Any) -> None:
-    """Note where the files of a folder are from, with the date; see ``choices.read_source``."""
+    """Record the source of a folder's files, with the date; ``read_source`` reads it."""
     source["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     (folder / SOURCE).write_text(json.dumps(source, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Of all files but the one that says when and from where they came."""
+    """Return the digests of all files but the record of their source."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SOURCE)
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
@@ -331,7 +338,7 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "download":
             command.add_argument("--license", default="", help="licence of files by path")
     options = parser.parse_args(arguments)
-    # Leaves as by an error, so that what is half done is removed.
+    # Exit as by an error, so that files of an unfinished download are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     try:
         if options.command == "verify":

@@ -1,4 +1,4 @@
-"""Language code and encoder of a treebank, as `assets/treebanks.json` has them.
+"""Language and encoder of a treebank, from the table `assets/treebanks.json`.
 
     python -m project.treebank_settings
 
@@ -14,29 +14,30 @@ from typing import Any
 from wasabi import msg
 
 TABLE = Path(__file__).parent.parent / "assets" / "treebanks.json"
-#: What `spacy project run` gives for an empty variable.
+#: Texts that `spacy project run` gives for an empty variable.
 UNSET = ("", "null", "None")
-#: Encoders that a treebank's row names.
+#: Names of the encoders in a treebank's row.
 CHOICES = ("papers", "modern")
 SOURCE = "source.json"
-#: The kind of data, in its source.json, and of a pipeline.
+#: Kind of the data, in its source.json, and of a pipeline.
 AMR = "amr"
-#: The language that needs no tokenizer of its own.
+#: Code of the language without a tokenizer of its own.
 NEUTRAL = "xx"
 
 
 def read_table() -> dict[str, Any]:
+    """Read the table of treebanks, encoders and licences."""
     table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf8"))
     return table
 
 
 def papers_treebanks() -> list[str]:
-    """Repositories of the UD treebanks of the papers."""
+    """Return the names of the UD treebanks of the papers."""
     return [name for name, row in read_table()["treebanks"].items() if not row.get("by_path")]
 
 
 def read_source(data: Path | None) -> dict[str, Any]:
-    """What project/treebank.py or amr_data.py wrote of its data; empty where it wrote nothing."""
+    """Read the record of the source of a folder's data; an empty dictionary without one."""
     if data is None or not (data / SOURCE).exists():
         return {}
     source: dict[str, Any] = json.loads((data / SOURCE).read_text(encoding="utf8"))
@@ -44,9 +45,12 @@ def read_source(data: Path | None) -> dict[str, Any]:
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:
-    """This language code, or the treebank's: of the table, else of its file names, where spaCy can use it.
+    """Return the language code that is given, or that of the treebank if spaCy has its tokenizer.
 
-    source: As of ``read_source``.
+    The treebank's code is the table's or that of its file names.
+
+    lang: Language code; empty for the treebank's.
+    source: Record of the treebank, see ``read_source``.
     """
     if lang not in UNSET:
         return lang
@@ -64,7 +68,7 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
-    """This encoder, or for "papers" and "modern" the treebank's of that name; "" for none."""
+    """Return the encoder that is given, or the treebank's for "papers" and "modern"; "" for no encoder."""
     if encoder in UNSET:
         return ""
     if encoder not in CHOICES:
@@ -76,18 +80,18 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
 
 
 def encoder_name(encoder: str) -> str:
-    """A hub name as it is, and of a folder the last part of its path."""
+    """Return the name of an encoder: its hub name, or the name of its folder."""
     return Path(encoder).name if encoder and Path(encoder).is_dir() else encoder
 
 
 def pipeline_name(path: str) -> str:
-    """The name of a pipeline, or of a folder the last part of its path, the training's for model-best."""
+    """Return the name of a pipeline: its package, its folder, or the folder around model-best."""
     parts = Path(path).parts
     return parts[-2 if len(parts) > 1 and parts[-1] in ("model-best", "model-last") else -1] if parts else ""
 
 
 def encoder_license(encoder: str) -> str:
-    """The licence of a checkpoint, where it is known; else "unknown"."""
+    """Return the licence of a checkpoint; "unknown" if the table does not have it."""
     return str(read_table()["encoder_licenses"].get(encoder, "unknown"))
 
 

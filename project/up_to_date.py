@@ -1,7 +1,7 @@
-"""Steps that are done once: a file beside an output says what it was made from.
+"""Outputs that are up to date: a file beside each output records what it was made from.
 
-`spacy project run` remembers the last run of each command only, so that work on a second treebank would make
-it forget the first.
+`spacy project run` remembers only the last run of each command, so work on a second treebank would make it
+forget the first.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from wasabi import msg
 
 from spacy_g2g.cli.common import atomic_path
 
-#: What was noted of a training or of scores, in their folder.
+#: File with the facts about a training or about scores, in their folder.
 FACTS = "facts.json"
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, or of the names and contents of all files in a folder."""
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
     if path.is_dir():
         files = {
             file.relative_to(path).as_posix(): digest(file) for file in path.rglob("*") if file.is_file()
@@ -34,31 +34,35 @@ def digest(path: Path) -> str:
     return sha.hexdigest()
 
 
-def made_from(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:
-    """What an output depends on: names and digests of its inputs, and settings."""
+def sources_of(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:
+    """Return what an output depends on: digests of its inputs by name, and settings."""
     return {"inputs": {name: digest(path) for name, path in inputs.items()}, "settings": settings}
 
 
-def is_done(output: Path, sources: Mapping[str, Any]) -> bool:
-    """Whether a file or folder was made from these (see ``made_from``) and is as it was then; says so."""
+def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
+    """Return whether an output was made from these sources and has not changed since; print it if so.
+
+    output: File or folder.
+    sources: Inputs and settings, see ``sources_of``.
+    """
     stamp = _stamp(output)
     if not (output.exists() and stamp.exists()):
         return False
-    done: bool = json.loads(stamp.read_text(encoding="utf8")) == {**sources, "output": digest(output)}
-    if done:
-        msg.info(f"{output} is done already")
-    return done
+    up_to_date: bool = json.loads(stamp.read_text(encoding="utf8")) == {**sources, "output": digest(output)}
+    if up_to_date:
+        msg.info(f"{output} is up to date")
+    return up_to_date
 
 
-def mark_done(output: Path, sources: Mapping[str, Any]) -> None:
-    """Note what a file or folder was made from."""
+def record_sources(output: Path, sources: Mapping[str, Any]) -> None:
+    """Record what a file or folder was made from."""
     with atomic_path(_stamp(output)) as path:
         text = json.dumps({**sources, "output": digest(output)}, indent=2)
         path.write_text(text + "\n", encoding="utf8")
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """What was noted in a folder; empty where nothing was."""
+    """Return the facts in a folder; an empty dictionary without any."""
     path = folder / FACTS
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
     return found

@@ -1,7 +1,9 @@
-"""Make a checkpoint folder of a BERT that has only vocab.txt: `wordpiece_encoder.py NAME FOLDER`.
+"""Make a checkpoint folder for a BERT that has vocab.txt and no tokenizer.json.
 
-Japanese BERT has no tokenizer.json, since its tokenizer first finds words by MeCab. Parsers get words from a
-tokenizer of their pipeline, so that word pieces are all that is needed of it.
+    python -m project.wordpiece_encoder NAME FOLDER
+
+Japanese BERT has no tokenizer.json, since its tokenizer first finds words by MeCab. A parser gets its words
+from the pipeline, so it needs only the word pieces.
 """
 
 from __future__ import annotations
@@ -12,16 +14,16 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-#: Encoders that have no tokenizer.json; others are left to the loader.
+#: Prefixes of the names of encoders without tokenizer.json.
 WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
-#: In the names of those that read single characters.
+#: Part of the names of encoders that read single characters.
 OF_CHARACTERS = "-char"
 ENCODERS = Path(__file__).parent.parent / "assets" / "encoders"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def loadable_encoder(name: str) -> str:
-    """The name, or for one of `WITHOUT_TOKENIZER` a folder with a tokenizer.json, made at first use."""
+    """Return a folder with a tokenizer.json if the encoder has none, made at first use; else its name."""
     if not name.startswith(WITHOUT_TOKENIZER):
         return name
     check_word_pieces(name)
@@ -32,16 +34,16 @@ def loadable_encoder(name: str) -> str:
 
 
 def check_word_pieces(name: str) -> None:
-    """Stop where a model has a vocabulary of characters."""
+    """Raise SystemExit for a model with a vocabulary of characters."""
     if OF_CHARACTERS in name:
         raise SystemExit(
             f"{name} has a vocabulary of characters, in which words are unknown. Expected one of "
-            f"word pieces, as {name.partition(OF_CHARACTERS)[0]}."
+            f"word pieces, such as {name.partition(OF_CHARACTERS)[0]}."
         )
 
 
 def fetch(name: str) -> Path:
-    """Download config.json, vocab.txt and weights of a model of the Hugging Face hub."""
+    """Download config.json, vocab.txt and the weights of a model on the Hugging Face hub."""
     from huggingface_hub import snapshot_download
 
     files = ["config.json", "vocab.txt"]
@@ -52,7 +54,7 @@ def fetch(name: str) -> Path:
 
 
 def make_folder(source: Path, target: Path) -> None:
-    """Copy config.json and weights, and make tokenizer.json of vocab.txt; whole or not at all."""
+    """Copy config.json and the weights, and make tokenizer.json from vocab.txt; all or nothing."""
     staged = target.with_name(f".{target.name}.new")
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -64,7 +66,7 @@ def make_folder(source: Path, target: Path) -> None:
 
 
 def wordpieces(vocabulary: Path) -> Tokenizer:
-    """The word pieces of a BERT vocabulary for words as they are, in Unicode's NFKC form."""
+    """Return a tokenizer with the pieces of a BERT vocabulary, for words in Unicode's NFKC form."""
     pieces = vocabulary.read_text(encoding="utf8").split("\n")
     ids = {piece: i for i, piece in enumerate(pieces) if piece}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=512))

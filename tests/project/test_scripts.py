@@ -128,22 +128,22 @@ def test_a_step_is_done_until_input_setting_or_output_change(tmp_path: Path):
     source.write_text("a")
 
     def sources(setting: int = 1) -> dict[str, Any]:
-        made: dict[str, Any] = up_to_date.made_from({"in": source}, setting=setting)
+        made: dict[str, Any] = up_to_date.sources_of({"in": source}, setting=setting)
         return made
 
-    assert not up_to_date.is_done(output, sources())
+    assert not up_to_date.is_up_to_date(output, sources())
     output.mkdir()
     (output / "x").write_text("1")
-    assert not up_to_date.is_done(output, sources())
-    up_to_date.mark_done(output, sources())
-    assert up_to_date.is_done(output, sources())
-    assert not up_to_date.is_done(output, sources(setting=2))
+    assert not up_to_date.is_up_to_date(output, sources())
+    up_to_date.record_sources(output, sources())
+    assert up_to_date.is_up_to_date(output, sources())
+    assert not up_to_date.is_up_to_date(output, sources(setting=2))
     source.write_text("b")
-    assert not up_to_date.is_done(output, sources())
+    assert not up_to_date.is_up_to_date(output, sources())
     source.write_text("a")
-    assert up_to_date.is_done(output, sources())
+    assert up_to_date.is_up_to_date(output, sources())
     (output / "x").write_text("2")
-    assert not up_to_date.is_done(output, sources())
+    assert not up_to_date.is_up_to_date(output, sources())
 
 
 def test_epochs_are_turned_into_steps():

@@ -225,7 +225,7 @@ def test_what_is_done_is_not_done_again_after_another_treebank(trained: tuple[Pa
     (project / "metrics" / TREEBANK / "dev.json").write_text("{}", encoding="utf8")
     done = run_workflow(project, "all", ud_base=base)
     # Two corpora, the training, scores of the test set and the package; not the scores that were changed.
-    assert len(re.findall(r"is done\s+already", done.stdout)) == 5
+    assert len(re.findall(r"is up\s+to\s+date", done.stdout)) == 5
     assert best.stat().st_mtime_ns == before
     assert read_json(project / "metrics" / TREEBANK / "dev.json")["LAS"]["gold"] > 0
 
