@@ -84,7 +84,7 @@ def read_part(text: str, split: Sequence[str]) -> Part:
     name, _, ids = selection.partition("=")
     path = Path(file)
     name = name or path.stem
-    blocks = read_amr_file(path, ids=ids.split(",") if ids else None).blocks
+    blocks = read_amr_file(path, ids=ids.split(",") if ids else None)
     forms = [
         simple_tokens(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
         for block in blocks

@@ -26,8 +26,9 @@ from spacy.training import Example
 from project.markdown import markdown_table
 from spacy_g2g.amr.data.corpus import make_amr_corpus
 from spacy_g2g.amr.data.docs import get_amrs
-from spacy_g2g.amr.evaluation.smatch import SmatchScore, concept_scores, smatch_scores, to_triples
-from spacy_g2g.amr.formats.amr_file import parse_penman
+from spacy_g2g.amr.evaluation.smatch import SmatchScore, concept_scores, smatch_scores
+from spacy_g2g.amr.evaluation.triples import to_triples
+from spacy_g2g.amr.formats.penman_text import parse_penman
 
 HEAD = ("system", "beam", "P", "R", "Smatch", "seeds", "concepts", "nodes", "edges", "seconds")
 N_WARM_UP = 8

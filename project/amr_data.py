@@ -27,8 +27,7 @@ from urllib.request import Request, urlopen
 
 from wasabi import msg
 
-from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, amr_files
-from spacy_g2g.amr.formats.amr_file import read_metadata, select_ids
+from spacy_g2g.amr.api import AMR_SUFFIXES, AmrOptions, amr_files, read_metadata, select_ids
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert_amr import convert_amr
 

@@ -22,7 +22,7 @@ from spacy.cli._util import setup_gpu
 from wasabi import msg
 
 import spacy_g2g
-from spacy_g2g.amr.data.corpus import make_amr_corpus
+from spacy_g2g.amr.api import make_amr_corpus
 from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
 

@@ -11,8 +11,9 @@ The floors, from the ground up. Imports go strictly down: rooms of one floor do 
 3. ``pipeline``: the spaCy components and scorers.
 4. ``cli``: ``python -m spacy g2g ...``.
 
-``amr`` is a wing for Abstract Meaning Representations that mirrors these floors. Each of its rooms may also
-import from its counterpart above. Only ``cli`` imports from the wing, and only from its door, ``amr.api``.
+``amr`` is a wing for Abstract Meaning Representations that mirrors these floors, but its ``formats`` stands
+on its ``parsing``. Each of its rooms may also import from its counterpart above. Only ``cli`` imports from
+the wing, and only from its door, ``amr.api``.
 
 This module imports nothing, so that ``spacy.blank("en")`` stays light.
 """

@@ -14,8 +14,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 from wasabi import msg
 
-from ..amr.data.docs import doc_from_amr, set_amrs
-from ..amr.formats.amr_file import AmrBlock, read_amr_file
+from ..amr.api import AmrBlock, doc_from_amr, read_amr_file, set_amrs
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
@@ -87,7 +86,7 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
 
     RAISES (ValueError): for an AMR that can't be read or has no words, with file, line and id.
     """
-    for block in read_amr_file(path).blocks:
+    for block in read_amr_file(path):
         doc = doc_from_amr(block, vocab)
         set_amrs(doc, None)
         yield doc, block

@@ -10,8 +10,7 @@ import typer
 from spacy.tokens import DocBin
 from wasabi import msg
 
-from ..amr.data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files
-from ..amr.formats.amr_file import OnError
+from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError, amr_files
 from .common import Silent, atomic_path, check_suffix, progress, user_errors
 
 

@@ -12,8 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
-from ..amr.data.docs import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs
-from ..amr.formats.amr_file import write_amrs
+from ..amr.api import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,

@@ -13,8 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from wasabi import msg
 
-from ..amr.data.docs import amr_sentences, get_amrs
-from ..amr.formats.amr_file import AmrBlock
+from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..errors import Errors
 from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, is_empty
@@ -196,7 +195,7 @@ def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
                 words=[doc[word].text for word in words],
                 graphs=_cut_all(graphs, words, n_passes),
                 text=span.text.strip(),
-                amr=amrs[number] if amrs else "",
+                more=draw_amrs(amrs[number]) if amrs else [],
             )
 
 
@@ -224,8 +223,7 @@ def _draw_beside_gold(
         gold=tree,
         name=name,
         text=text,
-        amr="".join(amrs),
-        gold_amr=gold.text if isinstance(gold, AmrBlock) else "",
+        more=draw_amrs("".join(amrs), gold.text if isinstance(gold, AmrBlock) else ""),
     )
 
 

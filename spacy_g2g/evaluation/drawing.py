@@ -1,6 +1,6 @@
 """Trees as a page: for each sentence its graphs, of iterations or of systems, one under the other, as SVG.
 
-After them, the sentence's AMR is drawn, if it has one.
+Other figures of a sentence, made elsewhere, may follow them.
 
 The page is self-contained HTML without scripts and without addresses. Whatever comes from words, labels
 and titles is escaped. Lengths are in px.
@@ -10,8 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..amr.evaluation.drawing import NOTE, draw_figure
-from ..amr.evaluation.smatch import smatch
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..parsing.tree import find_cycle
@@ -68,7 +66,7 @@ class Drawing:
     name: What the sentence is called, "sent_id" for instance.
     are_steps: Whether each graph came from the one before, so that changes are shown and gold comes last, to
         be opened. Otherwise, gold is drawn first.
-    amr, gold_amr: AMRs in PENMAN notation, which are drawn after the trees, or nothing.
+    more: Further figures as HTML, which follow the trees.
     """
 
     words: Sequence[str]
@@ -77,8 +75,7 @@ class Drawing:
     name: str = ""
     text: str = ""
     are_steps: bool = True
-    amr: str = ""
-    gold_amr: str = ""
+    more: Sequence[str] = ()
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -281,21 +278,14 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
         figure = _draw_figure(drawing.words, gold, None, None, columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"
         figures = [*figures, folded] if drawing.are_steps else [figure, *figures]
-    shown = "trees" if figures else "AMRs"
-    figures += _draw_amrs(drawing)
+    shown = "trees" if figures else "graphs"
+    figures += drawing.more
     name = f"{number}" + (f" · {drawing.name}" if drawing.name else "")
     return (
         f'<section>\n<h{level}>{escape(name)}</h{level}>\n<p dir="auto">{escape(drawing.text)}</p>\n'
         f'<div class="box" tabindex="0" role="region" aria-label="{shown} of sentence {number}"'
         f' dir="{"rtl" if columns.right_to_left else "ltr"}">\n' + "\n".join(figures) + "\n</div>\n</section>"
     )
-
-
-def _draw_amrs(drawing: Drawing) -> list[str]:
-    amr, gold = drawing.amr, drawing.gold_amr
-    fact = f"Smatch {smatch([gold], [amr]).f_score:.1%}" if amr and gold else ""
-    figures = [draw_figure("AMR", amr, fact)] if amr else []
-    return [*figures, draw_figure("gold AMR", gold)] if gold else figures
 
 
 def _check(words: Sequence[str], graph: Graph) -> None:
@@ -370,9 +360,8 @@ def _arrow(x: float, base: float) -> str:
 
 
 def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
-    amr_note = f'<p class="note">{NOTE}</p>' if any(d.amr or d.gold_amr for d in drawings) else ""
     if not any(drawing.graphs or drawing.gold for drawing in drawings):
-        return amr_note
+        return ""
     has_changes = any(drawing.are_steps and len(drawing.graphs) > 1 for drawing in drawings)
     has_gold = any(drawing.gold is not None for drawing in drawings)
     has_gaps = any(drawing.gold is None or NO_HEAD in drawing.gold.heads for drawing in drawings)
@@ -395,4 +384,4 @@ def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
         note += f" Dashed or italic: wrong. {compared}"
     note += " A ring is a word without head. Point at an arc for its words and probabilities."
     lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(kinds) > 1 else ""
-    return f'{lines}<p class="note">{note}</p>{amr_note}'
+    return f'{lines}<p class="note">{note}</p>'

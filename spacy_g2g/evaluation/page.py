@@ -92,11 +92,9 @@ _PAGE = """<!DOCTYPE html>
 
 _STYLE = """
 :root { --page: #fff; --text: #1b1d21; --soft: #5b626d; --edge: #d5d9df; --line: #8a929d;
-  --box: #f1f4f8;
   --changed: #0b62c4; --fixed: #0b7a3b; --broken: #d0142c; --moved: #a85a00; --wrong: #b0485a; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #15171b; --text: #e6e8ec; --soft: #a3abb7; --edge: #3a404a; --line: #7d8693;
-    --box: #22262d;
     --changed: #6cb0ff; --fixed: #55cf85; --broken: #ff6b78; --moved: #f2ad4e; --wrong: #dd8f9c; } }
 body { margin: 0 auto; padding: 1rem; background: var(--page); color: var(--text);
   font: 15px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -130,12 +128,7 @@ path.fixed { stroke: var(--fixed); } text.fixed { fill: var(--fixed); }
 path.broken { stroke: var(--broken); } text.broken { fill: var(--broken); }
 path.moved { stroke: var(--moved); } text.moved { fill: var(--moved); }
 path.wrong { stroke: var(--wrong); } text.wrong { fill: var(--wrong); }
-path.reentrant { stroke: var(--changed); stroke-dasharray: 5 3; }
-.amr rect { fill: var(--box); stroke: var(--line); stroke-width: 1.2; }
-.amr rect.top { stroke-width: 2.4; }
-.amr text.role { fill: var(--soft); }
-.amr text.concept, .amr text.constant { font-size: 13px; stroke: none; }
-.amr text.constant { font-style: italic; }
+mark { background: none; color: var(--broken); font-weight: 700; }
 pre { margin: .3rem 0; font: 13px/1.4 ui-monospace, monospace; }
 img { display: block; max-width: 100%; margin: .6rem 0; background: #fff; }
 .scroll { margin: .8rem 0; overflow-x: auto; }

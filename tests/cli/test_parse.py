@@ -225,7 +225,7 @@ def facts(path):
             b.tokens,
             [value.strip('"') for role, value in b.tree[1] if role.startswith(":op")],
         )
-        for b in read_amr_file(path).blocks
+        for b in read_amr_file(path)
     ]
 
 
@@ -261,7 +261,7 @@ def test_written_amrs_are_those_of_the_docs(amr_pipeline, amr_sample, tmp_path):
     parse(amr_pipeline, amr_sample, tmp_path / "out.amr")
     parse(amr_pipeline, amr_sample, tmp_path / "out.spacy")
     parse(amr_pipeline, amr_sample, tmp_path / "out.jsonl")
-    written = [[block.text] for block in read_amr_file(tmp_path / "out.amr").blocks]
+    written = [[block.text] for block in read_amr_file(tmp_path / "out.amr")]
     assert [list(doc._.amr) for doc in load(tmp_path / "out.spacy")] == written
     records = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
     assert [Doc(spacy.blank("xx").vocab).from_json(record)._.amr for record in records] == written

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -330,8 +331,9 @@ def test_amrs_are_drawn_without_trees(amr_pipeline, out):
     assert render(amr_pipeline, "One. Two three.", out) == 2
     assert headings(out) == ["AMR", "AMR"]
     page = read(out)
-    assert page.text_of("text", "constant") == ['"One"', '"."', '"Two"', '"three"', '"."']
-    assert page.text_of("pre")[0].startswith("(s / say-01\n   :op1")
+    first, second = page.text_of("pre")
+    assert first.startswith("(s / say-01\n   :op1")
+    assert re.findall('".*?"', first + second) == ['"One"', '"."', '"Two"', '"three"', '"."']
 
 
 def test_amrs_are_drawn_after_trees(both, gold, out):
@@ -347,15 +349,14 @@ def test_words_and_gold_amrs_come_from_amr_files(amr_pipeline, amr_sample, out):
     assert page.text_of("h2") == ["1", "2 · b.7"]
     assert headings(out) == ["AMR", "gold AMR"] * 2
     assert "Smatch" in page.text_of("figcaption")[0]
-    assert page.text_of("text", "constant")[:7] == [
-        f'"{w}"' for w in ["Mr", ".", "Li", "ca", "n't", "go", "."]
-    ]
+    found = re.findall('op[0-9]+ "(.*?)"', "".join(page.text_of("mark")))
+    assert found[:7] == ["Mr", ".", "Li", "ca", "n't", "go", "."]
 
 
 def test_gold_amrs_are_drawn_by_a_pipeline_that_gives_none(no_parser, amr_sample, out):
     assert render(no_parser, str(amr_sample), out) == 2
     assert headings(out) == ["gold AMR"] * 2
-    assert read(out).text_of("text", "concept")[:2] == ["go-02", "person"]
+    assert re.findall("/ ([^\\s)]+)", read(out).text_of("pre")[0])[:2] == ["go-02~e.5", "person"]
 
 
 def test_a_sentence_without_trees_has_not_changed(amr_pipeline, out):

@@ -7,7 +7,6 @@ Text, since a Doc's user data goes through msgpack, which has no graphs. It stay
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +16,8 @@ from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
 from ...errors import Errors
-from ..formats.amr_file import AmrBlock, AmrTree, parse_penman, simple_tokens
-from ..parsing.graph import INDENT
+from ..formats.amr_file import AmrBlock, simple_tokens
+from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
 
 #: Name of the extension attributes of Docs and Spans.
 AMR = "amr"
@@ -29,8 +28,6 @@ SHOWN = 80
 
 #: A sentence of a Doc: characters before it, and its characters; white space takes no part.
 SentenceKey = tuple[int, str]
-
-_STRING_OR_MARKER = re.compile(r'("(?:[^"\\]|\\.)*")|~(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*')
 
 
 def set_amr_extensions() -> None:
@@ -98,7 +95,7 @@ def amr_graphs(doc: Doc) -> list[Any] | None:
         return None
     for number, text in enumerate(amrs, start=1):
         parse_penman(text, f"doc._.{AMR}, sentence {number}")
-    return [_decode(text) for text in amrs]
+    return [decode_penman(text) for text in amrs]
 
 
 def amr_of_span(span: Span) -> str | None:
@@ -190,24 +187,11 @@ def doc_from_amr(
         raise ValueError(Errors.E148.format(where=block.where))
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
-    amr = normal_amr(block.tree)
+    amr = format_penman(block.tree)
     set_amrs(doc, [amr if gold_tokens else without_markers(amr)])
     if block.id:
         doc.user_data[AMR_IDS_KEY] = [block.id]
     return doc
-
-
-def normal_amr(tree: AmrTree) -> str:
-    """The text of a well-formed tree, each branch on a line and indented by its depth."""
-    import penman
-
-    text: str = penman.format(penman.Tree(tree), indent=len(INDENT))
-    return text
-
-
-def without_markers(text: str) -> str:
-    """An AMR without the markers that align it with words: boy for boy~e.3."""
-    return _STRING_OR_MARKER.sub(lambda match: match[1] or "", text)
 
 
 def _amr_values(doc: Doc) -> list[str] | None:
@@ -219,14 +203,6 @@ def _amr_values(doc: Doc) -> list[str] | None:
     if not isinstance(amrs, list | tuple) or not all(isinstance(text, str) for text in amrs):
         raise ValueError(Errors.E146.format(found=repr(amrs)[:SHOWN]))
     return [*amrs]
-
-
-def _decode(text: str) -> Any:
-    """The penman.Graph of a well-formed AMR."""
-    import penman
-    from penman.models.amr import model
-
-    return penman.decode(text, model=model)
 
 
 def _keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:

@@ -1,22 +1,18 @@
 """AMR graphs: labelled nodes, labelled edges, a top; from the trees of PENMAN notation and back to its text.
 
-Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013). A tree is what
-`formats.amr.parse_penman` reads: (variable, [(role, target), ...]), where the role "/" has the concept as its
-target, and the target of any other role is a variable, a constant, or a tree.
+Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ...errors import Errors
+from .tree import INDENT, AmrTree, tree_edges
 
-# (variable, [(role, str | AmrTree), ...]); mypy's recursive types don't go through tuple and list alike.
-AmrTree = tuple[str, list[tuple[str, Any]]]
 Wiki = Literal["drop", "keep"]
 
 # Roles that end in -of and are not the inverse of another one.
@@ -24,9 +20,6 @@ NOT_INVERSE = frozenset(("consist-of", "prep-on-behalf-of", "prep-out-of"))
 INVERSE = {"mod": "domain", "domain": "mod"}
 # Deeper trees can't be read by recursive readers, as that of the penman package.
 MAX_DEPTH = 200
-INDENT = "   "
-
-_MARKER = re.compile(r"~(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)$")
 
 
 class Edge(NamedTuple):
@@ -35,22 +28,6 @@ class Edge(NamedTuple):
     source: int
     role: str
     target: int
-
-
-class TreeEdge(NamedTuple):
-    """A branch of a tree, as it is written.
-
-    Attributes:
-        variable: Of the tree that the branch is in.
-        role: Without the colon and alignment marker; "/" for the concept.
-        target: A concept, constant or variable, without its alignment marker.
-        words: Words that an alignment marker of the target names.
-    """
-
-    variable: str
-    role: str
-    target: str
-    words: tuple[int, ...]
 
 
 @dataclass
@@ -226,28 +203,6 @@ def unique_edges(edges: Iterable[Edge]) -> list[Edge]:
 def inverse_role(role: str) -> str:
     """The role that is written for an edge from its target's side."""
     return INVERSE.get(role, f"{role}-of")
-
-
-def tree_edges(tree: AmrTree) -> Iterator[TreeEdge]:
-    """The branches of a tree in the order of the text: a tree's concept, then its other branches."""
-    agenda: list[tuple[str, str, Any]] = [(tree[0], role, target) for role, target in reversed(tree[1])]
-    while agenda:
-        variable, role, target = agenda.pop()
-        role = _MARKER.sub("", role).removeprefix(":")
-        if isinstance(target, str):
-            text, words = split_marker(target)
-            yield TreeEdge(variable, role, text, words)
-        else:
-            yield TreeEdge(variable, role, target[0], ())
-            agenda.extend((target[0], *branch) for branch in reversed(target[1]))
-
-
-def split_marker(text: str) -> tuple[str, tuple[int, ...]]:
-    """A concept or constant and the words of its alignment marker: ("boy", (3,)) for boy~e.3."""
-    match = _MARKER.search(text)
-    if match is None:
-        return text, ()
-    return text[: match.start()], tuple(int(word) for word in match[1].split(","))
 
 
 def _variables(labels: list[str], constants: Collection[str]) -> list[str]:

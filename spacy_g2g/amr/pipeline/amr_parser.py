@@ -26,7 +26,7 @@ from ...pipeline.layout import Layout, lay_out, make_sentences
 from ...pipeline.parser_pipe import ParserPipe
 from ...pipeline.word_vectors import get_tok2vec
 from ..data.docs import get_amrs, gold_amrs, set_amr_extensions, set_amrs
-from ..formats.amr_file import parse_penman
+from ..formats.penman_text import parse_penman
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned
 from ..parsing.build import EMPTY_LABEL
@@ -144,6 +144,8 @@ class AmrParser(ParserPipe):
     """
 
     builds = "amrs"
+    #: Extra of the library that a package of the pipeline needs.
+    extra = "amr"
 
     def __init__(
         self,

@@ -10,8 +10,10 @@ from spacy.training import Example
 
 from ...errors import Errors
 from ..data.docs import amr_sentences, get_amrs, match_sentences
-from ..evaluation.smatch import RESTARTS, SmatchScore, concept_scores, smatch, to_triples
-from ..formats.amr_file import parse_penman
+from ..evaluation.mapping import RESTARTS
+from ..evaluation.smatch import SmatchScore, concept_scores, smatch
+from ..evaluation.triples import to_triples
+from ..formats.penman_text import parse_penman
 
 
 def make_amr_scorer(

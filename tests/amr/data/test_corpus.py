@@ -150,6 +150,11 @@ def test_amrs_that_cannot_be_read_are_skipped_and_counted(broken: Path, nlp: Lan
     assert len(reader.skipped) == 2
 
 
+def test_a_limit_ends_the_reading_before_what_is_broken(path: Path, nlp: Language):
+    path.write_text(FILE + "\n" + BROKEN, encoding="utf8")
+    assert len(texts(path, nlp, limit=3)) == 3
+
+
 def test_text_that_is_not_tokenised_leads_to_a_warning(nlp: Language, tmp_path: Path):
     path = tmp_path / "raw.txt"
     block = "# ::id r.{}\n# ::snt {}\n(b / bark-01)\n\n"

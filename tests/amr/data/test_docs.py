@@ -14,12 +14,11 @@ from spacy_g2g.amr.data.docs import (
     get_amrs,
     gold_amrs,
     match_sentences,
-    normal_amr,
     set_amr_extensions,
-    without_markers,
 )
 from spacy_g2g.amr.evaluation.smatch import to_triples
-from spacy_g2g.amr.formats.amr_file import AmrBlock, parse_penman
+from spacy_g2g.amr.formats.amr_file import AmrBlock
+from spacy_g2g.amr.formats.penman_text import format_penman, parse_penman, without_markers
 
 set_amr_extensions()
 NLP = spacy.blank("en")
@@ -220,7 +219,7 @@ def test_markers_of_alignments_stay_with_the_words_that_they_count_only():
     kept = doc_from_amr(block(MARKED, snt="The dogs bark"), NLP.vocab)
     assert "bark-01~e.2" in kept._.amr[0]
     removed = doc_from_amr(block(MARKED, snt="The dogs bark"), NLP.vocab, gold_tokens=False)
-    assert removed._.amr == [normal_amr(parse_penman(without_markers(MARKED)))]
+    assert removed._.amr == [format_penman(parse_penman(without_markers(MARKED)))]
     assert without_markers(MARKED) == ('(b / bark-01 :ARG0 (d / dog :name (n / name :op1 "a~e.1 (b")))')
 
 
@@ -233,7 +232,7 @@ def test_a_block_without_words_is_an_error_that_says_where():
     "text", [BARK, MARKED, '(a / b :op1 "(" :mod 5 :ARG0-of (c / c :ARG1 a) :polarity -)']
 )
 def test_a_normal_amr_says_the_same_over_several_lines(text: str):
-    normal = normal_amr(parse_penman(text))
+    normal = format_penman(parse_penman(text))
     assert to_triples(parse_penman(normal)) == to_triples(parse_penman(text))
-    assert normal_amr(parse_penman(normal)) == normal
+    assert format_penman(parse_penman(normal)) == normal
     assert "\n   :" in normal

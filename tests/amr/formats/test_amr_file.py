@@ -1,10 +1,8 @@
-import sys
 from pathlib import Path
 
 import pytest
 
 from spacy_g2g.amr.formats.amr_file import (
-    parse_penman,
     read_amr_file,
     read_metadata,
     select_ids,
@@ -43,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_blocks_have_metadata_tokens_and_trees(path: Path):
-    first, second = read_amr_file(path, ids=["lpp.1..2"]).blocks
+    first, second = read_amr_file(path, ids=["lpp.1..2"])
     assert first.id == "lpp.1"
     assert first.metadata == {
         "id": "lpp.1",
@@ -65,23 +63,12 @@ def test_a_block_that_cannot_be_read_is_an_error_with_file_line_and_id(path: Pat
         read_amr_file(path)
 
 
-def test_blocks_that_cannot_be_read_are_skipped_and_counted(path: Path):
-    with pytest.warns(UserWarning, match=r"G2G-W513\] 1 AMR\(s\) of .*line 17, id lpp\.3"):
-        file = read_amr_file(path, on_error="skip")
-    assert [block.id for block in file.blocks] == ["lpp.1", "lpp.2"]
-    assert len(file.skipped) == 1
-
-
-def test_a_limit_ends_the_reading(path: Path):
-    assert [block.id for block in read_amr_file(path, limit=1).blocks] == ["lpp.1"]
-
-
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(path: Path):
-    unix = read_amr_file(path, limit=2)
+    unix = read_amr_file(path, ids=["lpp.1..2"])
     path.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
-    windows = read_amr_file(path, limit=2)
-    assert [block.tree for block in windows.blocks] == [block.tree for block in unix.blocks]
-    assert windows.blocks[0].metadata == unix.blocks[0].metadata
+    windows = read_amr_file(path, ids=["lpp.1..2"])
+    assert [block.tree for block in windows] == [block.tree for block in unix]
+    assert windows[0].metadata == unix[0].metadata
 
 
 def test_text_that_is_not_utf8_is_an_error_with_its_line(path: Path):
@@ -101,43 +88,6 @@ def test_a_file_without_any_graph_that_is_wanted_is_an_error(path: Path, text: s
     path.write_text(text, encoding="utf8")
     with pytest.raises(ValueError, match=r"G2G-E136.*amr\.txt"):
         read_amr_file(path, ids=ids)
-
-
-def test_an_unknown_way_with_errors_is_an_error(path: Path):
-    with pytest.raises(ValueError, match=r"G2G-E137.*'ignore'"):
-        read_amr_file(path, on_error="ignore")
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "E131"),
-        ("<html>", "E131"),
-        ("(a / b", "E131"),
-        ("(a / b :ARG0 ~)", "E131"),
-        ("(a / b :ARG0 (c / d)))", "E132"),
-        ("(a / b) (c / d)", "E132"),
-        ('(a / "b)") c', "E132"),
-        ("()", "E133"),
-        ("(a / b :ARG0 (a / c))", "E134"),
-        ("(a)", "E135"),
-        ("(a /)", "E135"),
-        ("(a / b :ARG0)", "E135"),
-        ("(a / b :ARG0 :ARG1 (c / d))", "E135"),
-        ("(a / b : (c / d))", "E135"),
-        ("(a / b :ARG0 " * 800 + "(c / d)" + ")" * 800, "E131"),
-    ],
-)
-def test_text_that_is_no_well_formed_graph_is_an_error(text: str, code: str):
-    with pytest.raises(ValueError, match=f"G2G-{code}.*here"):
-        parse_penman(text, "here")
-
-
-@pytest.mark.parametrize(
-    "text", ['(a / b :op1 "(" :op2 "a\\")")', "# ::id a )\n(a / b)", "# (\n# )\n(a / b)\n# end"]
-)
-def test_brackets_in_strings_and_lines_of_comments_are_no_brackets(text: str):
-    assert parse_penman(text)[0] == "a"
 
 
 def test_of_metadata_that_comes_twice_the_first_counts():
@@ -165,12 +115,6 @@ def test_raw_text_is_split_at_punctuation():
     assert simple_tokens(text) == tokens
 
 
-def test_without_penman_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "penman", None)
-    with pytest.raises(ImportError, match=r"G2G-E139.*spacy-g2g\[amr\]"):
-        parse_penman("(a / b)")
-
-
 def test_what_is_written_is_read_again(tmp_path: Path):
     amrs = [
         ({"id": "a.1", "snt": "it ::tok\nx # ", "tok": "it ::tok x #"}, "(i / it\n\n   :mod (x / x))"),
@@ -178,7 +122,7 @@ def test_what_is_written_is_read_again(tmp_path: Path):
     ]
     path = tmp_path / "out.amr"
     path.write_text("".join(write_amrs(amrs)), encoding="utf8")
-    first, second = read_amr_file(path).blocks
+    first, second = read_amr_file(path)
     assert first.metadata == {"id": "a.1", "snt": "it ::tok x #", "tok": "it ::tok x #"}
     assert first.text == "(i / it\n   :mod (x / x))"
     assert (second.metadata, second.text) == ({"id": "a.2", "snt": ""}, "(y / yes)")

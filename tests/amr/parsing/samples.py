@@ -1,6 +1,6 @@
 """Small AMRs, written by hand, and their sentences."""
 
-from spacy_g2g.amr.formats.amr_file import parse_penman
+from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.parsing.actions import AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph, canonical

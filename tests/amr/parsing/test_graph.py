@@ -1,7 +1,8 @@
 import pytest
 
-from spacy_g2g.amr.formats.amr_file import parse_penman
-from spacy_g2g.amr.parsing.graph import AmrGraph, Edge, split_marker
+from spacy_g2g.amr.formats.penman_text import parse_penman
+from spacy_g2g.amr.parsing.graph import AmrGraph, Edge
+from spacy_g2g.amr.parsing.tree import split_marker
 
 from .samples import SAMPLES, facts, graph_of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_g2g.amr.formats.amr_file import parse_penman
+from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.parsing.actions import COPIES, ROOT_FORM, Action, AmrSentence, Kind
 from spacy_g2g.amr.parsing.aligner import Aligner
 from spacy_g2g.amr.parsing.build import build_graph

@@ -15,7 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_g2g.amr.data.docs import amr_sentences, get_amrs
-from spacy_g2g.amr.formats.amr_file import parse_penman
+from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR
 from spacy_g2g.models.shim import get_shim
 

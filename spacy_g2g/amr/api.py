@@ -1,0 +1,28 @@
+"""The door of the AMR wing: what commands and projects use of it. Nothing else imports from the wing."""
+
+from .data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files, make_amr_corpus
+from .data.docs import AMR, amr_sentences, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs
+from .evaluation.drawing import draw_amrs
+from .formats.amr_file import AmrBlock, OnError, read_amr_file, read_metadata, select_ids, write_amrs
+
+__all__ = [
+    "AMR",
+    "AMR_SUFFIXES",
+    "AmrBlock",
+    "AmrOptions",
+    "AmrReader",
+    "OnError",
+    "amr_files",
+    "amr_sentences",
+    "doc_from_amr",
+    "draw_amrs",
+    "get_amr_ids",
+    "get_amrs",
+    "has_amrs",
+    "make_amr_corpus",
+    "read_amr_file",
+    "read_metadata",
+    "select_ids",
+    "set_amrs",
+    "write_amrs",
+]
