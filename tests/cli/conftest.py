@@ -1,3 +1,8 @@
+import builtins
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 import spacy
 from spacy.language import Language
@@ -36,16 +41,33 @@ def attach_to_previous(doc: Doc) -> Doc:
     return parsed
 
 
+def save_pipeline(folder: Path, name: str, factory: Callable[..., Any]) -> str:
+    """Save a pipeline that splits sentences at full stops and then runs a component; gives its folder."""
+    Language.factory(name, func=factory)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe(name)
+    nlp.to_disk(folder)
+    return str(folder)
+
+
 @pytest.fixture(scope="session")
 def pipeline(tmp_path_factory):
     """Folder of a pipeline that splits sentences at full stops and parses by ``attach_to_previous``."""
-    Language.component("test_attach_to_previous", func=attach_to_previous)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("test_attach_to_previous")
-    path = tmp_path_factory.mktemp("pipeline") / "chain"
-    nlp.to_disk(path)
-    return str(path)
+    folder = tmp_path_factory.mktemp("pipeline")
+    return save_pipeline(folder / "chain", "test_attach_to_previous", lambda nlp, name: attach_to_previous)
+
+
+@pytest.fixture
+def no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without_matplotlib(name: str, *arguments, **settings):
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'")
+        return real(name, *arguments, **settings)
+
+    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
 
 
 def say_words(doc: Doc) -> Doc:
@@ -62,13 +84,7 @@ def say_words(doc: Doc) -> Doc:
 @pytest.fixture(scope="session")
 def amr_pipeline(tmp_path_factory):
     """Folder of a pipeline that splits sentences at full stops and parses by ``say_words``."""
-    Language.component("test_say_words", func=say_words)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("test_say_words")
-    path = tmp_path_factory.mktemp("pipeline") / "amr"
-    nlp.to_disk(path)
-    return str(path)
+    return save_pipeline(tmp_path_factory.mktemp("pipeline"), "test_say_words", lambda nlp, name: say_words)
 
 
 @pytest.fixture

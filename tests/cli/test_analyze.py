@@ -1,4 +1,3 @@
-import builtins
 import csv
 import json
 import sys
@@ -145,15 +144,8 @@ def test_nothing_is_written_on_an_error(gold: Path, tmp_path: Path):
     assert {path.name for path in tmp_path.iterdir()} == {"gold.conllu", "other.conllu"}
 
 
-def test_a_page_without_matplotlib_is_an_error_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
-    real = builtins.__import__
-
-    def without_matplotlib(name: str, *arguments, **settings):
-        if name.split(".")[0] == "matplotlib":
-            raise ModuleNotFoundError("No module named 'matplotlib'")
-        return real(name, *arguments, **settings)
-
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+@pytest.mark.usefixtures("no_matplotlib")
+def test_a_page_without_matplotlib_is_an_error_before_anything_runs():
     assert "E384" in run("no.conllu", "no.conllu", "-o", "a.html", status=1)
 
 

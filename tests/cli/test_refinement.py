@@ -1,4 +1,3 @@
-import builtins
 import json
 import sys
 from pathlib import Path
@@ -181,15 +180,8 @@ def test_an_unknown_kind_of_plot_is_an_error_before_anything_runs(tmp_path: Path
     assert "E340" in result.output
 
 
-def test_a_plot_without_matplotlib_is_an_error_before_anything_runs(monkeypatch: pytest.MonkeyPatch):
-    real = builtins.__import__
-
-    def without_matplotlib(name: str, *arguments, **settings):
-        if name.split(".")[0] == "matplotlib":
-            raise ModuleNotFoundError("No module named 'matplotlib'")
-        return real(name, *arguments, **settings)
-
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+@pytest.mark.usefixtures("no_matplotlib")
+def test_a_plot_without_matplotlib_is_an_error_before_anything_runs():
     result = CliRunner().invoke(app, ["refinement", "no-pipeline", "no.conllu", "--plot", "a.png"])
     assert result.exit_code == 1
     assert "E384" in result.output

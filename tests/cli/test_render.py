@@ -13,6 +13,7 @@ from spacy_g2g.cli.render import render
 from ..evaluation.test_drawing import Page
 from ..formats.samples import row
 from ..util import initialised_nlp, model_config, randomise, set_encoder, treebank_examples
+from .conftest import save_pipeline
 
 TEXT = "".join(
     [
@@ -60,13 +61,9 @@ class ChainRefiner:
 @pytest.fixture(scope="module")
 def refiner(tmp_path_factory) -> str:
     """Folder of a pipeline with a refiner."""
-    Language.factory("test_chain_refiner", func=lambda nlp, name: ChainRefiner())
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("test_chain_refiner")
-    path = tmp_path_factory.mktemp("pipeline") / "refiner"
-    nlp.to_disk(path)
-    return str(path)
+    return save_pipeline(
+        tmp_path_factory.mktemp("pipeline"), "test_chain_refiner", lambda nlp, name: ChainRefiner()
+    )
 
 
 @pytest.fixture

@@ -31,28 +31,17 @@ def test_every_rule_is_named_in_the_error_for_another():
         punctuation_rule("penn")
 
 
-def sentence(*rows: tuple[str, str, int, str]) -> str:
-    lines = [f"{i}\t{f}\t_\t_\t{x}\t_\t{h}\t{d}\t_\t_\n" for i, (f, x, h, d) in enumerate(rows, start=1)]
-    return "".join([*lines, "\n"])
+def sentence(text: str) -> str:
+    """CoNLL-U of words that are given as FORM XPOS HEAD DEPREL, with semicolons between them."""
+    rows = enumerate((row.split() for row in text.split(";")), start=1)
+    return "".join(f"{i}\t{f}\t_\t_\t{x}\t_\t{h}\t{d}\t_\t_\n" for i, (f, x, h, d) in rows) + "\n"
 
 
 GOLD = sentence(
-    ("He", "PRP", 2, "nsubj"),
-    ("left", "VBD", 0, "root"),
-    (",", ",", 2, "punct"),
-    ("she", "PRP", 5, "nsubj"),
-    ("stayed", "VBD", 2, "ccomp"),
-    (".", ".", 2, "punct"),
+    "He PRP 2 nsubj; left VBD 0 root; , , 2 punct; she PRP 5 nsubj; stayed VBD 2 ccomp; . . 2 punct"
 )
 #: A head, a label, and both punctuation marks are wrong; "she" hangs on punctuation.
-SYSTEM = sentence(
-    ("He", "_", 2, "obj"),
-    ("left", "_", 0, "root"),
-    (",", "_", 1, "punct"),
-    ("she", "_", 3, "nsubj"),
-    ("stayed", "_", 2, "ccomp"),
-    (".", "_", 5, "punct"),
-)
+SYSTEM = sentence("He _ 2 obj; left _ 0 root; , _ 1 punct; she _ 3 nsubj; stayed _ 2 ccomp; . _ 5 punct")
 
 
 def read(text: str):
@@ -77,15 +66,8 @@ def test_other_metrics_are_as_without():
 
 
 def test_words_that_do_not_align_count_against_the_system():
-    system = sentence(
-        ("He", "_", 2, "nsubj"),
-        ("left", "_", 0, "root"),
-        (",", "_", 1, "punct"),
-        ("s", "_", 6, "nsubj"),
-        ("he", "_", 4, "dep"),
-        ("stayed", "_", 2, "ccomp"),
-        (".", "_", 2, "punct"),
-    )
+    words = "He _ 2 nsubj; left _ 0 root; , _ 1 punct; s _ 6 nsubj; he _ 4 dep; stayed _ 2 ccomp; . _ 2 punct"
+    system = sentence(words)
     scores = evaluate_sentences(read(GOLD), read(system), is_punctuation=PUNCTUATION_RULES["ptb"].matches)
     score = scores["LAS_nopunct"]
     assert (score.correct, score.gold, score.system, score.aligned) == (3, 4, 5, 3)

@@ -14,6 +14,7 @@ from spacy_g2g.layers.encoder import GraphEncoder
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
+ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 
 
@@ -92,18 +93,18 @@ def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: P
     torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
 
 
-@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu"])
-def test_activations_equal_the_original(activation: str, tmp_path: Path) -> None:
-    theirs = make_model("bert", hidden_act=activation)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(0)
-    with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        torch.testing.assert_close(build(checkpoint)(piece_ids, mask)[mask], expected[mask], **CLOSE)
-
-
-def test_electra_without_projection_equals_its_original(tmp_path: Path) -> None:
-    theirs = make_model("electra", embedding_size=24)
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        *(("bert", {"hidden_act": name}) for name in ACTIVATIONS),
+        ("electra", {"embedding_size": 24}),  # without a projection
+    ],
+    ids=str,
+)
+def test_activations_and_embedding_sizes_equal_the_original(
+    family: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    theirs = make_model(family, **settings)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
     piece_ids, mask = padded_batch(0)
     with torch.no_grad():

@@ -90,31 +90,20 @@ def test_forbidden_arcs_are_never_chosen(scores: np.ndarray):
         assert score_of(scores, maximum_spanning_tree(scores)) == best
 
 
-def test_two_root_trap():
-    scores = np.array([[9.0, 0, 1], [9.0, 2, 0]])
-    assert maximum_spanning_tree(scores).tolist() == [0, 1]
-
-
-def test_two_root_trap_with_an_arg_max_that_is_a_tree_but_for_its_roots():
-    scores = np.array([[5.0, 0, 1, 1], [5.0, 3, 0, 1], [0.0, 1, 9, 0]])
-    assert maximum_spanning_tree(scores).tolist() == [0, 1, 2]
-
-
-def test_no_root_trap():
-    scores = np.array([[-50.0, 0, 1], [-60.0, 2, 0]])
-    assert maximum_spanning_tree(scores).tolist() == [0, 1]
-
-
-def test_cycle_trap():
-    # The best heads of words 2 and 3 are each other; the cycle opens at word 2.
-    scores = np.array([[9.0, 0, 0, 0], [0, 5, 0, 10], [0, 1, 8, 0]])
-    assert maximum_spanning_tree(scores).tolist() == [0, 1, 2]
-
-
-def test_greedy_opening_of_the_cycle_at_its_best_entering_arc_is_not_the_best_tree():
-    # The best arc into the cycle is 1 -> 3 (7), but it gives up 10, and 1 -> 2 (6) only 7.
-    scores = np.array([[9.0, 0, 0, 0], [0, 6, 0, 7], [0, 7, 10, 0]])
-    assert maximum_spanning_tree(scores).tolist() == [0, 1, 2]
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        pytest.param([[9, 0, 1], [9, 2, 0]], [0, 1], id="two roots"),
+        pytest.param([[5, 0, 1, 1], [5, 3, 0, 1], [0, 1, 9, 0]], [0, 1, 2], id="a tree but for its roots"),
+        pytest.param([[-50, 0, 1], [-60, 2, 0]], [0, 1], id="no root"),
+        # The best heads of words 2 and 3 are each other; the cycle opens at word 2.
+        pytest.param([[9, 0, 0, 0], [0, 5, 0, 10], [0, 1, 8, 0]], [0, 1, 2], id="a cycle"),
+        # The best arc into the cycle is 1 -> 3 (7), but it gives up 10, and 1 -> 2 (6) only 7.
+        pytest.param([[9, 0, 0, 0], [0, 6, 0, 7], [0, 7, 10, 0]], [0, 1, 2], id="a cycle opened greedily"),
+    ],
+)
+def test_traps_of_greedy_choices(scores: list[list[int]], expected: list[int]):
+    assert maximum_spanning_tree(np.array(scores, dtype=float)).tolist() == expected
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
