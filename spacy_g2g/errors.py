@@ -346,14 +346,19 @@ class Errors(metaclass=_TextsWithCodes):
         "were saved together."
     )
 
+    E516 = (
+        "The label {label!r} can't be added to {name!r}: the model {model!r} has no attribute resize_output. "
+        "Expected all labels in nlp.initialize."
+    )
+
 
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings, to be completed with ``str.format``."""
 
     W401 = (
-        "The parser's scorers do not fit and are left; its encoder is taken. Its weights: {found}, its "
-        "labels: {found_labels}. Expected {expected} and {labels}, and the same tags. With scorers = false "
-        "this is not said."
+        "The parser's scorers do not fit this model, so only its encoder was copied. Found weights {found} "
+        "and labels {found_labels}. Expected {expected} and {labels}, and the same tags, frequent words or "
+        "actions, if any. Set scorers = false to silence this warning."
     )
     W501 = (
         "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set "

@@ -192,7 +192,6 @@ def test_the_amr_wing_has_one_door():
     assert not complaints(ROOT, door=True)
 
 
-@pytest.mark.xfail(strict=True, reason="models.sources and models.shim: remove this mark when they are apart")
 def test_no_files_import_each_other_in_a_circle():
     assert not circle(ROOT)
 

@@ -15,7 +15,7 @@ from thinc.api import Adam, Model, fix_random_seed
 
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
-from spacy_g2g.models.types import Sentence
+from spacy_g2g.models.types import Sentence, Start
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Ten sentences, one a line; a word is FORM/UPOS/HEAD/DEPREL. The fourth and the ninth are not projective.
@@ -232,11 +232,24 @@ def initialised_model(
     """
     sentences = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
     fix_random_seed(seed)
-    shim = get_shim(model)
     encoder = tiny_encoder(min_frequency=1, **sizes)
-    shim.initialize(encoder, sentences, LABELS[:n_labels], n_initial_labels)
+    start(model, sentences, encoder, n_labels=n_labels, n_initial_labels=n_initial_labels)
     randomise(model, seed)
-    return shim
+    return get_shim(model)
+
+
+def start(
+    model: Model[Any, Any],
+    sentences: Sequence[Sentence],
+    encoder: EncoderSource,
+    *,
+    n_labels: int = 6,
+    n_initial_labels: int = 0,
+) -> G2GShim:
+    """Initialise a model with the first of ``LABELS``, and return its shim."""
+    labels = tuple(LABELS[:n_labels])
+    model.initialize(X=sentences, Y=Start(labels=labels, n_initial_labels=n_initial_labels, encoder=encoder))
+    return get_shim(model)
 
 
 def tiny_encoder(**settings: Any) -> EncoderSource:

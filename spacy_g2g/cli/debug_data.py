@@ -244,7 +244,7 @@ def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: _Corpus) -
     from ..models.wordpieces import WordPieces
 
     shim = get_shim(pipe.model)
-    if shim.reads_vectors:
+    if get_tok2vec(pipe.model) is not None:
         return None
     if shim.spec is not None:
         return shim.wordpieces

@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ class Checkpoint:
     scorers: Weights of a parser's scorers and tags, by their names in the parser.
     labels: Labels of that parser.
     tags: Tags of that parser; None if it reads no tags.
+    facts: What that parser learned from its training sentences, beside tags and pieces.
     """
 
     config: EncoderConfig
@@ -37,6 +39,7 @@ class Checkpoint:
     scorers: dict[str, Tensor] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     tags: tuple[str, ...] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:

@@ -3,82 +3,97 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ..arrays import BoolArray, IntArray
+from ..arrays import IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
 
+#: A part of a network's parameters. All parts but graph input can start from another parser's weights.
+Part = Literal["encoder", "scorers", "graph_input"]
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NetworkSpec:
     """All that must be known to build a network, and to save one with its weights.
 
-    encoder: sizes of the encoder, with one added piece, ROOT; None where words come as vectors.
-    tokenizer: content of a ``tokenizer.json``; "" where words come as vectors.
-    n_labels: labels, the root label (id 0) included; at least 2.
-    tags: tags that have a vector of their own; None where no tags are read.
-    pretrained: the encoder's weights came from a checkpoint.
-    n_initial_labels: labels that only the initial graphs of a refiner have.
-    pretrained_scorers: the scorers' weights came from a parser.
-    rare_words: words that are read as unknown in training.
-    vector_width: of words that come as vectors, from an encoder that the pipeline shares.
-    frequent_words: the most frequent training words, the first most so, of a network that tells them apart.
-    actions: of a parser of AMR, its table of actions as ``ActionTable.to_dict`` gives it.
+    encoder: Sizes of the encoder, with one added piece for ROOT; None where words come as vectors.
+    tokenizer: Content of a ``tokenizer.json``; "" where words come as vectors.
+    n_labels: Number of labels, at least 2, of which the first (id 0) is the root label; 0 without labels.
+    tags: Tags that have a vector of their own; None for a network that reads no tags.
+    vector_width: Width of words that come as vectors, from an encoder that the pipeline shares; else 0.
+    pretrained: Parts whose weights came from a checkpoint or a parser.
+    facts: What the network learned from the training sentences before it was built, in types of JSON. The
+        architecture chooses the names.
     """
 
     encoder: EncoderConfig | None
     tokenizer: str
     n_labels: int
-    tags: tuple[str, ...] | None
-    pretrained: bool
-    n_initial_labels: int = 0
-    pretrained_scorers: bool = False
-    rare_words: tuple[str, ...] = ()
+    tags: tuple[str, ...] | None = None
     vector_width: int = 0
-    frequent_words: tuple[str, ...] = ()
-    actions: dict[str, Any] | None = None
+    pretrained: tuple[Part, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
+        """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave."""
+        encoder, tags = fields["encoder"], fields["tags"]
+        return cls(
+            **{
+                **fields,
+                "encoder": None if encoder is None else EncoderConfig(**encoder),
+                "tags": None if tags is None else tuple(tags),
+                "pretrained": tuple(fields["pretrained"]),
+            }
+        )
 
     @property
     def own_encoder(self) -> EncoderConfig:
-        """The encoder, of a network that must have one of its own."""
+        """Sizes of the encoder. Raises ValueError where words come as vectors."""
         if self.encoder is None:
             raise ValueError(Errors.E416)
         return self.encoder
 
     @property
     def width(self) -> int:
-        """Of the words' vectors."""
+        """Width of the words' vectors."""
         return self.vector_width if self.encoder is None else self.encoder.width
 
 
 class Network(nn.Module, ABC):
     """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
 
-    Parameters of the encoder are named ``encoder.*``. Where words come as vectors there is none, but a vector
-    for ROOT.
+    A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
+    [trees]. Without it, each tree with at least one head gives a loss.
 
-    n_relations, normalise_keys: graph input, see ``GraphSelfAttention``; 0 for a network that takes none.
+    n_relations: Number of relations in graph input; 0 for a network that takes none.
+    normalise_keys: See ``GraphSelfAttention``.
     """
 
-    #: Whether the network learns from whole trees alone.
-    needs_trees: ClassVar[bool] = False
+    #: Patterns of the names of parameters that only graph input has.
+    graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*",)
+    #: Facts of the specification that the scorers' weights depend on.
+    scorer_facts: ClassVar[tuple[str, ...]] = ()
+
     encoder: GraphEncoder
 
     def __init__(self, spec: NetworkSpec, *, n_relations: int = 0, normalise_keys: bool = False) -> None:
         super().__init__()
+        #: Words that are read as unknown in training.
+        self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.tags = None
         if spec.encoder is None:
             self.root = nn.Parameter(torch.empty(spec.vector_width))
@@ -89,6 +104,18 @@ class Network(nn.Module, ABC):
         )
         if spec.tags is not None:
             self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
+
+    @classmethod
+    def part_of(cls, name: str) -> Part:
+        """Return the part that a parameter belongs to, by its name."""
+        if any(fnmatchcase(name, pattern) for pattern in cls.graph_parameters):
+            return "graph_input"
+        return "encoder" if name.startswith("encoder.") else "scorers"
+
+    def weights(self, part: Part) -> dict[str, Tensor]:
+        """Return the weights of a part by their names, on the CPU."""
+        weights = self.state_dict().items()
+        return {name: weight.detach().cpu() for name, weight in weights if self.part_of(name) == part}
 
     def encode(self, batch: PieceBatch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
         """The vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width].
@@ -132,17 +159,13 @@ class Network(nn.Module, ABC):
         """The parse of each sentence of a batch, as the protocol in ``types`` has it."""
 
     def count_targets(self, gold: Sequence[Any]) -> int:
-        """How many predictions a loss is the sum of: here words that have heads."""
+        """Return how many predictions a loss is the sum of; by default, words that have heads."""
         return sum(int((tree.heads >= 0).sum()) for tree in gold)
 
     @property
     def n_hypotheses(self) -> int:
         """Rows that the encoder may be given for each of a sentence's."""
         return 1
-
-    def can_learn(self, gold: Sequence[Any]) -> BoolArray:
-        """Which gold trees give a loss, bool [trees]: here those with a head at least."""
-        return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
 
     @abstractmethod
     def resize_labels(self, n_labels: int) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -19,11 +18,11 @@ from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
+from .model import make_model
 from .network import NetworkSpec
 from .settings import check_counts
-from .shim import make_model
 from .syntr import Graphs, SynTr, check_settings
-from .types import Parse, ParserModel, Tree, pad_trees
+from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 
@@ -50,23 +49,33 @@ def build_rngtr(
     """
     check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor)
     check_counts(iterations=iterations)
-    network = partial(
-        RNGTr,
-        iterations=iterations,
-        stop=stop,
-        graph_input=graph_input,
-        arc_width=arc_width,
-        label_width=label_width,
-        dropout=dropout,
-    )
+    settings = {
+        "iterations": iterations,
+        "stop": stop,
+        "graph_input": graph_input,
+        "arc_width": arc_width,
+        "label_width": label_width,
+        "dropout": dropout,
+    }
     return make_model(
         "rngtr",
-        network,
+        RNGTr,
+        settings,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
+        learn=learn_initial_labels,
     )
+
+
+def learn_initial_labels(
+    sentences: Sequence[Sentence],  # noqa: ARG001
+    start: Start,
+    is_pretrained: bool,  # noqa: ARG001
+) -> dict[str, Any]:
+    """Return the number of labels that only initial graphs have, as the fact ``n_initial_labels``."""
+    return {"n_initial_labels": start.n_initial_labels}
 
 
 class RNGTr(SynTr):
@@ -91,7 +100,7 @@ class RNGTr(SynTr):
         label_width: int,
         dropout: float,
     ) -> None:
-        self.n_labels = spec.n_labels + spec.n_initial_labels
+        self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
         super().__init__(
             spec,
             arc_width=arc_width,

@@ -20,9 +20,10 @@ from ..parsing.arc_standard import NO_ACTION, is_arc
 from ..parsing.replay import Samples, Step, sample_groups
 from ..parsing.state import B1, S1, S2, States
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
+from .model import make_model
 from .network import NetworkSpec
 from .settings import check_counts, check_shared_settings
-from .shim import make_model
+from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork, TransitionSettings
 from .types import ParserModel
 from .wordpieces import PieceBatch
@@ -70,17 +71,20 @@ def build_sent_tr(
     settings = TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout)
     return make_model(
         "sent_tr",
-        partial(SentTr, settings=settings, graph_input=graph_input, refresh_every=refresh_every),
+        SentTr,
+        {"settings": settings, "graph_input": graph_input, "refresh_every": refresh_every},
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
-        unknown_share=unknown_share,
+        learn=partial(learn_rare_words, share=unknown_share),
     )
 
 
 class SentTr(TransitionNetwork):
     """Transition-based parser whose slots s2, s1 and b1 have the vectors of their words in the sentence."""
+
+    graph_parameters = (*TransitionNetwork.graph_parameters, "label_embeddings.*")
 
     def __init__(
         self, spec: NetworkSpec, settings: TransitionSettings, *, graph_input: bool, refresh_every: int

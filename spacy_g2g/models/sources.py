@@ -17,6 +17,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from ..errors import Errors
 from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
 from ..layers.encoder import EncoderConfig
+from .shim import find_shim
+from .start import checkpoint_of
 from .wordpieces import SPECIAL_PIECES
 
 #: Makes the checkpoint to start from, given the words of the training data.
@@ -51,15 +53,14 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
     """
 
     def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
-        from .shim import get_shim, has_shim
-
         nlp = spacy.load(path)
         pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
         model = getattr(pipe, "model", None)
-        if not isinstance(model, Model) or not has_shim(model):
+        shim = find_shim(model) if isinstance(model, Model) else None
+        if shim is None:
             raise ValueError(Errors.E414.format(path=path, component=component, names=nlp.pipe_names))
-        checkpoint = get_shim(model).checkpoint()
-        return replace(checkpoint, labels=pipe.labels) if scorers else replace(checkpoint, scorers={})
+        checkpoint = checkpoint_of(shim)
+        return replace(checkpoint, labels=tuple(pipe.labels)) if scorers else replace(checkpoint, scorers={})
 
     return source
 

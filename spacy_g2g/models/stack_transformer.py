@@ -23,9 +23,10 @@ from ..parsing.state import B1, States
 from ..parsing.tree import ROOT_LABEL
 from .action_decoder import ActionSettings, StateHead, chunks
 from .action_network import ActionNetwork
+from .model import make_model
 from .network import NetworkSpec
 from .settings import check_shared_settings
-from .shim import make_model
+from .start import learn_frequent_words
 from .types import Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
@@ -96,29 +97,30 @@ def build_stack_transformer(
     )
     return make_model(
         "stack_transformer",
-        partial(StackTransformer, settings=settings, swap=swap, train_encoder=train_encoder),
+        StackTransformer,
+        {"settings": settings, "swap": swap, "train_encoder": train_encoder},
         tok2vec,
         tag_attr=None,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
-        n_frequent_words=shift_labels,
+        learn=partial(learn_frequent_words, n=shift_labels),
     )
 
 
 class StackTransformer(ActionNetwork):
     """Arc-standard actions for trees: ROOT is at the bottom of the stack."""
 
-    needs_trees = True
+    scorer_facts = ("frequent_words",)
 
     def __init__(
         self, spec: NetworkSpec, settings: ActionSettings, *, swap: bool, train_encoder: bool
     ) -> None:
-        table = ArcActions(spec.n_labels, len(spec.frequent_words))
+        table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
         super().__init__(spec, settings, len(table), table.types, train_encoder=train_encoder)
         self.swap = swap
         self.actions = table
-        self._shift_ids = {word: i for i, word in enumerate(spec.frequent_words, start=1)}
+        self._shift_ids = {word: i for i, word in enumerate(spec.facts["frequent_words"], start=1)}
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""

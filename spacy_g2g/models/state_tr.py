@@ -23,9 +23,10 @@ from ..parsing.replay import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
 from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
+from .model import make_model
 from .network import NetworkSpec
 from .settings import check_choice, check_counts, check_shared_settings
-from .shim import make_model
+from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork, TransitionSettings
 from .types import Fit, ParserModel
 from .wordpieces import PieceBatch
@@ -83,30 +84,32 @@ def build_state_tr(
     check_choice("history", history, ("actions", "labels", None))
     check_choice("output", output, ("tokens", "cls"))
     check_choice("pieces", pieces, ("first", "mean"))
-    network = partial(
-        StateTr,
-        settings=TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout),
-        graph_input=graph_input,
-        composition=composition,
-        history=history,
-        history_width=history_width,
-        output=output,
-        reads_buffer=reads_buffer,
-        pieces=pieces,
-    )
+    settings = {
+        "settings": TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout),
+        "graph_input": graph_input,
+        "composition": composition,
+        "history": history,
+        "history_width": history_width,
+        "output": output,
+        "reads_buffer": reads_buffer,
+        "pieces": pieces,
+    }
     return make_model(
         "state_tr",
-        network,
+        StateTr,
+        settings,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
-        unknown_share=unknown_share,
+        learn=partial(learn_rare_words, share=unknown_share),
     )
 
 
 class StateTr(TransitionNetwork):
     """Transition-based parser whose slots have the vectors of their words, or of CLS, in the state."""
+
+    graph_parameters = (*TransitionNetwork.graph_parameters, "label_embeddings.*")
 
     def __init__(
         self,

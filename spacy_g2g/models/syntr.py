@@ -6,7 +6,6 @@ Mohammadshahi & Henderson 2021 (RNGTr), section 4: the model of one pass from an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,9 +19,9 @@ from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
+from .model import make_model
 from .network import Network, NetworkSpec
 from .settings import check_counts, check_shared_settings
-from .shim import make_model
 from .types import Fit, Parse, ParserModel, Tree, WordVectorModel, pad_trees
 from .wordpieces import PieceBatch
 
@@ -55,7 +54,8 @@ def build_syntr(
         raise ValueError(Errors.E415.format(tag_attr=tag_attr))
     return make_model(
         "syntr",
-        partial(SynTr, arc_width=arc_width, label_width=label_width, dropout=dropout),
+        SynTr,
+        {"arc_width": arc_width, "label_width": label_width, "dropout": dropout},
         tok2vec,
         tag_attr=tag_attr,
         encoder_rate_factor=encoder_rate_factor,

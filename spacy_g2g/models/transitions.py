@@ -88,8 +88,6 @@ class TransitionNetwork(Network):
     history_width: Width of the history's vector; 0 for no history.
     """
 
-    needs_trees = True
-
     def __init__(
         self,
         spec: NetworkSpec,

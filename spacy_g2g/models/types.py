@@ -7,7 +7,7 @@ autograd. What is gold are ``Tree``s, and for a parser of AMR ``parsing.amr.tabl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -43,14 +43,35 @@ class Sentence:
     graph: of a refiner, the graph to begin with; None for an empty one. Its label ids are the parser's, then
         those of the other labels of initial graphs, and -1 for any other label; -1 is no head.
     vectors: float [n, width], the words' vectors, of a parser that shares an encoder; NumPy or CuPy.
-    lemmas: n lemmas, of a parser of AMR.
     """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
     graph: Tree | None = None
     vectors: Floats2d | None = None
-    lemmas: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What training starts from, beside the sentences.
+
+    labels: The component's labels, of which the first is the root label; empty for a parser without labels.
+    n_initial_labels: Number of further labels that only the initial graphs of a refiner have.
+    encoder: Makes the encoder that training starts from (see ``sources.EncoderSource``); None to train one
+        from scratch, and where words come as vectors.
+    vector_width: Width of the words' vectors, from an encoder that the pipeline shares; 0 for a parser with
+        an encoder of its own.
+    """
+
+    labels: tuple[str, ...] = ()
+    n_initial_labels: int = 0
+    encoder: Callable[[Iterable[str]], Any] | None = None
+    vector_width: int = 0
+
+    @property
+    def built_for(self) -> dict[str, int]:
+        """What a saved model and the component that uses it must have in common."""
+        return {"n_labels": len(self.labels), "n_initial_labels": self.n_initial_labels}
 
 
 @dataclass(frozen=True)
@@ -71,7 +92,7 @@ class Parse:
 
     @property
     def n_words(self) -> int:
-        """Of the sentence."""
+        """Number of words in the sentence."""
         return len(self.tree.heads)
 
 
@@ -86,7 +107,7 @@ def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntAr
     return heads, labels
 
 
-#: In training the input is a pair (sentences, trees) and the output is the summed loss.
-ParserModel = Model[Any, Any]
+#: A parser. Its calls in training, ``begin_update`` and ``initialize``, take more: see ``docs/code.md``.
+ParserModel = Model[list[Sentence], list[Parse]]
 #: The words' vectors of each Doc, float [tokens, width]: a listener, or any ``tok2vec`` of spaCy.
 WordVectorModel = Model[list[Doc], list[Floats2d]]

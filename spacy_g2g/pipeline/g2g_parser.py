@@ -19,6 +19,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
+from ..arrays import BoolArray
 from ..errors import Errors, Warnings
 from .gold import gold_trees, lay_out_examples
 from .layout import (
@@ -32,10 +33,9 @@ from .layout import (
     write_trees,
 )
 from .parser_pipe import ParserPipe
-from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Tree
+    from ..models.types import Parse, Sentence, Start, Tree
 
 #: Settings that SynTr and RNGTr share.
 DEFAULT_SETTINGS = """
@@ -102,7 +102,7 @@ class G2GParser(ParserPipe):
     non-projective. ``labels[0]`` is the root label: the root arc has it, and no other arc.
     """
 
-    builds = "trees"
+    output_kind = "trees"
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class G2GParser(ParserPipe):
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """What the model is given: the sentences of the Docs that have words, in order."""
-        return make_sentences(docs, layout, self.model.attrs["tag_attr"])
+        return make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
@@ -160,7 +160,7 @@ class G2GParser(ParserPipe):
 
     # Training
 
-    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
         """The predicted Docs, where their sentences are, and the gold trees of those that have words.
 
         Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
@@ -202,21 +202,15 @@ class G2GParser(ParserPipe):
         Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
         an encoder where the model has a shared one.
         """
-        from ..models.shim import get_shim
-        from ..models.sources import encoder_from_scratch
-
-        tok2vec = get_tok2vec(self.model)
-        if tok2vec is not None and encoder is not None:
-            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
+        self._check_model(encoder)
         validate_get_examples(get_examples, "G2GParser.initialize")
-        self._check_builds()
         others: set[str] = set()
         roots: Counter[str] = Counter()
         sentences: list[Sentence] = []
         for example in get_examples():
             reference = example.reference
             layout = lay_out([reference])
-            sentences += make_sentences([reference], layout, self.model.attrs["tag_attr"])
+            sentences += make_sentences([reference], layout, self.model.attrs.get("tag_attr"))
             for token in reference:
                 if token.dep and not token.is_space:
                     if token.head.i == token.i:
@@ -230,25 +224,24 @@ class G2GParser(ParserPipe):
             self.cfg["labels"] = _order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
-        shim = get_shim(self.model)
-        if tok2vec is not None:
-            shim.initialize_from_vectors(self._vector_width(get_examples), self.labels, sentences)
-        else:
-            source = encoder or encoder_from_scratch()
-            shim.initialize(source, sentences, self.labels, self._count_initial_labels())
-        if shim.network.needs_trees:
+        self._build_model(get_examples, encoder, sentences, self._start())
+        if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
 
-    def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
-        """Count the sentences that training leaves out."""
-        from ..models.shim import get_shim
+    def _start(self) -> Start:
+        """Return what the model is built for."""
+        from ..models.types import Start
 
+        return Start(labels=self.labels)
+
+    def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
+        """Warn of the sentences that training leaves out."""
         n_known = n_learnable = 0
         for batch in minibatch(examples, size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
-            _, _, gold = self._read(batch)
+            _, _, gold = self._read_gold(batch)
             if gold:
-                n_known += sum(bool((tree.heads >= 0).any()) for tree in gold)
-                n_learnable += int(get_shim(self.model).can_learn(gold).sum())
+                n_known += int(self._has_gold(gold).sum())
+                n_learnable += int(self._can_learn(gold).sum())
         if n_known and not n_learnable:
             raise ValueError(Errors.E509.format(name=self.name, n=n_known))
         if n_learnable < n_known:
@@ -256,9 +249,9 @@ class G2GParser(ParserPipe):
                 Warnings.W504.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
             )
 
-    def _count_initial_labels(self) -> int:
-        """Labels that only initial graphs have, of components that read such."""
-        return 0
+    def _has_gold(self, gold: Sequence[Tree]) -> BoolArray:
+        """Return which gold trees have at least one head, bool [sentences]."""
+        return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
 
     # Labels
 
@@ -278,25 +271,20 @@ class G2GParser(ParserPipe):
         Returns 1, or 0 if the label is there already. Raises ValueError unless label is a string of
         one character or more.
         """
-        from ..models.shim import get_shim
-
         if not isinstance(label, str) or not label:
             raise ValueError(Errors.E503.format(label=label))
         if label in self.labels:
             return 0
+        resize = self.model.attrs.get("resize_output")
+        if resize is None:
+            raise ValueError(Errors.E516.format(label=label, name=self.name, model=self.model.name))
         self.cfg["labels"].append(label)
-        shim = get_shim(self.model)
-        if shim.spec is not None:
-            shim.resize_labels(len(self.labels))
+        self.model = resize(self.model, len(self.labels))
         return 1
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        from ..models.shim import get_shim
-
-        spec = get_shim(self.model).spec
-        if {"model", "cfg"} & set(exclude) or spec is None:
-            return
-        found, expected = len(self.labels), spec.n_labels
+        found = len(self.labels)
+        expected = self._built_for(exclude).get("n_labels", found)
         if found != expected:
             raise ValueError(Errors.E506.format(origin=origin, found=found, expected=expected))
 

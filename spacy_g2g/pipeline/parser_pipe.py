@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,12 +21,13 @@ from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
+from ..arrays import BoolArray
 from ..errors import Errors, Warnings
 from .layout import Layout, lay_out
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
-    from ..models.types import Sentence
+    from ..models.types import Sentence, Start
 
 SAVED_FILES = ("cfg", "vocab", "model")
 EXAMPLES_FOR_WIDTH = 10
@@ -39,8 +40,8 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
     are no words.
     """
 
-    #: What the model must build.
-    builds: ClassVar[str]
+    #: What the model must build: the value of its attribute ``output_kind``.
+    output_kind: ClassVar[str]
 
     def __init__(
         self,
@@ -120,19 +121,17 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
     ) -> dict[str, float]:
         """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
 
-        What is gold: see ``_read``. Where the predicted Doc has no boundaries, the reference's are used.
+        What is gold: see ``_read_gold``. Where the predicted Doc has no boundaries, the reference's are used.
         """
-        from ..models.shim import get_shim
-
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
         set_dropout_rate(self.model, drop)
-        docs, layout, gold = self._read(examples)
+        docs, layout, gold = self._read_gold(examples)
         sentences = self.training_inputs(docs, layout)
         inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
-        learnable = np.flatnonzero(get_shim(self.model).can_learn(gold)).tolist() if gold else []
+        learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
         gradients: dict[int, Any] = {}
         if learnable:
             loss, backprop = self.model.begin_update(
@@ -147,16 +146,50 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         return losses
 
     @abstractmethod
-    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Any]]:
+    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Any]]:
         """The predicted Docs, where their sentences are, and what is gold of those that have words."""
 
-    def _check_builds(self) -> None:
-        """Raise ValueError for a model that builds something else."""
-        builds = self.model.attrs.get("builds", "trees")
-        if builds != self.builds:
+    def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
+        """Return which of the gold parses the model can learn from, bool [sentences]."""
+        can_learn = self.model.attrs.get("can_learn")
+        learnable: BoolArray = self._has_gold(gold) if can_learn is None else can_learn(self.model, gold)
+        return learnable
+
+    @abstractmethod
+    def _has_gold(self, gold: Sequence[Any]) -> BoolArray:
+        """Return which of the gold parses have anything to learn, bool [sentences]."""
+
+    def _build_model(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        encoder: Callable[..., Any] | None,
+        sentences: list[Sentence],
+        start: Start,
+    ) -> None:
+        """Initialise the model for training.
+
+        encoder: Origin of the encoder's weights; None for the model's own choice.
+        Raises ValueError for an encoder if the model has a shared one.
+        """
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is None:
+            start = replace(start, encoder=encoder)
+        else:
+            start = replace(start, vector_width=self._vector_width(get_examples))
+        self.model.initialize(X=sentences, Y=start)
+
+    def _check_model(self, encoder: Callable[..., Any] | None) -> None:
+        """Raise ValueError for a model with other output, or with two origins of the encoder."""
+        kind = self.model.attrs.get("output_kind", "trees")
+        if kind != self.output_kind:
             raise ValueError(
-                Errors.E513.format(name=self.name, model=self.model.name, builds=builds, expected=self.builds)
+                Errors.E513.format(
+                    name=self.name, model=self.model.name, builds=kind, expected=self.output_kind
+                )
             )
+        tok2vec = get_tok2vec(self.model)
+        if tok2vec is not None and encoder is not None:
+            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
         """The width of the vectors of a shared encoder, which is initialised."""
@@ -168,10 +201,12 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
-        from ..models.shim import get_shim
+        if not self.half_precision_weights:
+            super().to_disk(path, exclude=exclude)
+            return
+        from ..models.shim import half_precision
 
-        shim = get_shim(self.model)
-        with shim.half_precision() if self.half_precision_weights else nullcontext():
+        with half_precision(self.model):
             super().to_disk(path, exclude=exclude)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> ParserPipe:
@@ -196,3 +231,10 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
     @abstractmethod
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         """Raise ValueError unless what was loaded fits together."""
+
+    def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
+        """Return what the model was built for, to compare with what the component holds.
+
+        It is empty for a model that is not initialised or does not say it, and if not all was loaded.
+        """
+        return {} if {"model", "cfg"} & set(exclude) else self.model.attrs.get("built_for") or {}

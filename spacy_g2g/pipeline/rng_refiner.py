@@ -23,7 +23,7 @@ from .g2g_parser import DEFAULT_SETTINGS, G2GParser
 from .layout import Layout, initial_graphs, lay_out, word_slices
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Tree
+    from ..models.types import Parse, Sentence, Start, Tree
 
 DEFAULT_MODEL = f"""
 [model]
@@ -267,20 +267,16 @@ class RngRefiner(G2GParser):
             labels |= {dep for dep in _initial_graph_of(example.predicted)["deps"] if dep}
         return labels
 
-    def _count_initial_labels(self) -> int:
+    def _start(self) -> Start:
         own = set(self.labels)
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
-        return len(self.cfg["initial_labels"])
+        return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        from ..models.shim import get_shim
-
         exclude = list(exclude)
         super()._after_loading(origin, exclude)
-        spec = get_shim(self.model).spec
-        if {"model", "cfg"} & set(exclude) or spec is None:
-            return
-        found, expected = len(self.cfg["initial_labels"]), spec.n_initial_labels
+        found = len(self.cfg["initial_labels"])
+        expected = self._built_for(exclude).get("n_initial_labels", found)
         if found != expected:
             raise ValueError(Errors.E508.format(origin=origin, found=found, expected=expected))
 

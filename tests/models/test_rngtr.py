@@ -15,6 +15,7 @@ from thinc.api import Adam
 
 from spacy_g2g.models.rngtr import RNGTr, build_rngtr
 from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.syntr import Scores, build_syntr
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
 from spacy_g2g.parsing.tree import are_trees, is_tree
@@ -423,7 +424,7 @@ def test_a_new_refiner_begins_without_a_use_for_graphs():
     shim = initialised_model(model, n_labels=N_LABELS, n_initial_labels=N_INITIAL)
     source = get_shim(build_rngtr(**TINY_MODEL))  # type: ignore[arg-type]
     assert shim.spec is not None
-    source._set_network(shim.spec)
+    source.build_network(shim.spec)
     fresh = network_of(source)
     batches = [source.wordpieces.batch([Sentence(WORDS[0], graph=graph)]) for graph in (None, TREES[0])]
     torch.testing.assert_close(*(fresh.encode(batch, fresh.edges(batch)) for batch in batches))
@@ -482,7 +483,7 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
     torch.testing.assert_close(new_labels[:, : N_LABELS - 1], labels)
     assert not new_labels[:, N_LABELS - 1 :].any()
     assert shim.spec is not None
-    assert (shim.spec.n_labels, shim.spec.n_initial_labels) == (N_LABELS + 2, N_INITIAL)
+    assert (shim.spec.n_labels, shim.spec.facts["n_initial_labels"]) == (N_LABELS + 2, N_INITIAL)
     assert network.n_labels == N_LABELS + 2 + N_INITIAL
 
 
@@ -547,7 +548,7 @@ def test_weights_of_a_model_with_another_graph_input_are_an_error():
 
 def test_its_checkpoint_is_an_encoder_without_graph_input():
     _, shim = make()
-    checkpoint = shim.checkpoint()
+    checkpoint = checkpoint_of(shim)
     assert checkpoint.config.n_relations == 0
     assert not any("relation" in name for name in checkpoint.weights)
     assert "embeddings.pieces.weight" in checkpoint.weights

@@ -15,6 +15,7 @@ import torch
 from spacy.util import registry
 
 from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.models.optimizer import make_adamw
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import (
     encoder_from_checkpoint,
@@ -241,7 +242,7 @@ def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
     refiner = get_shim(nlp.get_pipe("rng_refiner").model)
     assert refiner.spec is not None
     assert parser.spec is not None
-    assert refiner.spec.pretrained
+    assert refiner.spec.pretrained == ("encoder", "scorers")
     assert refiner.spec.encoder == parser.spec.encoder
     assert refiner.spec.tokenizer == parser.spec.tokenizer
     found = refiner.network.encoder.state_dict()
@@ -265,8 +266,10 @@ def refiner_on(trained_folder: Path, labels: list[str] | None = None, **settings
 def rate_factors(shim: G2GShim) -> dict[str, float]:
     """The learning rate of each parameter, as a multiple of the optimizer's."""
     names = {id(parameter): name for name, parameter in shim.network.named_parameters()}
-    groups = shim._parameter_groups()
-    return {names[id(p)]: group["rate_factor"] for group in groups for p in group["params"]}
+    adamw = make_adamw(
+        shim.network, shim.known_spec.pretrained, pretrained_factor=shim.encoder_rate_factor, rate_factor=1.0
+    )
+    return {names[id(p)]: group["rate_factor"] for group in adamw.param_groups for p in group["params"]}
 
 
 def test_a_refiner_takes_the_scorers_of_a_parser_and_trains_them_at_the_encoders_rate(trained_folder: Path):

@@ -25,7 +25,7 @@ from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import PlainState, plain_oracle
-from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, tiny_encoder
+from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, start, tiny_encoder
 from .systems import GOLD, SENTENCES
 
 SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
@@ -233,8 +233,8 @@ def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
         Tree(np.array([0, 0]), np.array([0, 0])),
         Tree(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
     ]
-    assert shim.can_learn(gold).tolist() == [True, swap, False, False, True, False, False, False]
-    assert shim.can_learn([]).tolist() == []
+    assert shim.network.can_learn(gold).tolist() == [True, swap, False, False, True, False, False, False]
+    assert shim.network.can_learn([]).tolist() == []
 
 
 # Labelled SHIFT
@@ -243,17 +243,17 @@ def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
 def test_shift_names_the_most_frequent_words_and_them_alone():
     _, shim = make("Stack-b", shift_labels=2)
     assert shim.spec is not None
-    assert shim.spec.frequent_words == (".", "the") or shim.spec.frequent_words == ("the", ".")
+    assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
     batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
-    the, stop = (shim.spec.frequent_words.index(word) + 1 for word in ("the", "."))
+    the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
     copied = get_shim(
         make("Stack-b", shift_labels=2)[0].from_bytes(make("Stack-b", shift_labels=2)[0].to_bytes())
     )
     assert copied.spec is not None
-    assert copied.spec.frequent_words == shim.spec.frequent_words
+    assert copied.spec.facts["frequent_words"] == shim.spec.facts["frequent_words"]
 
 
 # The encoder
@@ -268,9 +268,7 @@ def pretrained(words: Any) -> Checkpoint:
 def from_checkpoint(**settings: Any) -> tuple[ParserModel, G2GShim]:
     torch.manual_seed(0)
     model = build_stack_transformer(**{**SIZES, "beam_width": 1, **settings})
-    shim = get_shim(model)
-    shim.initialize(pretrained, SENTENCES, LABELS)
-    return model, shim
+    return model, start(model, SENTENCES, pretrained)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from spacy_g2g.layers.checkpoint import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.parsing.arc_standard import Action
@@ -19,7 +19,7 @@ from spacy_g2g.parsing.state_input import BUFFER, CLS, SEP
 
 from ..parsing.reference import PlainState
 from ..parsing.test_state_input import ACTIONS, HEADS, LAYOUTS
-from ..util import LABELS, PAPER_ROWS, randomise, tiny_encoder
+from ..util import PAPER_ROWS, randomise, start, tiny_encoder
 from .systems import SENTENCES, make, oracle_of
 from .test_transitions import forced_scores
 
@@ -167,8 +167,7 @@ def test_a_checkpoint_with_segments_keeps_them_for_stack_and_rest():
         return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)
 
     model = build_state_tr(hidden_width=32)
-    shim = get_shim(model)
-    shim.initialize(source, SENTENCES, LABELS)
+    shim = start(model, SENTENCES, source)
     assert not shim.network.segments.weight.any()  # type: ignore[union-attr, operator]
     randomise(model)
     seen = Seen(shim, FOUR, TREE)

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import UNKNOWN_TAG
@@ -17,7 +17,7 @@ from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import maximum_spanning_tree
-from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, tiny_encoder
+from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, start, tiny_encoder
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
 N_LABELS = len(LABELS)
@@ -107,9 +107,9 @@ def test_a_parse_depends_on_nothing_else_in_its_batch():
     alone = [model.predict([sentence])[0] for sentence in sentences]
     assert {parse.fit for parse in alone} == {"whole", "windows", "shortened"}
     for size in (2, 16):
-        for start in range(0, len(sentences), size):
+        for first in range(0, len(sentences), size):
             for parse, expected in zip(
-                model.predict(sentences[start : start + size]), alone[start : start + size], strict=True
+                model.predict(sentences[first : first + size]), alone[first : first + size], strict=True
             ):
                 assert_same_parse(parse, expected)
     order = list(range(len(sentences)))
@@ -146,9 +146,8 @@ def test_missing_and_unknown_tags_have_vectors_of_their_own():
 
 def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
     model = build_syntr(tag_attr="TAG", **TINY_MODEL)  # type: ignore[arg-type]
-    shim = get_shim(model)
     sentences = [Sentence(["a", "b", "c"], ["X", "X", "ONCE"])]
-    shim.initialize(tiny_encoder(min_frequency=1), sentences, LABELS[:3])
+    shim = start(model, sentences, tiny_encoder(min_frequency=1), n_labels=3)
     assert shim.spec is not None
     assert shim.spec.tags == ("X",)
     randomise(model)

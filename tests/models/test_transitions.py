@@ -304,8 +304,8 @@ def test_trees_that_an_oracle_can_build_can_be_learned(swap: bool):
         Tree(np.array([0]), np.array([-1])),
         Tree(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
     ]
-    assert shim.can_learn(gold).tolist() == [True, swap, False, False, False, True, False]
-    assert shim.can_learn([]).tolist() == []
+    assert shim.network.can_learn(gold).tolist() == [True, swap, False, False, False, True, False]
+    assert shim.network.can_learn([]).tolist() == []
 
 
 # Decoding

@@ -13,6 +13,7 @@ from spacy.training import Example
 from thinc.api import Adam
 
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.types import Tree
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 from ..util import (
@@ -35,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 
 def gold_of(parser: G2GParser, examples: list[Example]) -> list[tuple[list[int], list[int]]]:
     """Heads and labels of each sentence, as the model is given them."""
-    _, _, trees = parser._read(examples)
+    _, _, trees = parser._read_gold(examples)
     return [(tree.heads.tolist(), tree.labels.tolist()) for tree in trees]
 
 
@@ -322,3 +323,11 @@ def test_accumulated_gradients_give_the_weights_of_one_batch():
         after.append(weights_of(nlp))
     for name, weight in after[0].items():
         torch.testing.assert_close(weight, after[1][name], rtol=1e-4, atol=1e-5)
+
+
+def test_trees_without_a_head_can_not_be_learned():
+    parser = parser_of(initialised_nlp())
+    missing = Tree(np.array([-1, -1]), np.array([-1, -1]))
+    tree = Tree(np.array([-1, 1]), np.array([-1, 1]))
+    assert parser._can_learn([tree, missing, tree]).tolist() == [True, False, True]
+    assert parser._can_learn([]).tolist() == []

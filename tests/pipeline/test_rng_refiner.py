@@ -238,7 +238,7 @@ def test_an_example_without_boundaries_is_read_in_the_sentences_of_its_reference
     predicted = Doc(nlp.vocab, words=[token.text for token in reference])
     InitialGraph([1, 1, 3, 2], ["x"] * 4, is_tree=True).write(predicted)
     assert not predicted.has_annotation("SENT_START")
-    docs, layout, gold = refiner_of(nlp)._read([Example(predicted, reference)])
+    docs, layout, gold = refiner_of(nlp)._read_gold([Example(predicted, reference)])
     sentences = refiner_of(nlp).training_inputs(docs, layout)
     assert [graph[0] for graph in graphs_of(sentences)] == [[2, 0], [2, 1]]
     assert [tree.heads.tolist() for tree in gold] == [[2, 0], [0, 1]]
@@ -410,7 +410,7 @@ def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
     assert refiner.cfg["initial_labels"] == sorted(foreign)
     spec = get_shim(refiner.model).spec
     assert spec is not None
-    assert (spec.n_labels, spec.n_initial_labels) == (len(refiner.labels), len(foreign))
+    assert (spec.n_labels, spec.facts["n_initial_labels"]) == (len(refiner.labels), len(foreign))
 
 
 def test_given_labels_of_initial_graphs_are_taken_without_the_own_ones():

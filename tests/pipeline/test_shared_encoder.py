@@ -15,7 +15,8 @@ from thinc.api import Adam, Model, Ragged, fix_random_seed
 from spacy_g2g.models.first_piece import make_first_piece
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.start import checkpoint_of
+from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
 from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
@@ -232,11 +233,12 @@ def test_tags_beside_a_shared_encoder_are_an_error(tmp_path: Path):
 
 
 def test_a_shared_encoder_can_not_be_copied_into_a_refiner(trained: Path):
-    shim = get_shim(parser_of(spacy.load(trained)).model)
+    model = parser_of(spacy.load(trained)).model
     with pytest.raises(ValueError, match="E416"):
-        shim.checkpoint()
-    with pytest.raises(ValueError, match="E416"):
-        shim.initialize(encoder_from_scratch(), [], ["root", "dep"])
+        checkpoint_of(get_shim(model))
+    for encoder in (encoder_from_scratch(), None):
+        with pytest.raises(ValueError, match="E416"):
+            model.initialize(X=[], Y=Start(labels=("root", "dep"), encoder=encoder))
 
 
 # Parts

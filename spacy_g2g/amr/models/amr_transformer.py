@@ -8,42 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
+from thinc.api import Model
 from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
 from ...models.action_decoder import ActionSettings, StateHead, chunks
 from ...models.action_network import ActionNetwork
+from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import check_shared_settings
-from ...models.shim import make_model
 from ...models.stack_transformer import DEFAULT_HEADS
-from ...models.types import Fit, ParserModel, Sentence, WordVectorModel
+from ...models.types import Sentence, Start, WordVectorModel
 from ...models.wordpieces import PieceBatch
 from ...parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
-from ..parsing.graph import AmrGraph
 from ..parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
 from ..parsing.table import ActionTable, Replay
-
-
-@dataclass(frozen=True)
-class AmrParse:
-    """The AMR of a sentence of n words.
-
-    graph: connected.
-    log_prob: of its actions, summed.
-    """
-
-    graph: AmrGraph
-    log_prob: float
-    n_words: int
-    fit: Fit = "whole"
+from .types import AmrInput, AmrParse, AmrStart
 
 
 def build_amr_transformer(
@@ -63,7 +49,7 @@ def build_amr_transformer(
     rate_factor: float = 1.0,
     mixed_precision: bool = True,
     tok2vec: WordVectorModel | None = None,
-) -> ParserModel:
+) -> Model[list[Sentence], list[AmrParse]]:
     """Registered as ``spacy_g2g.AmrStackTransformer.v1``: sequences of actions that build AMRs.
 
     As ``spacy_g2g.StackTransformer.v1``, with the same settings for its variants, but for labelled
@@ -110,16 +96,26 @@ def build_amr_transformer(
     )
     return make_model(
         "amr_stack_transformer",
-        partial(
-            AmrTransformer, settings=settings, length_penalty=length_penalty, train_encoder=train_encoder
-        ),
+        AmrTransformer,
+        {"settings": settings, "length_penalty": length_penalty, "train_encoder": train_encoder},
         tok2vec,
         tag_attr=None,
         encoder_rate_factor=encoder_rate_factor,
         rate_factor=rate_factor,
         mixed_precision=mixed_precision,
-        builds="amrs",
+        learn=learn_actions,
+        output_kind="amrs",
     )
+
+
+def learn_actions(
+    sentences: Sequence[Sentence],  # noqa: ARG001
+    start: Start,
+    is_pretrained: bool,  # noqa: ARG001
+) -> dict[str, Any]:
+    """Return the component's table of actions as the fact ``actions``."""
+    assert isinstance(start, AmrStart)
+    return {"actions": start.table.to_dict()}
 
 
 class AmrMachines(ActionMachines):
@@ -185,10 +181,12 @@ def state_positions(places: IntArray, depths: IntArray) -> tuple[IntArray, IntAr
 class AmrTransformer(ActionNetwork):
     """AMR actions for sentences."""
 
+    scorer_facts = ("actions",)
+
     def __init__(
         self, spec: NetworkSpec, settings: ActionSettings, *, length_penalty: float, train_encoder: bool
     ) -> None:
-        table = ActionTable.from_dict(spec.actions or {})
+        table = ActionTable.from_dict(spec.facts["actions"])
         super().__init__(spec, settings, len(table), train_encoder=train_encoder)
         self.table = table
         self.length_penalty = length_penalty
@@ -196,10 +194,6 @@ class AmrTransformer(ActionNetwork):
     def resize_labels(self, n_labels: int) -> None:
         """There are no labels that could be added."""
         raise ValueError(Errors.E419.format(n=n_labels))
-
-    def can_learn(self, gold: Sequence[Replay]) -> BoolArray:
-        """Which sentences have an action that there is."""
-        return np.array([bool((replay.ids >= 0).any()) for replay in gold], dtype=np.bool_)
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
         """The actions that there are."""
@@ -233,14 +227,15 @@ class AmrTransformer(ActionNetwork):
                 found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
             ):
                 graph = build_graph(state)
-                parses.append(AmrParse(graph, total, len(state.sentence), fit))
+                parses.append(AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), fit=fit))
         return parses
 
 
 def amr_sentence(sentence: Sentence) -> AmrSentence:
-    """What the machine reads of a sentence; words without lemmas are their own in lower case."""
-    lemmas = sentence.lemmas or [word.lower() for word in sentence.words]
-    return AmrSentence.of(sentence.words, lemmas)
+    """Return what the machine reads of a sentence; words without lemmas have themselves in lower case."""
+    if isinstance(sentence, AmrInput):
+        return sentence.amr
+    return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
 
 
 def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,11 +19,11 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
+from ...arrays import BoolArray
 from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
 from ...pipeline.layout import Layout, lay_out, make_sentences
 from ...pipeline.parser_pipe import ParserPipe
-from ...pipeline.word_vectors import get_tok2vec
 from ..data.docs import get_amrs, gold_amrs, set_amr_extensions, set_amrs
 from ..formats.penman_text import parse_penman
 from ..parsing.actions import AmrSentence
@@ -37,7 +36,7 @@ from ..parsing.table import Candidates, Replay
 
 if TYPE_CHECKING:
     from ...models.types import Sentence
-    from ..models.amr_transformer import AmrParse
+    from ..models.types import AmrParse
 
 LemmaSource = Literal["rules", "token"]
 
@@ -143,7 +142,7 @@ class AmrParser(ParserPipe):
     What it learned before the network is ``scheme``; None before initialisation.
     """
 
-    builds = "amrs"
+    output_kind = "amrs"
     #: Extra of the library that a package of the pipeline needs.
     extra = "amr"
 
@@ -186,16 +185,16 @@ class AmrParser(ParserPipe):
     # Parsing
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """What the model is given: the sentences of the Docs that have words, with their lemmas."""
+        """Return the sentences of the Docs that have words, with their lemmas."""
+        from ..models.types import AmrInput
+
+        return [AmrInput.of(sentence) for sentence in self._amr_sentences(docs, layout)]
+
+    def _amr_sentences(self, docs: Sequence[Doc], layout: Layout) -> list[AmrSentence]:
         lemmatizer = self._known_scheme.lemmatizer
-        sentences = make_sentences(docs, layout, None)
-        if self.lemma_source == "rules":
-            return [replace(s, lemmas=lemmatizer.sentence(s.words).lemmas) for s in sentences]
-        given = make_sentences(docs, layout, "LEMMA")
-        return [
-            replace(s, lemmas=lemmatizer.sentence(s.words, g.tags).lemmas, tags=None)
-            for s, g in zip(sentences, given, strict=True)
-        ]
+        # The attribute "tags" of a sentence holds any attribute of tokens.
+        given = make_sentences(docs, layout, "LEMMA" if self.lemma_source == "token" else None)
+        return [lemmatizer.sentence(sentence.words, sentence.tags) for sentence in given]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[AmrParse]]) -> None:
         """Write ``doc._.amr``."""
@@ -211,16 +210,17 @@ class AmrParser(ParserPipe):
 
     # Training
 
-    def _read(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
+    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
         """The predicted Docs, where their sentences are, and the oracle's actions of those that have words.
 
         A sentence without the same text in the reference, or without an AMR there, has no actions.
         """
         layout = lay_out_examples(examples)
         docs = [example.predicted for example in examples]
+        sentences = self._amr_sentences(docs, layout)
         replays = [
-            self._replay(AmrSentence.of(sentence.words, sentence.lemmas or ()), text)
-            for sentence, text in zip(self.inputs(docs, layout), self._gold(examples, layout), strict=True)
+            self._replay(sentence, text)
+            for sentence, text in zip(sentences, self._gold(examples, layout), strict=True)
         ]
         return docs, layout, replays
 
@@ -269,14 +269,10 @@ class AmrParser(ParserPipe):
         Raises ValueError when no sentence has an AMR, for AMRs that are not well-formed, and for an encoder
         where the model has a shared one.
         """
-        from ...models.shim import get_shim
-        from ...models.sources import encoder_from_scratch
+        from ..models.types import AmrStart
 
-        tok2vec = get_tok2vec(self.model)
-        if tok2vec is not None and encoder is not None:
-            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
+        self._check_model(encoder)
         validate_get_examples(get_examples, "AmrParser.initialize")
-        self._check_builds()
         sentences, graphs = self._read_graphs(get_examples, nlp)
         if labels is not None:
             self.scheme = AmrScheme.from_dict(labels)
@@ -292,12 +288,11 @@ class AmrParser(ParserPipe):
             )
         self._replays = _KeptReplays()
         self.cfg["scheme"] = self.scheme.to_dict()
-        actions = self.scheme.table.to_dict()
-        shim = get_shim(self.model)
-        if tok2vec is not None:
-            shim.initialize_from_vectors(self._vector_width(get_examples), (), sentences, actions)
-        else:
-            shim.initialize(encoder or encoder_from_scratch(), sentences, (), actions=actions)
+        self._build_model(get_examples, encoder, sentences, AmrStart(table=self.scheme.table))
+
+    def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:
+        """Return which sentences have an action that the table has, bool [sentences]."""
+        return np.array([bool((replay.ids >= 0).any()) for replay in gold], dtype=np.bool_)
 
     def _read_graphs(
         self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None
@@ -369,7 +364,7 @@ class AmrParser(ParserPipe):
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         """Read what was learned of AMRs. Raises ValueError where it is broken or not the network's."""
-        from ...models.shim import get_shim
+        from ..models.types import AmrStart
 
         if "cfg" not in exclude and "scheme" in self.cfg:
             try:
@@ -378,10 +373,8 @@ class AmrParser(ParserPipe):
                 raise ValueError(Errors.E505.format(path=f"{origin}: cfg", error=error)) from error
             self._replays = _KeptReplays()
             self._warn_settings()
-        spec = get_shim(self.model).spec
-        if {"model", "cfg"} & set(exclude) or spec is None:
-            return
-        if self.scheme is None or self.scheme.table.to_dict() != spec.actions:
+        expected = self._built_for(exclude)
+        if expected and (self.scheme is None or AmrStart(table=self.scheme.table).built_for != expected):
             raise ValueError(Errors.E515.format(origin=origin))
 
 

@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from spacy.vocab import Vocab
 
-from spacy_g2g.amr.models.amr_transformer import AmrParse, AmrTransformer, build_amr_transformer, pad_replays
-from spacy_g2g.amr.parsing.actions import Action, Kind
+from spacy_g2g.amr.models.amr_transformer import (
+    AmrTransformer,
+    amr_sentence,
+    build_amr_transformer,
+    pad_replays,
+)
+from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
+from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import State
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
+from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 from spacy_g2g.layers.state_attention import Positions
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
@@ -26,7 +34,7 @@ SCHEME = AmrScheme.learn([(graph_of(amr), text.split(), None) for text, amr in A
 
 def sentence_of(text: str) -> Sentence:
     read = SCHEME.lemmatizer.sentence(text.split())
-    return Sentence(read.forms, lemmas=read.lemmas)
+    return AmrInput.of(read)
 
 
 def replay_of(text: str, amr: str) -> Replay:
@@ -48,11 +56,9 @@ def make(
     encoder = tiny_encoder(min_frequency=1, n_positions=settings.pop("n_positions", 40))
     settings = {"state_heads": STATE_HEADS[variant], "state_positions": variant == "d", **settings}
     model = build_amr_transformer(**{**TINY_STACK, **settings})
-    shim = get_shim(model)
-    actions = SCHEME.table.to_dict()
-    shim.initialize(encoder, SENTENCES, (), actions=actions)
+    model.initialize(X=SENTENCES, Y=AmrStart(table=SCHEME.table, encoder=encoder))
     randomise(model, seed + 1, scale)
-    return model, shim
+    return model, get_shim(model)
 
 
 def network_of(shim: G2GShim) -> AmrTransformer:
@@ -125,7 +131,7 @@ def step_by_step(
     network = network_of(shim)
     memory, mask = network.read(shim.wordpieces.batch([sentence]))
     cache, table = network.parser.decoder.begin(memory, mask), network.table
-    read = SCHEME.lemmatizer.sentence(sentence.words, sentence.lemmas)
+    read = amr_sentence(sentence)
     state, choices = table.begin(read), table.word_choices(read)
     rows, ids, previous = [], list[int](), -1
     while not state.is_final:
@@ -187,11 +193,11 @@ def test_actions_that_there_are_not_have_no_loss_and_others_have_theirs():
 
 
 def test_sentences_without_actions_can_not_be_learned():
-    _, shim = make()
+    parser = AmrParser(Vocab(), make()[0])
     none = SCHEME.table.replay(SCHEME.lemmatizer.sentence(["boy"]), [])
     unknown = GOLD[0]._replace(ids=np.full_like(GOLD[0].ids, -1))
-    assert shim.can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]
-    assert shim.can_learn([]).tolist() == []
+    assert parser._can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]
+    assert parser._can_learn([]).tolist() == []
 
 
 @pytest.mark.parametrize("variant", ["a", "d"])
@@ -222,7 +228,7 @@ def test_greedy_decoding_takes_the_best_action_of_each_state(variant: str):
         rows, ids, state = step_by_step(shim, sentence)
         graph = build_graph(state)
         total = float(rows[range(len(ids)), ids].sum())
-        assert_same_parse(parse, AmrParse(graph, total, len(sentence.words)))
+        assert_same_parse(parse, AmrParse(graph=graph, log_prob=total, n_words=len(sentence.words)))
 
 
 @pytest.mark.parametrize("beam_width", [1, 4])
@@ -284,7 +290,7 @@ def test_a_parse_depends_on_nothing_else_in_its_batch(
 def test_words_without_lemmas_are_their_own_in_lower_case():
     model, _ = make(seed=6)
     words = ["Boys", "Sang"]
-    found = model.predict([Sentence(words), Sentence(words, lemmas=["boys", "sang"])])
+    found = model.predict([Sentence(words), AmrInput.of(AmrSentence.of(words, ["boys", "sang"]))])
     assert_same_parse(*found)
 
 

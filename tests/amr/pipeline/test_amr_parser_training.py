@@ -67,7 +67,7 @@ def test_given_labels_are_those_that_were_learned(tmp_path: Path):
         nlp.initialize(lambda: amr_examples(nlp)[:1])
     parser = amr_parser_of(nlp)
     assert parser.label_data == first.label_data
-    assert get_shim(parser.model).spec.actions == get_shim(first.model).spec.actions  # type: ignore[union-attr]
+    assert get_shim(parser.model).known_spec.facts == get_shim(first.model).known_spec.facts
     assert np.isfinite(update(nlp, amr_examples(nlp)))
     with pytest.raises(ValueError, match="E150"):
         parser.initialize(lambda: amr_examples(nlp), labels=["boy"])  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ def test_sentences_whose_boundaries_differ_are_not_learned():
     # Without boundaries of its own, it has the reference's.
     unset = Example(Doc(nlp.vocab, words=words), gold)
     nlp.initialize(lambda: [unset])
-    _, _, replays = amr_parser_of(nlp)._read([unset])
+    _, _, replays = amr_parser_of(nlp)._read_gold([unset])
     assert [len(replay.ids) > 0 for replay in replays] == [True, True]
 
 
@@ -199,10 +199,10 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
     nlp = initialised()
     parser = amr_parser_of(nlp)
     examples = amr_examples(nlp)
-    _, _, fresh = parser._read(examples)
+    _, _, fresh = parser._read_gold(examples)
     with monkeypatch.context() as patch:
         patch.setattr(parser, "_graph", lambda text: pytest.fail("it is read again"))
-        _, _, kept = parser._read(examples)
+        _, _, kept = parser._read_gold(examples)
     for found, expected in zip(kept, fresh, strict=True):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -211,7 +211,7 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
         assert not copied._replays._kept
     # The oldest go.
     monkeypatch.setattr(amr_parser, "MAX_KEPT_BYTES", parser._replays._n_bytes - 1)
-    parser._read([example_of(nlp, "boy", "(b / boy)")])
+    parser._read_gold([example_of(nlp, "boy", "(b / boy)")])
     kept_texts = {key[2] for key in parser._replays._kept}
     assert "(b / boy)" in kept_texts
     assert next(iter(AMRS.values())) not in kept_texts
@@ -223,10 +223,12 @@ def test_what_is_loaded_has_its_own_actions():
     nlp, other = initialised(), amr_nlp()
     other.initialize(lambda: amr_examples(other)[:3])
     parser = amr_parser_of(nlp)
-    parser._read(amr_examples(nlp))
+    parser._read_gold(amr_examples(nlp))
     parser.from_bytes(amr_parser_of(other).to_bytes())
     for found, expected in zip(
-        parser._read(amr_examples(nlp))[2], amr_parser_of(other)._read(amr_examples(nlp))[2], strict=True
+        parser._read_gold(amr_examples(nlp))[2],
+        amr_parser_of(other)._read_gold(amr_examples(nlp))[2],
+        strict=True,
     ):
         assert found.ids.tolist() == expected.ids.tolist()
 
@@ -267,7 +269,7 @@ def test_lemmas_of_frozen_components_are_learned_with(is_trainable: bool):
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
     (sentence,) = parser.inputs([doc], amr_parser.lay_out([doc]))
-    assert (list(sentence.lemmas or ()), sentence.tags) == (["zib"], None)
+    assert (list(sentence.amr.lemmas), sentence.tags) == (["zib"], None)
 
 
 def test_lemmas_of_rules_that_annotate_need_not_be_frozen():
@@ -295,10 +297,10 @@ def test_words_without_lemmas_have_those_of_rules():
     for nlp in (rules, tokens):
         doc = plain_doc(nlp.vocab, "boys slept")
         (sentence,) = amr_parser_of(nlp).inputs([doc], amr_parser.lay_out([doc]))
-        assert list(sentence.lemmas or ()) == ["boy", "sleep"]
+        assert list(sentence.amr.lemmas) == ["boy", "sleep"]
     doc[0].lemma_ = "girl"
     (sentence,) = amr_parser_of(tokens).inputs([doc], amr_parser.lay_out([doc]))
-    assert list(sentence.lemmas or ()) == ["girl", "sleep"]
+    assert list(sentence.amr.lemmas) == ["girl", "sleep"]
 
 
 @spacy.registry.readers("spacy_g2g_test_amrs.v1")

@@ -1,0 +1,58 @@
+"""What a parser of AMR is given beside sentences, and what it returns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from ...models.types import Fit, Sentence, Start
+from ..parsing.actions import AmrSentence
+from ..parsing.graph import AmrGraph
+from ..parsing.table import ActionTable
+
+
+@dataclass(frozen=True)
+class AmrInput(Sentence):
+    """A sentence with lemmas.
+
+    amr: The sentence as the AMR machine reads it.
+    """
+
+    amr: AmrSentence = field(kw_only=True)
+
+    @classmethod
+    def of(cls, sentence: AmrSentence) -> AmrInput:
+        """Return the input that has the words of a sentence."""
+        return cls(sentence.forms, amr=sentence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmrStart(Start):
+    """What the training of a parser of AMR starts from.
+
+    table: The component's actions.
+    """
+
+    table: ActionTable
+
+    @property
+    def built_for(self) -> dict[str, int]:
+        """What a saved model and the component that uses it must have in common."""
+        return {"actions": crc32(json.dumps(self.table.to_dict(), sort_keys=True).encode())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmrParse:
+    """The AMR of a sentence.
+
+    graph: The AMR, which is connected.
+    log_prob: Sum of the log-probabilities of its actions.
+    n_words: Number of words in the sentence.
+    fit: How the sentence was fitted into the encoder.
+    """
+
+    graph: AmrGraph
+    log_prob: float
+    n_words: int
+    fit: Fit = "whole"

@@ -1,0 +1,133 @@
+"""The Thinc model around a network. Components call it as ``docs/code.md`` says, and in no other way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import torch
+from thinc.api import Model
+
+from ..arrays import BoolArray
+from ..errors import Errors
+from .network import Network
+from .shim import G2GShim, get_shim
+from .sources import encoder_from_scratch
+from .start import Learn, build_for_training
+from .types import Sentence, Start, WordVectorModel
+
+_FIRST_PROCESS = os.getpid()
+
+
+def make_model(
+    name: str,
+    network: type[Network],
+    settings: dict[str, Any],
+    tok2vec: WordVectorModel | None = None,
+    *,
+    tag_attr: str | None,
+    encoder_rate_factor: float,
+    rate_factor: float,
+    mixed_precision: bool,
+    learn: Learn | None = None,
+    output_kind: str = "trees",
+) -> Model[Any, Any]:
+    """Return the Thinc model around a network that ``model.initialize`` builds.
+
+    The model does not call ``tok2vec``, its reference of that name. Its sentences come with vectors: the
+    component, which has the Docs, calls ``tok2vec``. ``[training] dropout`` sets the encoder's dropout.
+
+    name: Name of the architecture.
+    network: Class of the network.
+    settings: Arguments of that class beside the specification.
+    tok2vec: Layer that gives the words' vectors; None for a network with an encoder of its own.
+    tag_attr: Token attribute that the sentences' tags come from; None for a network that reads no tags.
+    encoder_rate_factor: Learning rate of pretrained parameters as a multiple of that of the others.
+    rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
+    mixed_precision: Compute in bfloat16 on CUDA.
+    learn: Learns what the network must know of the training sentences; None for nothing.
+    output_kind: What the model builds, "trees" or "amrs".
+    """
+    shim = G2GShim(
+        partial(network, **settings),
+        encoder_rate_factor=encoder_rate_factor,
+        rate_factor=rate_factor,
+        mixed_precision=mixed_precision,
+    )
+    attrs: dict[str, Any] = {
+        "dropout_rate": 0.0,
+        "tag_attr": tag_attr,
+        "output_kind": output_kind,
+        "built_for": None,
+        "resize_output": resize_output,
+    }
+    if hasattr(network, "can_learn"):
+        attrs["can_learn"] = can_learn
+    return Model(
+        name,
+        _forward,
+        init=partial(_initialize, learn=learn),
+        layers=[] if tok2vec is None else [tok2vec],
+        shims=[shim],
+        refs={} if tok2vec is None else {"tok2vec": tok2vec},
+        attrs=attrs,
+    )
+
+
+def _initialize(
+    model: Model[Any, Any],
+    X: Sequence[Sentence] | None,  # noqa: N803 (Thinc's name)
+    Y: Start | None,  # noqa: N803
+    *,
+    learn: Learn | None,
+) -> None:
+    """Build the network. Do nothing without sentences and start, as for a model that was loaded."""
+    if X is None or Y is None:
+        return
+    checkpoint = None
+    if model.maybe_get_ref("tok2vec") is None:
+        source = Y.encoder or encoder_from_scratch()
+        checkpoint = source(word for sentence in X for word in sentence.words)
+    elif Y.encoder is not None or not Y.vector_width:
+        raise ValueError(Errors.E416)
+    shim = get_shim(model)
+    build_for_training(shim, X, Y, checkpoint, learn=learn, reads_tags=model.attrs["tag_attr"] is not None)
+    model.attrs["built_for"] = Y.built_for
+
+
+def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    _adapt_to_fork(os.getpid())
+    shim = get_shim(model)
+    if is_train:
+        if shim.known_spec.encoder is not None:
+            shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
+        return shim.begin_update(inputs)
+    return shim.predict(inputs), lambda d_parses: d_parses
+
+
+def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:
+    """Make room for added labels in a model that is initialised, and return the model."""
+    shim = get_shim(model)
+    if shim.spec is not None:
+        shim.resize_labels(n_labels)
+        model.attrs["built_for"] = {**model.attrs["built_for"], "n_labels": n_labels}
+    return model
+
+
+def can_learn(model: Model[Any, Any], gold: Sequence[Any]) -> BoolArray:
+    """Return which gold trees give a loss, bool [trees]."""
+    network: Any = get_shim(model).network
+    learnable: BoolArray = network.can_learn(gold)
+    return learnable
+
+
+@cache
+def _adapt_to_fork(process: int) -> None:
+    """Compute with one thread in a process of ``nlp.pipe(n_process=2)``.
+
+    The threads of OpenMP do not survive the fork, and a process that waits for them waits for ever.
+    """
+    if process != _FIRST_PROCESS:
+        torch.set_num_threads(1)

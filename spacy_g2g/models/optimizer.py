@@ -1,0 +1,69 @@
+"""An AdamW that follows Thinc's optimizer, whose settings ``spacy train`` drives.
+
+One call updates all parameters of a network, where Thinc would make one call for each parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from thinc.api import Optimizer
+
+from .network import Network, Part
+
+
+def make_adamw(
+    network: Network, pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
+) -> torch.optim.AdamW:
+    """Return an AdamW for the parameters of a network, without moments.
+
+    pretrained: Parts of the network whose weights are not random at the start of training.
+    pretrained_factor: Learning rate of the pretrained parts as a multiple of that of the other parts.
+    rate_factor: Learning rate of the other parts as a multiple of the optimizer's rate.
+    """
+    groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+    for name, parameter in network.named_parameters():
+        # Biases and norms, which are vectors, have no weight decay.
+        key = network.part_of(name) in pretrained, parameter.ndim > 1
+        groups.setdefault(key, []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "rate_factor": rate_factor * (pretrained_factor if is_pretrained else 1.0),
+                "decays": decays,
+            }
+            for (is_pretrained, decays), parameters in groups.items()
+        ],
+        fused=True,
+    )
+
+
+def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) -> None:
+    """Make one step on mean gradients, with the present settings of Thinc's optimizer.
+
+    The sum of gradients is divided by n_targets, so ``accumulate_gradient`` saves memory and changes
+    nothing else.
+
+    adamw: As from ``make_adamw``. Its gradients are cleared.
+    n_targets: Number of predictions whose losses the gradients are the sum of.
+    """
+    for group in adamw.param_groups:
+        _copy_settings(optimizer, group)
+    gradients = [p.grad for group in adamw.param_groups for p in group["params"] if p.grad is not None]
+    scale = torch.full((), 1.0 / n_targets, device=gradients[0].device)
+    if optimizer.grad_clip:
+        norm = torch.nn.utils.get_total_norm(gradients)
+        scale = torch.minimum(scale, optimizer.grad_clip / norm)
+    torch._foreach_mul_(gradients, scale)
+    adamw.step()
+    adamw.zero_grad(set_to_none=True)
+
+
+def _copy_settings(optimizer: Optimizer, group: dict[str, Any]) -> None:
+    group["lr"] = float(optimizer.learn_rate) * group["rate_factor"]
+    group["betas"] = (float(optimizer.b1), float(optimizer.b2))
+    group["eps"] = float(optimizer.eps)
+    group["weight_decay"] = float(optimizer.L2) if group["decays"] else 0.0

@@ -1,0 +1,129 @@
+"""How the training of a network starts: what it learns from the sentences, and whose weights it takes."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+from zlib import crc32
+
+from ..errors import Warnings
+from ..layers.checkpoint import Checkpoint, load_weights
+from .network import Network, NetworkSpec
+from .shim import G2GShim
+from .types import Sentence, Start
+
+#: Makes the facts of a network's specification, from the training sentences, how training starts, and
+#: whether the encoder is pretrained.
+Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
+
+
+def build_for_training(
+    shim: G2GShim,
+    sentences: Sequence[Sentence],
+    start: Start,
+    checkpoint: Checkpoint | None,
+    *,
+    learn: Learn | None,
+    reads_tags: bool,
+) -> None:
+    """Give a shim a new network.
+
+    checkpoint: The encoder that training starts from; None where words come as vectors.
+    learn: Makes the facts of the specification; None for a network that needs none.
+    reads_tags: Sentences have tags.
+    """
+    is_pretrained = checkpoint is not None and bool(checkpoint.weights)
+    spec = NetworkSpec(
+        encoder=None if checkpoint is None else replace(checkpoint.config, n_added_pieces=1),
+        tokenizer="" if checkpoint is None else checkpoint.tokenizer,
+        n_labels=len(start.labels),
+        tags=repeated_tags(sentences) if reads_tags else None,
+        vector_width=start.vector_width if checkpoint is None else 0,
+        pretrained=("encoder",) if is_pretrained else (),
+        facts={} if learn is None else learn(sentences, start, is_pretrained),
+    )
+    network = shim.build_network(spec)
+    if checkpoint is not None and is_pretrained:
+        load_weights(network.encoder, checkpoint.weights)
+        if checkpoint.scorers and _take_scorers(network, spec, checkpoint, start.labels):
+            shim.spec = replace(spec, pretrained=("encoder", "scorers"))
+
+
+def _take_scorers(network: Network, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]) -> bool:
+    """Copy a parser's scorers. Warn and return False if they do not fit."""
+    found, expected = (
+        {name: tuple(weight.shape) for name, weight in weights.items()}
+        for weights in (checkpoint.scorers, network.weights("scorers"))
+    )
+    needed = [spec.facts.get(name) for name in network.scorer_facts]
+    fits = (found, checkpoint.labels, checkpoint.tags) == (expected, tuple(labels), spec.tags)
+    if not fits or [checkpoint.facts.get(name) for name in network.scorer_facts] != needed:
+        text = Warnings.W401.format(
+            found=found, expected=expected, found_labels=checkpoint.labels, labels=tuple(labels)
+        )
+        warnings.warn(text, stacklevel=2)
+        return False
+    network.load_state_dict(checkpoint.scorers, strict=False)
+    return True
+
+
+def checkpoint_of(shim: G2GShim) -> Checkpoint:
+    """Return what another model can start from: tokenizer, encoder without graph input, and scorers.
+
+    Raises ValueError for a parser without an encoder of its own.
+    """
+    spec, network = shim.known_spec, shim.network
+    weights = network.weights("encoder")
+    return Checkpoint(
+        config=spec.own_encoder,
+        weights={name.removeprefix("encoder."): weight for name, weight in weights.items()},
+        tokenizer=spec.tokenizer,
+        scorers=network.weights("scorers"),
+        tags=spec.tags,
+        facts=spec.facts,
+    )
+
+
+def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:
+    """Return the tags that the sentences have more than once.
+
+    Tags seen once count as unknown tags, whose vector would not be trained otherwise.
+    """
+    counts = Counter(tag for sentence in sentences for tag in sentence.tags or () if tag)
+    return tuple(sorted(tag for tag, count in counts.items() if count > 1))
+
+
+def learn_rare_words(
+    sentences: Sequence[Sentence],
+    start: Start,  # noqa: ARG001
+    is_pretrained: bool,
+    *,
+    share: float,
+) -> dict[str, Any]:
+    """Return the rarest words as the fact ``rare_words``; none with a pretrained encoder.
+
+    share: Share of the distinct words.
+    """
+    ranked = [] if is_pretrained else rank_words(sentences)
+    return {"rare_words": ranked[: int(share * len(ranked))]}
+
+
+def learn_frequent_words(
+    sentences: Sequence[Sentence],
+    start: Start,  # noqa: ARG001
+    is_pretrained: bool,  # noqa: ARG001
+    *,
+    n: int,
+) -> dict[str, Any]:
+    """Return the n most frequent words as the fact ``frequent_words``, the most frequent first."""
+    return {"frequent_words": rank_words(sentences)[::-1][:n] if n else []}
+
+
+def rank_words(sentences: Iterable[Sentence]) -> list[str]:
+    """Return all words, the rarest first."""
+    counts = Counter(word for sentence in sentences for word in sentence.words)
+    # The order of words with the same frequency has no meaning, but it is the same in every run.
+    return sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))

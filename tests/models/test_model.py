@@ -1,0 +1,67 @@
+"""The Thinc model around a network."""
+
+import numpy as np
+import pytest
+import torch
+from thinc.api import Adam, Linear
+
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.syntr import build_syntr
+from spacy_g2g.models.types import Tree
+
+from ..util import TINY_MODEL, weights_of
+from .tiny_syntr import GOLD, SENTENCES, changes, learn, make
+
+
+def test_a_model_of_another_kind_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match=r"E407.*'linear'"):
+        get_shim(Linear())
+
+
+def test_the_dropout_rate_of_thinc_reaches_the_network():
+    model, shim = make()
+    losses = [learn(model) for _ in range(2)]
+    assert losses[0] == losses[1]
+    model.attrs["dropout_rate"] = 0.5
+    dropped = [learn(model) for _ in range(2)]
+    assert dropped[0] != dropped[1]
+    rates = {m.p for m in shim.network.encoder.modules() if isinstance(m, torch.nn.Dropout)}
+    assert rates == {0.5}
+
+
+def test_prediction_after_training_drops_nothing():
+    model, _ = make(dropout=0.5)
+    model.attrs["dropout_rate"] = 0.5
+    learn(model)
+    first, second = (model.predict(SENTENCES[:1])[0].head_probs for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_added_labels_leave_heads_as_they_were():
+    model, shim = make()
+    resize_output = model.attrs["resize_output"]
+    before = model.predict(SENTENCES)
+    resize_output(model, 8)
+    assert shim.spec is not None
+    assert shim.spec.n_labels == 8
+    for found, expected in zip(model.predict(SENTENCES), before, strict=True):
+        assert np.array_equal(found.tree.heads, expected.tree.heads)
+
+
+def test_added_labels_are_learned_and_kept():
+    model, shim = make()
+    resize_output = model.attrs["resize_output"]
+    gold = [Tree(tree.heads, np.full(len(tree.heads), 6)) for tree in GOLD]
+    optimizer = Adam(0.01)
+    learn(model)
+    shim.finish_update(optimizer)
+    resize_output(model, 7)
+    before = weights_of(model)
+    learn(model, gold)
+    shim.finish_update(optimizer)
+    assert changes(before, model)["scorer.label_weight"] > 0
+    for _ in range(20):
+        learn(model, gold)
+        shim.finish_update(optimizer)
+    (parse,) = build_syntr(**TINY_MODEL).from_bytes(model.to_bytes()).predict(SENTENCES[:1])
+    assert sorted(set(parse.tree.labels.tolist())) == [0, 6]

@@ -1,0 +1,47 @@
+"""A tiny SynTr, and trees that it learns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.models.shim import G2GShim
+from spacy_g2g.models.syntr import build_syntr
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
+
+from ..util import TINY_MODEL, initialised_model, read_treebank, tiny_encoder, weights_of
+
+SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
+GOLD = [
+    Tree(np.array([w[2] for w in s]), np.array([i % 5 + 1 for i in range(len(s))])) for s in read_treebank()
+]
+MISSING = [Tree(np.full(len(s), -1), np.full(len(s), -1)) for s in read_treebank()]
+
+
+def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
+    """A tiny SynTr with random weights, and its shim."""
+    model = build_syntr(**{**TINY_MODEL, **settings})
+    return model, initialised_model(model)
+
+
+def pretrained_source(words: Any) -> Checkpoint:
+    """As a checkpoint would be: with weights."""
+    scratch = tiny_encoder(min_frequency=1)(words)
+    return Checkpoint(scratch.config, GraphEncoder(scratch.config).state_dict(), scratch.tokenizer)
+
+
+def learn(
+    model: ParserModel, gold: Sequence[Tree] = GOLD, sentences: Sequence[Sentence] = SENTENCES
+) -> float:
+    """The loss of sentences, whose gradient goes to the weights."""
+    loss, backprop = model.begin_update((sentences, gold))
+    backprop(None)
+    return float(loss)
+
+
+def changes(before: dict[str, torch.Tensor], model: ParserModel) -> dict[str, float]:
+    """How far each weight has moved."""
+    return {name: float((w - before[name]).abs().max()) for name, w in weights_of(model).items()}
