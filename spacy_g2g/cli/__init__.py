@@ -1,4 +1,4 @@
-"""``python -m spacy g2g ...``: each command is argument parsing and one call of a plain function."""
+"""Command line ``python -m spacy g2g``: each command parses its arguments and calls one plain function."""
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -26,11 +26,11 @@ app.command("benchmark")(benchmark_cli)
 app.command("refinement")(refinement_cli)
 app.command("render")(render_cli)
 
-# spaCy imports what a ``spacy_cli`` entry point names, and leaves it to the module to attach itself. A
+# spaCy imports the module of a ``spacy_cli`` entry point and expects the module to attach its commands. A
 # module is imported once, so the commands are attached once.
 spacy_app.add_typer(app)
 
 
 def register() -> typer.Typer:
-    """The entry point: the commands, which were attached to spaCy's when this module was imported."""
+    """Return the commands, as entry point. Importing this module has attached them to spaCy's."""
     return app

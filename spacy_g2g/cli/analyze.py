@@ -1,7 +1,6 @@
-"""``analyze``: where parsers err, by their trees of one treebank."""
+"""``analyze``: error analysis of parsers on one treebank."""
 
 import csv
-import json
 import warnings
 from collections.abc import Sequence
 from io import StringIO
@@ -12,7 +11,14 @@ import typer
 from wasabi import msg
 
 from ..errors import Errors, Warnings
-from ..evaluation.error_analysis import DEFAULT, WORST_BY, Analysis, Compared, analyse_errors, check_order
+from ..evaluation.error_analysis import (
+    DEFAULT_OPTIONS,
+    WORST_BY,
+    Analysis,
+    ScoringOptions,
+    analyse_errors,
+    check_order,
+)
 from ..evaluation.punctuation import punctuation_rule
 from ..evaluation.report import (
     OVERALL_HEADER,
@@ -22,7 +28,8 @@ from ..evaluation.report import (
     significance_rows,
 )
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import Silent, atomic_path, check_can_plot, check_suffix, user_errors
+from .common import check_can_plot, check_suffix, user_errors, write_json, write_text
+from .options import Silent
 
 CSV_HEADER = ("system", "quantity", "bin", "metric", "value", "count")
 
@@ -30,38 +37,41 @@ CSV_HEADER = ("system", "quantity", "bin", "metric", "value", "count")
 def analyze_cli(
     gold: Annotated[Path, typer.Argument(help="CoNLL-U or CoNLL-X file with gold trees")],
     systems: Annotated[
-        list[Path], typer.Argument(help="Files with the same sentences and words and the trees of parsers")
+        list[Path], typer.Argument(help="Files with the same words and sentences and the trees of a parser")
     ],
     names: Annotated[
         str,
-        typer.Option("--names", "-n", help="Names of the systems, with commas between  [default: files']"),
+        typer.Option(
+            "--names", "-n", help="Names of the parsers, separated by commas  [default: the files']"
+        ),
     ] = "",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="HTML page with tables, plots and trees")
     ] = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="JSON file for all figures")] = None,
+    json_path: Annotated[Path | None, typer.Option("--json", help="JSON file with all figures")] = None,
     csv_path: Annotated[
-        Path | None, typer.Option("--csv", help=f"CSV file for the tables: {', '.join(CSV_HEADER)}")
+        Path | None, typer.Option("--csv", help=f"CSV file with the columns {', '.join(CSV_HEADER)}")
     ] = None,
     subtypes: Annotated[
-        bool, typer.Option("--subtypes", help="Compare labels with their subtypes: nmod:poss is not nmod")
+        bool,
+        typer.Option("--subtypes", help="Compare labels with subtypes: nmod:poss differs from nmod"),
     ] = False,
     exclude_punct: Annotated[
         str,
-        typer.Option("--exclude-punct", help="Leave out punctuation: ptb, ctb, ud or conllx, as `evaluate`"),
+        typer.Option("--exclude-punct", help="Leave out punctuation: ptb, ctb, ud, conllx (see `evaluate`)"),
     ] = "",
-    worst: Annotated[int, typer.Option("--worst", min=0, help="Worst sentences to draw; 0 for none")] = 20,
+    worst: Annotated[int, typer.Option("--worst", min=0, help="Number of worst sentences to draw")] = 20,
     worst_by: Annotated[
         str,
         typer.Option("--worst-by", help="; ".join(f"{name}: {text}" for name, text in WORST_BY.items())),
     ] = "errors",
-    resamples: Annotated[int, typer.Option("--resamples", help="Of the paired bootstrap")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="Of the paired bootstrap")] = 0,
+    resamples: Annotated[int, typer.Option("--resamples", help="Resamples of the paired bootstrap")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the paired bootstrap")] = 0,
     silent: Silent = False,
 ) -> None:
-    """Compare parsers: scores by dependency length, depth, sentence length and label, and their significance.
+    """Compare parsers by dependency length, depth, sentence length and label, and test for significance.
 
-    A page shows them, with the labels that are confused and the worst sentences drawn gold over system.
+    The page also shows label confusions and draws the worst sentences.
     """
     with user_errors():
         if output is not None:
@@ -74,7 +84,7 @@ def analyze_cli(
             output=output,
             json_path=json_path,
             csv_path=csv_path,
-            compared=Compared(subtypes, exclude_punct),
+            options=ScoringOptions(subtypes, exclude_punct),
             worst=worst,
             worst_by=worst_by,
             resamples=resamples,
@@ -92,19 +102,15 @@ def analyze(
     output: Path | None = None,
     json_path: Path | None = None,
     csv_path: Path | None = None,
-    compared: Compared = DEFAULT,
+    options: ScoringOptions = DEFAULT_OPTIONS,
     worst: int = 20,
     worst_by: str = "errors",
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Analysis:
-    """Analyse the trees of systems, and write what was found.
+    """Analyse trees of parsers and write the results. ``spacy g2g analyze --help`` describes the arguments.
 
-    gold: CoNLL-U or CoNLL-X file with complete trees. systems: Files with the same sentences and words.
-    names: One for each system; or none, to make them of the files' names.
-    output: HTML page. json_path: All figures. csv_path: A row for each figure of the tables.
-    compared, resamples, seed: As for ``analyse_errors``. worst, worst_by: As for ``make_report``.
-    RAISES (ValueError): for files or trees that do not fit, and names that are not one for each system.
+    Raises ValueError if files or trees do not match, or if there is not one name for each parser.
     """
     names = list(names) or unique_names(systems)
     if len(set(names)) != len(systems) or len(names) != len(systems) or not all(names):
@@ -114,9 +120,9 @@ def analyze(
         check_suffix(path, TREEBANK_SUFFIXES)
     gold_sentences = list(read_treebank(gold, trees="full"))
     trees = {name: list(read_treebank(path, trees="full")) for name, path in zip(names, systems, strict=True)}
-    analysis = analyse_errors(gold_sentences, trees, compared=compared, resamples=resamples, seed=seed)
-    if compared.exclude_punct and analysis.n_compared == analysis.n_words:
-        name, rule = compared.exclude_punct, punctuation_rule(compared.exclude_punct)
+    analysis = analyse_errors(gold_sentences, trees, options=options, resamples=resamples, seed=seed)
+    if options.exclude_punct and analysis.n_compared == analysis.n_words:
+        name, rule = options.exclude_punct, punctuation_rule(options.exclude_punct)
         warnings.warn(
             Warnings.W506.format(n=analysis.n_words, path=gold, name=name, rule=rule.text), stacklevel=2
         )
@@ -124,40 +130,31 @@ def analyze(
         page = make_report(
             analysis, gold_sentences, trees, title=f"Errors on {gold.name}", worst=worst, worst_by=worst_by
         )
-        _write(output, page)
+        write_text(output, page)
     if json_path is not None:
-        _write(json_path, json.dumps(analysis.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_json(json_path, analysis.to_dict())
     if csv_path is not None:
         rows = StringIO()
         csv.writer(rows, lineterminator="\n").writerows([CSV_HEADER, *analysis.tidy()])
-        _write(csv_path, rows.getvalue())
+        write_text(csv_path, rows.getvalue())
     return analysis
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:
-    """Names of files without suffix, and with as many of their folders as it takes to tell them apart."""
+    """Return file names without suffix, with as many of their folders as make them distinct."""
     parts = [path.resolve().with_suffix("").parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(own[-n:]) for own in parts]
+        names = ["/".join(folders[-n:]) for folders in parts]
         if len(set(names)) == len(names):
             return names
     return [f"{path.stem} ({number})" for number, path in enumerate(paths, start=1)]
 
 
 def print_analysis(analysis: Analysis) -> None:
-    """Print the scores of all systems, and whether these differ."""
+    """Print the scores of all systems and the significance of their differences."""
     msg.divider(f"Errors on {analysis.n_sentences} sentences, {analysis.n_words} words")
-    msg.text(f"Compared: {analysis.compared}. UD: the CoNLL 2018 metrics.")
+    msg.text(f"Compared: {analysis.options}. UD: the CoNLL 2018 metrics.")
     msg.table(list(overall_rows(analysis)), header=OVERALL_HEADER, divider=True, aligns=("l", *"r" * 9))
     if analysis.significance:
-        msg.table(
-            list(significance_rows(analysis)),
-            header=SIGNIFICANCE_HEADER,
-            divider=True,
-            aligns=("l", *"r" * 9),
-        )
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf8", newline="\n")
+        rows = list(significance_rows(analysis))
+        msg.table(rows, header=SIGNIFICANCE_HEADER, divider=True, aligns=("l", *"r" * 9))

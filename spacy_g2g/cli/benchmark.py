@@ -21,7 +21,8 @@ from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.layout import lay_out
 from ..pipeline.word_vectors import get_tok2vec
-from .common import GpuId, Pipeline, atomic_path, user_errors
+from .common import atomic_path, user_errors
+from .options import GpuId, Pipeline
 
 
 def benchmark_cli(

@@ -1,50 +1,35 @@
-"""What the commands share: files, progress and how errors reach the user."""
+"""Functions that the commands share: input and output files, progress bars and error messages."""
 
+import json
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Any, TypeVar
 
-import typer
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from tqdm import tqdm
 from wasabi import msg
 
 from ..amr.api import AmrBlock, doc_from_amr, read_amr_file, set_amrs
+from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
-from ..formats.conllu import decode_lines
+from ..formats.conllu import ConlluSentence, decode_lines
 
 T = TypeVar("T")
 
-#: A line that only a file of AMRs has.
+#: Pattern of a line that only AMR files have.
 AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
-
-Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
-Initial = Annotated[
-    Path | None,
-    typer.Option(
-        "--initial", help="CoNLL-U or .spacy file with the same words, whose trees a refiner begins with"
-    ),
-]
-GoldTags = Annotated[
-    bool, typer.Option("--gold-tags", help="Give the pipeline gold tags, features and lemmas as well")
-]
-BatchSize = Annotated[
-    int | None, typer.Option("--batch-size", "-b", help="Docs a batch  [default: the pipeline's]")
-]
-GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, or -1 for the CPU")]
-Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")]
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Print an error of the input, or a package that is missing, as one line and exit with status 1."""
+    """Print an error in the input, or a missing package, as one line and exit with status 1."""
     try:
         yield
     except (ValueError, OSError, ImportError) as error:
@@ -53,7 +38,7 @@ def user_errors() -> Iterator[None]:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its name at the end, or goes away on an error."""
+    """Give a temporary path beside ``path``, which replaces it at the end or is removed after an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
@@ -68,10 +53,22 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def read_texts(path: Path) -> Iterator[str]:
-    """The lines of a text file that are not empty.
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that gets its name only when it is complete."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf8", newline="\n")
 
-    RAISES (ValueError): for a line that is not UTF-8, with its number; and for a file of AMRs.
+
+def write_json(path: Path, figures: Any) -> None:
+    """Write figures as indented JSON."""
+    write_text(path, json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_texts(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file that are not empty.
+
+    path: Text file in UTF-8.
+    Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
     with path.open("rb") as file_:
         for number, line in enumerate(decode_lines(file_, str(path)), start=1):
@@ -82,9 +79,11 @@ def read_texts(path: Path) -> Iterator[str]:
 
 
 def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
-    """For each AMR of a file a Doc of its words, one sentence without AMR.
+    """Yield for each AMR in a file a Doc with its words and without the AMR, and the AMR's block.
 
-    RAISES (ValueError): for an AMR that can't be read or has no words, with file, line and id.
+    path: AMR file.
+    vocab: Vocabulary of the Docs.
+    Raises ValueError with file, line and id if an AMR can't be read or has no words.
     """
     for block in read_amr_file(path):
         doc = doc_from_amr(block, vocab)
@@ -93,7 +92,12 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
 
 
 def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
-    """The Docs, from ``source``, with the graphs of a file to begin with, if there is one."""
+    """Give Docs their initial graphs.
+
+    docs: Docs with words and sentences.
+    initial: File with the initial graphs, or None to leave the Docs as they are.
+    source: File that the Docs were read from, for error messages.
+    """
     if initial is None:
         yield from docs
         return
@@ -102,15 +106,38 @@ def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iter
         yield doc
 
 
+def gold_docs(
+    sentences: Iterable[ConlluSentence],
+    vocab: Vocab,
+    source: Path,
+    *,
+    gold_tags: bool,
+    initial: Path | None,
+    keep_source: bool = True,
+) -> Iterator[Doc]:
+    """Yield a Doc with gold words for each sentence, as input of a pipeline.
+
+    sentences: Gold sentences.
+    vocab: Vocabulary of the Docs.
+    source: File of the sentences, for error messages.
+    gold_tags: Whether Docs get gold tags, features and lemmas as well.
+    initial: File with the initial graphs, or None.
+    keep_source: Whether Docs keep the text of their CoNLL-U sentences.
+    """
+    annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
+    docs = sentences_to_docs(sentences, vocab, annotations=annotations, keep_source=keep_source)
+    yield from with_graphs(docs, initial, source)
+
+
 def check_suffix(path: Path, expected: Sequence[str]) -> str:
-    """The suffix of a path, which must be one of those expected."""
+    """Return the suffix of a path. Raises ValueError if the suffix is not expected."""
     if path.suffix not in expected:
         raise ValueError(Errors.E340.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
     return path.suffix
 
 
 def check_can_plot() -> None:
-    """Without matplotlib, say so and exit with status 1; to call before work that a plot ends."""
+    """Exit with status 1 and a message if matplotlib is missing. Call it before the work to plot."""
     try:
         check_matplotlib()
     except ImportError as error:
@@ -118,6 +145,6 @@ def check_can_plot() -> None:
 
 
 def progress(items: Iterable[T], *, unit: str, silent: bool) -> Iterator[T]:
-    """The items, with a progress bar on a terminal unless silent."""
+    """Yield items, with a progress bar if the output is a terminal and silent is not set."""
     with tqdm(items, unit=f" {unit}", disable=True if silent else None) as bar:
         yield from bar

@@ -1,4 +1,4 @@
-"""``convert``: CoNLL-U or CoNLL-X to a DocBin of spaCy."""
+"""``convert``: CoNLL-U or CoNLL-X files to spaCy's DocBin."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,12 +15,13 @@ from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import Silent, atomic_path, check_suffix, progress, user_errors
+from .common import atomic_path, check_suffix, progress, user_errors
+from .options import Silent
 
 
 @dataclass
 class Counts:
-    """What was converted; ``labels`` counts the words of each dependency relation."""
+    """Numbers of converted items; ``labels`` has the number of words for each dependency relation."""
 
     docs: int = 0
     sentences: int = 0
@@ -29,7 +30,7 @@ class Counts:
     labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, sentence: ConlluSentence) -> None:
-        """Count one more sentence."""
+        """Add a sentence to the counts."""
         self.sentences += 1
         self.words += len(sentence.words)
         self.multiword_tokens += sum(token.is_multiword for token in sentence.tokens)
@@ -40,18 +41,18 @@ def convert_cli(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            help="CoNLL-U files or folders of them, or CoNLL-X files (.conllx, .conll); then the .spacy file "
+            help="CoNLL-U files, folders of them, or CoNLL-X files (.conllx, .conll); last, the .spacy file "
             "to write"
         ),
     ],
-    n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences a Doc")] = 1,
+    n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences per Doc")] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
     silent: Silent = False,
 ) -> None:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
-    Tokens are syntactic words. Comments, multiword tokens, empty nodes and MISC are kept, so `parse` can
-    give them back.
+    Tokens are syntactic words. Comments, multiword tokens, empty nodes and MISC are kept, and `parse` writes
+    them back.
     """
     if len(paths) < 2:
         raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
@@ -72,8 +73,12 @@ def convert(
     """Write the sentences of CoNLL-U or CoNLL-X files as a DocBin, with their raw text as user data.
 
     inputs: Files, or folders whose .conllu files are read in the order of their names.
-    n_sents: Sentences a Doc; a ``# newdoc`` always starts a Doc.
-    RAISES (ValueError, FileNotFoundError): for bad input; the output is left as it was then.
+    output: The .spacy file to write. It stays as it was if an error is raised.
+    n_sents: Sentences per Doc; a ``# newdoc`` always starts a new Doc.
+    lang: Language code of the vocabulary.
+    silent: Show no progress bar.
+    Raises ValueError if an input is malformed.
+    Raises FileNotFoundError if there is no input.
     """
     check_suffix(output, [".spacy"])
     counts = Counts()
@@ -89,9 +94,11 @@ def convert(
 
 
 def conllu_files(paths: Iterable[Path]) -> list[Path]:
-    """The files, and the .conllu files of folders in the order of their names.
+    """Return files, and the .conllu files of folders in the order of their names.
 
-    RAISES (ValueError, FileNotFoundError): where there are none.
+    paths: Files and folders.
+    Raises ValueError if a file is not a treebank.
+    Raises FileNotFoundError if a file is missing or a folder has no .conllu file.
     """
     files: list[Path] = []
     for path in paths:

@@ -11,7 +11,8 @@ from spacy.tokens import DocBin
 from wasabi import msg
 
 from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError, amr_files
-from .common import Silent, atomic_path, check_suffix, progress, user_errors
+from .common import atomic_path, check_suffix, progress, user_errors
+from .options import Silent
 
 
 @dataclass

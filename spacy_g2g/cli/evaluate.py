@@ -1,6 +1,5 @@
-"""``evaluate``: the CoNLL 2018 metrics of a pipeline on a treebank."""
+"""``evaluate``: CoNLL 2018 metrics of a pipeline on a treebank."""
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,25 +12,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc, sentences_to_docs
+from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule
 from ..formats.conllu import ConlluSentence, paragraphs, read_paragraphs
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import (
-    BatchSize,
-    GoldTags,
-    GpuId,
-    Initial,
-    Pipeline,
-    Silent,
-    atomic_path,
-    check_suffix,
-    progress,
-    user_errors,
-    with_graphs,
-)
+from .common import check_suffix, gold_docs, progress, user_errors, write_json
+from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 
 def evaluate_cli(
@@ -40,10 +28,10 @@ def evaluate_cli(
         Path, typer.Argument(help="CoNLL-U (.conllu) or CoNLL-X (.conllx, .conll) file with gold trees")
     ],
     raw: Annotated[
-        bool, typer.Option("--raw", help="Start from the text, not from gold words and sentences")
+        bool, typer.Option("--raw", help="Give the pipeline raw text instead of gold words and sentences")
     ] = False,
     predict_sentences: Annotated[
-        bool, typer.Option("--predict-sentences", help="Give gold words, but not the gold sentences")
+        bool, typer.Option("--predict-sentences", help="Give the pipeline gold words without gold sentences")
     ] = False,
     gold_tags: GoldTags = False,
     initial: Initial = None,
@@ -55,15 +43,15 @@ def evaluate_cli(
             "UPOS PUNCT), or conllx (forms of Unicode punctuation)",
         ),
     ] = "",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the metrics")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the metrics")] = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
-    Columns that the pipeline does not annotate count as wrong. With --exclude-punct, UAS_nopunct and
-    LAS_nopunct are added.
+    Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
+    LAS_nopunct.
     """
     with user_errors():
         if raw and gold_tags:
@@ -73,7 +61,9 @@ def evaluate_cli(
                 "--initial needs gold sentences: expected it without --raw and --predict-sentences"
             )
         if raw and predict_sentences:
-            raise typer.BadParameter("--raw predicts words and sentences: expected one of the two options")
+            raise typer.BadParameter(
+                "--raw already predicts sentences: expected it without --predict-sentences"
+            )
         setup_gpu(gpu_id, silent=silent)
         scores = evaluate(
             pipeline,
@@ -105,17 +95,11 @@ def evaluate(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> dict[str, Score]:
-    """Score a pipeline on a CoNLL-U or CoNLL-X file.
+    """Score a pipeline on a treebank. ``spacy g2g evaluate --help`` describes the arguments.
 
-    pipeline: Folder or name of a pipeline.
-    raw: Let the pipeline find words and sentences in the text, instead of giving it the gold ones.
-    predict_sentences: Give it the gold words, a Doc for each paragraph, and let it find the sentences.
-    gold_tags: Give it gold UPOS, XPOS, features and lemmas too; for parsers that read tags.
-    initial: A file with the same sentences, whose trees a refiner begins with.
-    exclude_punct: Name of an ``evaluation.punctuation`` rule, to score without punctuation too; "" for none.
-    RETURNS (Dict[str, Score]): By metric, as ``evaluation.conll18.evaluate_sentences``.
-    RAISES (ValueError): for a gold file that is not CoNLL-U or CoNLL-X with complete trees, for an unknown
-        rule, and with predict_sentences for a file with multiword tokens.
+    Returns the scores of ``evaluation.conll18.evaluate_sentences`` by metric.
+    Raises ValueError if the gold file has no complete trees, if the rule for punctuation is unknown, or if
+        predict_sentences is used with multiword tokens.
     """
     check_suffix(gold, TREEBANK_SUFFIXES)
     rule = punctuation_rule(exclude_punct) if exclude_punct else None
@@ -128,15 +112,14 @@ def evaluate(
     nlp = spacy.load(pipeline)
     if raw:
         texts = list(read_paragraphs(sentences))
-        # A treebank without paragraphs is one text.
+        # A treebank without marked paragraphs is one long text.
         nlp.max_length = max(nlp.max_length, *map(len, texts))
         docs = nlp.pipe(texts, batch_size=batch_size)
     elif predict_sentences:
         docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:
-        annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-        gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
-        docs = nlp.pipe(with_graphs(gold_docs, initial, gold), batch_size=batch_size)
+        inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
+        docs = nlp.pipe(inputs, batch_size=batch_size)
     system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
     return evaluate_sentences(
         sentences,
@@ -148,7 +131,7 @@ def evaluate(
 def _unsplit_docs(
     sentences: Iterable[ConlluSentence], nlp: Language, gold: Path, gold_tags: bool
 ) -> Iterator[Doc]:
-    """Docs of paragraphs without boundaries of sentences."""
+    """Yield a Doc without sentence boundaries for each paragraph."""
     annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
         if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
@@ -157,7 +140,7 @@ def _unsplit_docs(
 
 
 def write_scores(scores: Mapping[str, Score], path: Path) -> None:
-    """Write counts and rates (between 0 and 1) as JSON."""
+    """Write counts and rates between 0 and 1 as JSON."""
     table = {
         name: {
             "precision": score.precision,
@@ -171,12 +154,15 @@ def write_scores(scores: Mapping[str, Score], path: Path) -> None:
         }
         for name, score in scores.items()
     }
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(table, indent=2) + "\n", encoding="utf8")
+    write_json(path, table)
 
 
 def print_scores(scores: Mapping[str, Score], source: str) -> None:
-    """Print a table of percentages."""
+    """Print scores as a table of percentages.
+
+    scores: Scores by metric.
+    source: Description of the pipeline's input.
+    """
     rows = []
     for name, score in scores.items():
         rates = (score.precision, score.recall, score.f1, score.aligned_accuracy)

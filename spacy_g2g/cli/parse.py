@@ -23,20 +23,8 @@ from ..data.docs import (
 )
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
-from .common import (
-    BatchSize,
-    GpuId,
-    Initial,
-    Pipeline,
-    Silent,
-    atomic_path,
-    check_suffix,
-    progress,
-    read_amr_words,
-    read_texts,
-    user_errors,
-    with_graphs,
-)
+from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
+from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
 #: A text or a Doc, and the keys that go to the output with it.
 Task = tuple[str | Doc, dict[str, Any]]

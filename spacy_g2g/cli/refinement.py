@@ -28,20 +28,8 @@ from ..evaluation.refinement import (
 )
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from .common import (
-    BatchSize,
-    GoldTags,
-    GpuId,
-    Initial,
-    Pipeline,
-    Silent,
-    atomic_path,
-    check_can_plot,
-    check_suffix,
-    progress,
-    user_errors,
-    with_graphs,
-)
+from .common import atomic_path, check_can_plot, check_suffix, progress, user_errors, with_graphs
+from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 PLOT_SUFFIXES = (".png", ".svg")
 

@@ -20,21 +20,8 @@ from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, i
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from .common import (
-    BatchSize,
-    GoldTags,
-    GpuId,
-    Initial,
-    Pipeline,
-    Silent,
-    atomic_path,
-    check_suffix,
-    progress,
-    read_amr_words,
-    read_texts,
-    user_errors,
-    with_graphs,
-)
+from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
+from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 #: What is gold of a sentence: its tree, its AMR, or nothing.
 Gold = ConlluSentence | AmrBlock | None

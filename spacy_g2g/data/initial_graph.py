@@ -10,7 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..errors import Errors
-from ..formats.conllu import find_cycle
+from ..formats.heads import find_cycle
 from .docs import write_tree
 
 #: Extension attribute of Docs for a graph that is not a tree, which the Doc's heads can't hold: spaCy takes

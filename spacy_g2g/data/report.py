@@ -15,7 +15,7 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..formats.conllu import find_cycle
+from ..formats.heads import find_cycle
 from ..parsing.tree import non_projective_arcs
 from .corpus import Corpus, GoldAndInitial
 from .docs import USER_DATA_KEY

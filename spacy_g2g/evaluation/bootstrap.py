@@ -1,4 +1,4 @@
-"""Is one parser better than another, or are the sentences at hand just kind to it?"""
+"""Tests by resampling whether one parser is significantly better than another."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,21 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import IntArray
 from ..errors import Errors
 
-#: Draws made at a time, which bounds memory: 8 bytes for each draw and each of the numbers that are summed.
-CHUNK = 100_000
+#: Number of sentences drawn at a time. Each takes 8 bytes for the draw and 8 bytes a column.
+DRAWS_PER_BATCH = 100_000
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """System b against system a.
+    """Comparison of system b with system a.
 
-    score_a, score_b: Share of all words that are right, between 0 and 1.
-    difference: score_b - score_a.
-    low, high: The confidence interval of the difference: quantiles of the resampled differences.
-    p_value: Two-sided, between 1 / (resamples + 1) and 1: how often a resampled difference is at least as far
-        from the observed one as the observed one is from 0. Were the systems equally good, differences would
-        scatter like this around 0, and that often reach what was observed. Both the observed value and the
-        resamples count, so it is never 0.
+    score_a: Share of the words that system a has right, between 0 and 1.
+    score_b: Share of the words that system b has right, between 0 and 1.
+    difference: Difference score_b - score_a.
+    low: Lower end of the difference's confidence interval, a quantile of the resampled differences.
+    high: Upper end of the difference's confidence interval.
+    p_value: Two-sided p-value between 1 / (resamples + 1) and 1: the share of resampled differences that lie
+        at least as far from the observed difference as the observed difference lies from 0. The observed
+        difference counts as one of the resamples, so the p-value is never 0.
     """
 
     score_a: float
@@ -45,15 +46,18 @@ def paired_bootstrap(
 ) -> Comparison:
     """Compare two systems on the same sentences by the paired bootstrap (Efron & Tibshirani 1993).
 
-    Each resample draws as many sentences as there are, with replacement, and scores both systems on them. The
-    score is over words (as UAS and LAS are), so that sentences count by their length.
+    Each resample draws sentences with replacement until it has as many as the original sample. Both systems
+    are scored on it by words, like UAS and LAS, so a long sentence counts more than a short one.
 
-    correct_a, correct_b: Words that each system has right, [sentences].
-    totals: Words of each sentence, [sentences].
-    resamples: How many to draw. seed: Of the draws; the same seed gives the same result.
-    confidence: Share of the resampled differences that the confidence interval holds.
-    RAISES (ValueError): for arrays that are not whole numbers of one length, a sentence without words or with
-        more right words than words, no sentences, no resamples, and a confidence not between 0 and 1.
+    correct_a: Number of words that system a has right, int [sentences].
+    correct_b: Number of words that system b has right, int [sentences].
+    totals: Number of words in each sentence, int [sentences].
+    resamples: Number of resamples to draw.
+    seed: Seed of the random draws; the same seed gives the same result.
+    confidence: Share of the resampled differences that the confidence interval contains.
+    Raises ValueError if the arrays are not integers of one length, if there are no sentences, if a sentence
+        has no words or more right words than words, if resamples is below 1, or if confidence is not
+        between 0 and 1.
     """
     if resamples < 1 or not 0 < confidence < 1:
         raise ValueError(Errors.E387.format(resamples=resamples, confidence=confidence))
@@ -61,7 +65,7 @@ def paired_bootstrap(
     sum_a, sum_b, n_words = counts.sum(axis=0).tolist()
     pairs = np.stack([counts[:, 1] - counts[:, 0], counts[:, 2]])
     gains, drawn_words = _resample(pairs, resamples, np.random.default_rng(seed))
-    # |gains / drawn_words - gain / n_words| >= |gain / n_words| in whole numbers, so that ties are exact.
+    # |gains / drawn_words - gain / n_words| >= |gain / n_words| in integers, so that ties are exact.
     gain = sum_b - sum_a
     n_far = int((abs(gains * n_words - gain * drawn_words) >= abs(gain) * drawn_words).sum())
     tail = (1 - confidence) / 2
@@ -77,20 +81,23 @@ def paired_bootstrap(
 
 
 def _resample(columns: IntArray, resamples: int, rng: np.random.Generator) -> IntArray:
-    """Sums over sentences drawn with replacement. columns: [k, sentences]. RETURNS: [k, resamples]."""
+    """Return sums over sentences drawn with replacement, int [columns, resamples].
+
+    columns: Numbers to sum, int [columns, sentences].
+    """
     n = columns.shape[1]
-    step = max(1, CHUNK // n)
+    step = max(1, DRAWS_PER_BATCH // n)
     sums = np.empty((len(columns), resamples), dtype=np.int64)
     for start in range(0, resamples, step):
-        chunk = sums[:, start : start + step]
-        drawn = rng.integers(n, size=(chunk.shape[1], n))
-        for column, values in zip(columns, chunk, strict=True):
+        batch = sums[:, start : start + step]
+        drawn = rng.integers(n, size=(batch.shape[1], n))
+        for column, values in zip(columns, batch, strict=True):
             values[:] = column[drawn].sum(axis=1)
     return sums
 
 
 def _counts(correct_a: ArrayLike, correct_b: ArrayLike, totals: ArrayLike) -> IntArray:
-    """The three arrays side by side, [sentences, 3]."""
+    """Check the arrays and return them side by side, int [sentences, 3]."""
     arrays: dict[str, NDArray[Any]] = {
         "totals": np.asarray(totals),
         "correct_a": np.asarray(correct_a),

@@ -1,14 +1,14 @@
 """The metrics of the CoNLL 2018 shared task, https://universaldependencies.org/conll18/evaluation.html.
 
-Each counts what is right, out of the gold words, the system's words and the aligned words:
+Each metric relates the number of correct items to the gold items, the system's items and the aligned items:
 
-- Tokens, Sentences: spans of the text. Words: aligned words (see ``alignment``).
-- UPOS, XPOS, UFeats, AllTags, Lemmas: columns of aligned words. A gold lemma "_" fits any lemma.
-- UAS, LAS: the head, and the relation without its subtype. Punctuation counts.
-- UAS_nopunct, LAS_nopunct, on request: the same without gold words that are punctuation by a rule (see
-  ``punctuation``), as treebanks other than UD are scored; no metrics of the shared task.
-- CLAS: LAS of content words. BLEX: moreover their lemmas. MLAS: moreover their UPOS and features, and
-  those of their functional dependents.
+- Tokens and Sentences compare spans of the text. Words counts aligned words (see ``alignment``).
+- UPOS, XPOS, UFeats, AllTags and Lemmas compare columns of aligned words. A gold lemma "_" matches any lemma.
+- UAS compares heads. LAS compares heads and relations without their subtypes. Punctuation counts.
+- UAS_nopunct and LAS_nopunct leave out gold words that are punctuation by a rule (see ``punctuation``), as is
+  usual on treebanks other than UD. They are computed on request and are not metrics of the shared task.
+- CLAS is LAS over content words. BLEX also compares their lemmas. MLAS also compares their UPOS and features,
+  and those of their functional dependents.
 """
 
 from collections import defaultdict
@@ -34,9 +34,12 @@ UNIVERSAL_FEATURES = frozenset(_FEATURES.split())
 
 @dataclass(frozen=True)
 class Score:
-    """Counts of one metric, and its rates between 0 and 1; a rate out of nothing is 0.
+    """Counts of one metric and its rates between 0 and 1. A rate with a denominator of 0 is 0.
 
-    aligned (Optional[int]): Number of aligned words that count; None for Tokens, Sentences and Words.
+    correct: Number of correct items.
+    gold: Number of gold items.
+    system: Number of the system's items.
+    aligned: Number of aligned words that count; None for Tokens, Sentences and Words.
     """
 
     correct: int
@@ -46,12 +49,12 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Correct ones out of the system's."""
+        """Share of the system's items that are correct."""
         return _ratio(self.correct, self.system)
 
     @property
     def recall(self) -> float:
-        """Correct ones out of the gold ones."""
+        """Share of the gold items that are correct."""
         return _ratio(self.correct, self.gold)
 
     @property
@@ -61,14 +64,19 @@ class Score:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """Correct ones out of the aligned words; None for Tokens, Sentences and Words."""
+        """Share of the aligned words that are correct; None for Tokens, Sentences and Words."""
         return None if self.aligned is None else _ratio(self.correct, self.aligned)
 
 
 class _Features(NamedTuple):
-    """What is compared of a word. Words are named by gold index, so that both sides are comparable.
+    """Features of a word that the metrics compare. Words are identified by gold index on both sides.
 
     head: Gold index of the head, ROOT, MISSING, or UNALIGNED.
+    relation: Dependency relation without its subtype.
+    upos: Universal part-of-speech tag.
+    xpos: Language-specific part-of-speech tag.
+    feats: Universal features, sorted.
+    lemma: Lemma, or "_" if it matches any lemma.
     functional: Gold index, relation, UPOS and features of each functional dependent.
     """
 
@@ -83,7 +91,7 @@ class _Features(NamedTuple):
 
 ROOT, MISSING, UNALIGNED = -1, -2, -3
 
-#: What must be equal of two aligned words, by metric.
+#: Part of the features that must be equal in two aligned words, by metric.
 _WORD_METRICS: dict[str, Callable[[_Features], Hashable]] = {
     "UPOS": lambda word: word.upos,
     "XPOS": lambda word: word.xpos,
@@ -93,7 +101,7 @@ _WORD_METRICS: dict[str, Callable[[_Features], Hashable]] = {
     "UAS": lambda word: word.head,
     "LAS": lambda word: (word.head, word.relation),
 }
-#: The same for metrics of content words only.
+#: Part that must be equal in two aligned content words, by metric.
 _CONTENT_METRICS: dict[str, Callable[[_Features], Hashable]] = {
     "CLAS": lambda word: (word.head, word.relation),
     "MLAS": lambda word: (word.head, word.relation, word.upos, word.feats, word.functional),
@@ -107,13 +115,15 @@ def evaluate_sentences(
     *,
     is_punctuation: Callable[[ConlluWord], bool] | None = None,
 ) -> dict[str, Score]:
-    """Score a system's annotation of a text. Sentences and tokens may differ, the text may not.
+    """Score a system's annotation of a text. The system's sentences and tokens may differ from the gold ones.
 
-    is_punctuation: Which gold words to leave out of UAS_nopunct and LAS_nopunct, with the system's words that
-        they align with; None for no such metrics.
-    RETURNS (Dict[str, Score]): By metric, in the order of the shared task: Tokens, Sentences, Words, UPOS,
-        XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then those without punctuation.
-    RAISES (ValueError): where the texts differ.
+    gold: Sentences with gold annotation.
+    system: Sentences of the same text with the system's annotation.
+    is_punctuation: Tells which gold words to leave out of UAS_nopunct and LAS_nopunct, together with the
+        system words aligned with them; None to leave out these two metrics.
+    Returns a score for each metric in the order of the shared task: Tokens, Sentences, Words, UPOS, XPOS,
+        UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation.
+    Raises ValueError if the texts differ.
     """
     gold_layout, system_layout = make_layout(gold), make_layout(system)
     check_same_text(gold_layout, system_layout)
@@ -169,12 +179,13 @@ def _fit_lemma(gold: _Features, system: _Features) -> _Features:
 
 
 def _features(layout: Layout, gold_index: Mapping[int, int], missing: int) -> list[_Features]:
-    """Features of each word of a layout.
+    """Return the features of each word in a layout.
 
-    gold_index: Gold index of the layout's words that are aligned.
-    missing: Stands for a missing head; another one for gold and system, so that it never is correct.
+    layout: Placed words of one side.
+    gold_index: Gold index of each aligned word by its index in the layout.
+    missing: Value for a missing head; it differs between gold and system so that it is never correct.
     """
-    own = []  # what a word shows of itself as a functional dependent
+    own = []  # features that a word contributes as a functional dependent
     functional = defaultdict(list)
     for i, placed in enumerate(layout.words):
         word = placed.word

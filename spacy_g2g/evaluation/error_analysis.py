@@ -1,7 +1,7 @@
-"""The errors of parsers on the words of one gold file, and whether one parser is better than another.
+"""Errors of parsers on one gold file, and significance tests between the parsers.
 
-What the tables hold is defined in ``error_tables``. The papers call scores different at a significance level
-of 0.01 (Mohammadshahi & Henderson 2021, Tables 2 and 3).
+``error_tables`` defines the tables. The papers test at a significance level of 0.01 (Mohammadshahi &
+Henderson 2021, Tables 2 and 3).
 """
 
 from collections import Counter
@@ -20,16 +20,16 @@ from .bootstrap import Comparison, paired_bootstrap
 from .error_tables import Pair, Table, Words, make_tables
 from .punctuation import punctuation_rule
 
-#: Number of words by gold and system label, which differ; the most frequent confusions first.
+#: Number of words by gold label and the different label of the system, the most frequent pairs first.
 Confusions = dict[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What is compared.
+class ScoringOptions:
+    """Options that decide which words are scored and when two labels are equal.
 
-    subtypes: Of labels: nmod:poss is not nmod.
-    exclude_punct: Name of a rule of ``punctuation`` for the gold words that do not count; "" for none.
+    subtypes: Compare labels with their subtypes, so that nmod:poss differs from nmod.
+    exclude_punct: Name of the rule in ``punctuation`` for gold words that are not scored; "" to score all.
     """
 
     subtypes: bool = False
@@ -41,8 +41,8 @@ class Compared:
             return f"{labels}, punctuation counts"
         return f"{labels}, punctuation does not count ({punctuation_rule(self.exclude_punct).text})"
 
-    def counts(self, sentences: Iterable[ConlluSentence]) -> BoolArray:
-        """Whether each gold word counts, [words]."""
+    def scored_words(self, sentences: Iterable[ConlluSentence]) -> BoolArray:
+        """Return for each gold word whether it is scored, bool [words]."""
         words = [word for sentence in sentences for word in sentence.words]
         if not self.exclude_punct:
             return np.ones(len(words), dtype=np.bool_)
@@ -50,21 +50,25 @@ class Compared:
         return np.array([not is_punctuation(word) for word in words], dtype=np.bool_)
 
 
-DEFAULT = Compared()
+DEFAULT_OPTIONS = ScoringOptions()
 
-#: What makes a sentence bad.
+#: Orders in which the worst sentences are ranked, with a description of each.
 WORST_BY = {
-    "errors": "wrong words of all systems together",
-    "rate": "the share of wrong words, of all systems together",
-    "difference": "wrong words of the worst system more than of the best one",
+    "errors": "number of wrong words, summed over the systems",
+    "rate": "share of wrong words, summed over the systems",
+    "difference": "difference in wrong words between the worst and the best system",
 }
 
 
 class Significance(NamedTuple):
-    """System b against system a by paired bootstrap.
+    """Paired bootstrap of system b against system a.
 
-    metric: "UAS" or "LAS", of what is compared.
-    only_a, only_b: Words that only one of the two has right.
+    a: Name of the first system.
+    b: Name of the second system.
+    metric: "UAS" or "LAS" over the scored words.
+    only_a: Number of words that only system a has right.
+    only_b: Number of words that only system b has right.
+    comparison: Result of the paired bootstrap.
     """
 
     a: str
@@ -77,17 +81,21 @@ class Significance(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found of the systems, each by its name.
+    """Error analysis of one or more systems.
 
-    n_words: All gold words. n_compared: Those that count.
-    tables: Of each system, by quantity, as ``error_tables.make_tables`` gives them.
-    confusions: Of each system, over all words that count. confusions_at_right_heads: Over those with the
-        right head.
-    wrong: Words that count and have a wrong head or label, [systems, sentences].
-    totals: Words that count, [sentences].
+    options: Options that the systems were scored with.
+    n_sentences: Number of gold sentences.
+    n_words: Number of gold words.
+    n_compared: Number of gold words that are scored.
+    tables: Tables of ``error_tables.make_tables`` by system and quantity.
+    significance: Significance tests of UAS and LAS for each pair of systems.
+    confusions: Label confusions over all scored words, by system.
+    confusions_at_right_heads: Label confusions over the scored words with the right head, by system.
+    wrong: Number of scored words with a wrong head or label, int [systems, sentences].
+    totals: Number of scored words, int [sentences].
     """
 
-    compared: Compared
+    options: ScoringOptions
     n_sentences: int
     n_words: int
     n_compared: int
@@ -100,14 +108,14 @@ class Analysis:
 
     @property
     def names(self) -> list[str]:
-        """The systems, in the order given."""
+        """Names of the systems in the order given."""
         return list(self.tables)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures but those of single sentences, for JSON."""
+        """Return all figures except those of single sentences, for JSON."""
         return {
-            "compared": str(self.compared),
-            **asdict(self.compared),
+            "compared": str(self.options),
+            **asdict(self.options),
             "sentences": self.n_sentences,
             "words": self.n_words,
             "compared_words": self.n_compared,
@@ -141,31 +149,33 @@ def analyse_errors(
     gold: Sequence[ConlluSentence],
     systems: Mapping[str, Sequence[ConlluSentence]],
     *,
-    compared: Compared = DEFAULT,
+    options: ScoringOptions = DEFAULT_OPTIONS,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Analysis:
-    """Compare the trees of systems with the gold trees and, where there are several systems, with each other.
+    """Compare the trees of systems with the gold trees and with each other.
 
-    gold: Sentences with complete trees.
-    systems: By name, the same sentences and words with complete trees.
-    resamples, seed: Of the paired bootstrap.
-    RAISES (ValueError): where sentences or words differ, for an unknown rule of punctuation, and where no
-        word counts.
+    gold: Sentences with complete gold trees.
+    systems: The same sentences and words with complete trees, by name of the system.
+    options: Options that decide which words are scored and when labels are equal.
+    resamples: Number of resamples of the paired bootstrap.
+    seed: Seed of the paired bootstrap.
+    Raises ValueError if sentences or words differ, if the punctuation rule is unknown, or if no word is
+        scored.
     """
     for name, sentences in systems.items():
         check_same_words(gold, sentences, name)
-    counts = compared.counts(gold)
+    counts = options.scored_words(gold)
     if not counts.any():
-        raise ValueError(Errors.E218.format(n=len(counts), compared=compared))
-    gold_words = Words(gold, subtypes=compared.subtypes)
+        raise ValueError(Errors.E218.format(n=len(counts), compared=options))
+    gold_words = Words(gold, subtypes=options.subtypes)
     pairs = {
-        name: Pair(gold_words, Words(sentences, subtypes=compared.subtypes), counts)
+        name: Pair(gold_words, Words(sentences, subtypes=options.subtypes), counts)
         for name, sentences in systems.items()
     }
     labels = _all_labels(gold_words, [pair.system for pair in pairs.values()], counts)
     return Analysis(
-        compared=compared,
+        options=options,
         n_sentences=len(gold),
         n_words=len(counts),
         n_compared=int(counts.sum()),
@@ -179,7 +189,7 @@ def analyse_errors(
 
 
 def _all_labels(gold: Words, systems: Iterable[Words], counts: BoolArray) -> list[str]:
-    """Labels of words that count, the most frequent ones of the gold trees first."""
+    """Return the labels of scored words, ordered by their frequency in the gold trees."""
     n_gold = Counter(gold.labels[counts].tolist())
     for words in systems:
         n_gold.update(dict.fromkeys(words.labels[counts].tolist(), 0))
@@ -187,14 +197,18 @@ def _all_labels(gold: Words, systems: Iterable[Words], counts: BoolArray) -> lis
 
 
 def _confusions(pair: Pair, chosen: BoolArray) -> Confusions:
-    """chosen: Words to look at, [words]."""
+    """Count pairs of different labels.
+
+    pair: Words of gold trees and system.
+    chosen: Words to count, bool [words].
+    """
     wrong = chosen & ~pair.right_labels
     found = Counter(zip(pair.gold.labels[wrong].tolist(), pair.system.labels[wrong].tolist(), strict=True))
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _significance(pairs: Mapping[str, Pair], resamples: int, seed: int) -> Iterator[Significance]:
-    """Of sentences with words that count."""
+    """Compare each two systems by UAS and LAS, over sentences that have scored words."""
     for (a, first), (b, second) in combinations(pairs.items(), 2):
         totals = first.gold.per_sentence(first.counts)
         chosen = totals > 0
@@ -202,9 +216,9 @@ def _significance(pairs: Mapping[str, Pair], resamples: int, seed: int) -> Itera
             ("UAS", first.right_heads, second.right_heads),
             ("LAS", first.right, second.right),
         ):
-            of_a, of_b = (first.gold.per_sentence(right)[chosen] for right in (right_a, right_b))
+            n_right_a, n_right_b = (first.gold.per_sentence(right)[chosen] for right in (right_a, right_b))
             only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
-            comparison = paired_bootstrap(of_a, of_b, totals[chosen], resamples, seed)
+            comparison = paired_bootstrap(n_right_a, n_right_b, totals[chosen], resamples, seed)
             yield Significance(a, b, metric, only_a, only_b, comparison)
 
 
@@ -216,10 +230,12 @@ def _list_confusions(confusions: Mapping[str, Confusions]) -> dict[str, list[dic
 
 
 def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[int]:
-    """Places of the sentences that went worst, the worst first, without those in which nothing did.
+    """Return the indices of the worst sentences, the worst first. Sentences with a rank of 0 are left out.
 
-    by: One of WORST_BY. Of those that are as bad, the sentence with more wrong words comes first.
-    RAISES (ValueError): for another name.
+    analysis: Analysis of the sentences.
+    limit: Largest number of sentences to return.
+    by: Key of WORST_BY. Among equals, the sentence with more wrong words comes first.
+    Raises ValueError if the order is unknown.
     """
     check_order(by)
     errors = analysis.wrong.sum(axis=0)
@@ -229,10 +245,10 @@ def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[
         "difference": np.ptp(analysis.wrong, axis=0),
     }[by]
     order = np.lexsort((-errors, -badness))
-    return [place for place in order.tolist() if badness[place] > 0][:limit]
+    return [index for index in order.tolist() if badness[index] > 0][:limit]
 
 
 def check_order(by: str) -> None:
-    """Raise a ValueError unless it is one of WORST_BY."""
+    """Raise a ValueError unless the order is a key of WORST_BY."""
     if by not in WORST_BY:
         raise ValueError(Errors.E219.format(by=by, known=", ".join(WORST_BY)))

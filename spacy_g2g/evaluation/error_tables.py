@@ -1,22 +1,22 @@
-"""Where a parser errs, as the papers look at it: tables of its scores by bins of arcs, words or sentences.
+"""Tables of a parser's scores by bins of arcs, words or sentences.
 
 Mohammadshahi & Henderson follow McDonald & Nivre (2011, "Analyzing and integrating dependency parsers") in
-all their versions, by the tool MaltEval:
+all versions of their paper and use the tool MaltEval:
 
 - Labelled F-score by dependency length and by distance to the root (2019, section 5.2; 2020, section 6.3).
-  An arc's length is the distance |i - j| of its words; arcs from ROOT are a bin of their own. A word's
-  distance to the root is the number of arcs on the path to ROOT, 1 for the root word. Precision is the share
-  of right arcs among the system's arcs of a bin, recall that among the gold arcs of a bin. What the newest
-  paper (2021, section 6.4) plots, the labelled attachment score as a function of these, is the recall.
-- LAS by sentence length (the same sections). Every word of a sentence counts for its length.
+  The length of an arc is the distance |i - j| between its words; arcs from ROOT have their own bin. The
+  distance to the root is the number of arcs on the path to ROOT: 1 for the root word. Precision is the share
+  of right arcs among the system's arcs in a bin. Recall is the share of right arcs among the gold arcs in a
+  bin. The newest version (2021, section 6.4) plots recall, and calls it the labelled attachment score.
+- LAS by sentence length (in the same sections), with punctuation included in the length.
 - Labelled F-score by label (2020, Table 3; 2021, Tables 5 and 11), and LAS of sentences with projective and
-  non-projective gold trees (2021, Tables 6 and 12). As there, an arc is right with head and label.
+  non-projective gold trees (2021, Tables 6 and 12). An arc is right if head and label are right.
 
-The bins are those of appendix B of the 2019 version, the only one that states them: lengths ROOT, 1 to 7 and
-more; distances 1 to 7 and more; sentences of 1-9, 10-19, ..., 40-49, and 50 words or more.
+Appendix B of the 2019 version is the only source for the bins: lengths ROOT, 1 to 7 and longer; distances 1
+to 7 and longer; sentences of 1-9, 10-19, ..., 40-49, and 50 words or more.
 
-Punctuation: the papers count it on UD and German, and leave it out on the Penn Treebanks (2020, section 5.1;
-2021, section 5.1). Here, it counts unless a rule of ``punctuation`` is given.
+The papers count punctuation on UD and German, and leave it out on the Penn Treebanks (2020, section 5.1;
+2021, section 5.1). Here, punctuation counts unless a rule of ``punctuation`` is given.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from ..formats.conllu import ConlluSentence
 from .conll18 import CONTENT_RELATIONS
 from .refinement import f1_score, non_projective, ratio
 
-LONGEST = 7  # arcs longer and words deeper are one bin
+LONGEST = 7  # longer arcs and deeper words share one bin
 LENGTH_BINS = ("ROOT", *map(str, range(1, LONGEST + 1)), f">{LONGEST}")
 DISTANCE_BINS = LENGTH_BINS[1:]
 SENTENCE_EDGES = (10, 20, 30, 40, 50)
@@ -38,29 +38,33 @@ PROJECTIVITY_BINS = ("projective", "non-projective")
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A rate between 0 and 1, None where it is out of nothing.
+class Rate:
+    """A rate between 0 and 1.
 
-    count: What it is a share of. For precision, the system's arcs; for recall and F1, the gold ones.
+    value: The rate, or None if its denominator is 0.
+    count: Denominator: the system's arcs for precision, the gold arcs for recall and F1.
     """
 
     value: float | None
     count: int
 
 
-#: By bin and metric.
-Table = dict[str, dict[str, Measure]]
+#: Rates by bin and metric.
+Table = dict[str, dict[str, Rate]]
 
 
 class Words:
-    """The words of all sentences end to end, with their arcs: arrays [words], where no other shape is given.
+    """Words of all sentences end to end, with their arcs.
 
-    heads: From 1 in their sentence, 0 for ROOT.
-    labels: Without subtypes unless they are asked for. relations: Their universal part.
-    lengths, distances, crossing: Places in LENGTH_BINS, DISTANCE_BINS and PROJECTIVITY_BINS.
-    sentence_of: Place of the sentence.
-    sentence_lengths: Places in SENTENCE_BINS, [sentences].
-    trees: Places in PROJECTIVITY_BINS, [sentences].
+    heads: Heads counted from 1 in their sentence, 0 for ROOT; int [words].
+    labels: Labels, without subtypes unless they are requested; str [words].
+    relations: Universal part of the labels, str [words].
+    lengths: Indices of arc lengths in LENGTH_BINS, int [words].
+    distances: Indices of distances to the root in DISTANCE_BINS, int [words].
+    crossing: Indices of arcs in PROJECTIVITY_BINS, int [words].
+    sentence_of: Index of each word's sentence, int [words].
+    sentence_lengths: Indices of sentence lengths in SENTENCE_BINS, int [sentences].
+    trees: Indices of trees in PROJECTIVITY_BINS, int [sentences].
     """
 
     def __init__(self, sentences: Sequence[ConlluSentence], *, subtypes: bool) -> None:
@@ -84,12 +88,18 @@ class Words:
         self.trees = np.array([arcs.any() for arcs in crossing], dtype=np.int64)
 
     def per_sentence(self, chosen: BoolArray) -> IntArray:
-        """How many words of each sentence are chosen, [sentences]. chosen: [words]."""
+        """Return the number of chosen words in each sentence, int [sentences].
+
+        chosen: Whether each word is counted, bool [words].
+        """
         return np.bincount(self.sentence_of[chosen], minlength=len(self.trees))
 
 
 def _distances(parents: IntArray) -> IntArray:
-    """Arcs from each word to ROOT, [words]. parents: Place of each word's head, -1 for ROOT, [words]."""
+    """Return the number of arcs from each word to ROOT, int [words].
+
+    parents: Index of each word's head, -1 for ROOT; int [words].
+    """
     distances = np.zeros_like(parents)
     above: IntArray = np.arange(len(parents))
     while (is_word := above >= 0).any():
@@ -99,10 +109,14 @@ def _distances(parents: IntArray) -> IntArray:
 
 
 class Pair:
-    """A system's words beside the gold ones.
+    """Gold words and the same words of a system.
 
-    counts: Words that count, [words].
-    right_heads, right_labels, right: Those of them that have the right head, label, and both, [words].
+    gold: Words with gold arcs.
+    system: Words with the system's arcs.
+    counts: Whether a word is scored, bool [words].
+    right_heads: Whether a scored word has the right head, bool [words].
+    right_labels: Whether a scored word has the right label, bool [words].
+    right: Whether a scored word has the right head and label, bool [words].
     """
 
     def __init__(self, gold: Words, system: Words, counts: BoolArray) -> None:
@@ -113,22 +127,23 @@ class Pair:
 
 
 def make_tables(pair: Pair, labels: Sequence[str]) -> dict[str, Table]:
-    """The tables of a system, by quantity.
+    """Return the tables of a system by quantity.
 
-    - overall: "conll18" (UAS, LAS and CLAS of the CoNLL 2018 metrics, which count all words) and "compared"
-      (UAS, LAS, label accuracy; and the share of sentences with all heads right, UEM, and with all heads and
-      labels right, LEM).
+    - overall: "conll18" has UAS, LAS and CLAS of the CoNLL 2018 metrics, which count all words. "compared"
+      has UAS, LAS and label accuracy of the scored words, and the share of sentences with all heads right
+      (UEM) and with all heads and labels right (LEM).
     - dependency_length, distance_to_root, label, arc_projectivity: precision, recall and f1 of arcs.
     - sentence_length: UAS and LAS.
-    - tree_projectivity: UAS and LAS by the gold tree; and precision, recall and f1 of sentences, which are
-      right where both trees are of the bin.
+    - tree_projectivity: UAS and LAS by the gold tree; and precision, recall and f1 of sentences, where a
+      sentence is right if gold tree and system tree are in the same bin.
 
-    labels: The labels of words that count, in the order of the table.
+    pair: Words of gold trees and system.
+    labels: Labels of the scored words in the order of the table.
     """
     gold, system = pair.gold, pair.system
-    place = {label: i for i, label in enumerate(labels)}
+    index = {label: i for i, label in enumerate(labels)}
     gold_labels, system_labels = (
-        np.array([place.get(label, 0) for label in words.labels.tolist()]) for words in (gold, system)
+        np.array([index.get(label, 0) for label in words.labels.tolist()]) for words in (gold, system)
     )
     return {
         "overall": {"conll18": _conll18(gold, system), "compared": _overall(pair)},
@@ -141,8 +156,8 @@ def make_tables(pair: Pair, labels: Sequence[str]) -> dict[str, Table]:
     }
 
 
-def _conll18(gold: Words, system: Words) -> dict[str, Measure]:
-    """The metrics of ``conll18``, which has more to do: its words may differ."""
+def _conll18(gold: Words, system: Words) -> dict[str, Rate]:
+    """Return the metrics of ``conll18`` for words that are known to be the same."""
     right_heads = gold.heads == system.heads
     right = right_heads & (gold.relations == system.relations)
     content = list(CONTENT_RELATIONS)
@@ -152,11 +167,11 @@ def _conll18(gold: Words, system: Words) -> dict[str, Measure]:
     return {
         "UAS": _share(right_heads.sum(), len(right)),
         "LAS": _share(right.sum(), len(right)),
-        "CLAS": Measure(ratio(2 * int((right & is_content).sum()), n_both), n_content),
+        "CLAS": Rate(ratio(2 * int((right & is_content).sum()), n_both), n_content),
     }
 
 
-def _overall(pair: Pair) -> dict[str, Measure]:
+def _overall(pair: Pair) -> dict[str, Rate]:
     n_words = pair.counts.sum()
     totals, heads, both = map(pair.gold.per_sentence, (pair.counts, pair.right_heads, pair.right))
     has_words = totals > 0
@@ -170,15 +185,18 @@ def _overall(pair: Pair) -> dict[str, Measure]:
 
 
 def _arc_table(pair: Pair, gold_bins: IntArray, system_bins: IntArray, names: Sequence[str]) -> Table:
-    """gold_bins, system_bins: Places in the names, [words]."""
+    """Return precision, recall and F1 of scored arcs by bin. Bins are indices in the names, int [words]."""
     counts = pair.counts
     return _score_bins(gold_bins[counts], system_bins[counts], pair.right[counts], names)
 
 
 def _score_bins(gold: IntArray, system: IntArray, right: BoolArray, names: Sequence[str]) -> Table:
-    """Precision, recall and F1 of items, which may be in one bin by gold and in another one by the system.
+    """Return precision, recall and F1 of items. Gold and system may place an item in different bins.
 
-    gold, system: Bin of each item, as a place in the names. right: Is the item right? All [items].
+    gold: Index of each item's gold bin in the names, int [items].
+    system: Index of each item's system bin in the names, int [items].
+    right: Whether each item is right, bool [items].
+    names: Names of the bins.
     """
     columns = [
         np.bincount(bins, minlength=len(names)).tolist()
@@ -187,13 +205,13 @@ def _score_bins(gold: IntArray, system: IntArray, right: BoolArray, names: Seque
     table = {}
     for name, n_gold, n_system, right_of_gold, right_of_system in zip(names, *columns, strict=True):
         precision, recall = _share(right_of_system, n_system), _share(right_of_gold, n_gold)
-        f1 = Measure(f1_score(precision.value, recall.value), n_gold)
+        f1 = Rate(f1_score(precision.value, recall.value), n_gold)
         table[name] = {"precision": precision, "recall": recall, "f1": f1}
     return table
 
 
 def _word_table(pair: Pair, bins: IntArray, names: Sequence[str]) -> Table:
-    """UAS and LAS of words by their sentence's bin. bins: Places in the names, [sentences]."""
+    """Return UAS and LAS of words by their sentence's bin. Bins are indices in the names, int [sentences]."""
     chosen = (pair.counts, pair.right_heads, pair.right)
     columns = [
         np.bincount(bins[pair.gold.sentence_of[words]], minlength=len(names)).tolist() for words in chosen
@@ -211,5 +229,5 @@ def _tree_table(pair: Pair) -> Table:
     return {name: words[name] | trees[name] for name in PROJECTIVITY_BINS}
 
 
-def _share(part: int | np.int64, whole: int | np.int64) -> Measure:
-    return Measure(ratio(int(part), int(whole)), int(whole))
+def _share(part: int | np.int64, whole: int | np.int64) -> Rate:
+    return Rate(ratio(int(part), int(whole)), int(whole))

@@ -1,4 +1,4 @@
-"""The frame of an HTML page that asks for nothing: no scripts, no addresses, its style inside it."""
+"""Frame of a self-contained HTML page: no scripts, no addresses, the style inside."""
 
 import base64
 import html
@@ -6,26 +6,26 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-LONGEST_TEXT = 32  # characters of a word in a drawing; the rest of a longer one is shown on hover
+LONGEST_TEXT = 32  # characters of a word in a drawing; longer words are shown in full on hover
 
 
 def make_page(title: str, body: str) -> str:
-    """A whole page. The title is text, the body is HTML."""
+    """Return a page from a title in plain text and a body in HTML."""
     return _PAGE.format(title=escape(title), style=_STYLE, body=body)
 
 
 def escape(text: str) -> str:
-    """HTML for any text, in an element or a quoted attribute; control characters become U+FFFD."""
+    """Escape text for an element or a quoted attribute. Control characters become U+FFFD."""
     return html.escape(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", text))
 
 
 def shorten(text: str) -> str:
-    """A word as it is drawn, cut if it is too long."""
+    """Cut a word that is too long to draw."""
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
 
 
 def text_width(text: str, size: float) -> float:
-    """A width that the text does not exceed in most fonts."""
+    """Return a width that the text does not exceed in most fonts."""
     return size * sum(_char_width(char) for char in text)
 
 
@@ -46,9 +46,12 @@ def make_table(
     *,
     groups: Sequence[tuple[str, int]] = (),
 ) -> str:
-    """A table of text, whose first column names the rows, in a box that scrolls where it is too wide.
+    """Return a table of text in a box that scrolls if the table is too wide.
 
-    groups: Titles (or "") over the header, each with the number of columns that it spans.
+    caption: Caption of the table.
+    header: Titles of the columns.
+    rows: Cells of each row; the first cell is the name of the row.
+    groups: Titles (or "") above the header, each with the number of columns that it spans.
     """
     over = "".join(
         f'<th scope="colgroup" colspan="{n}">{escape(title)}</th>' if title else f'<td colspan="{n}"></td>'
@@ -68,7 +71,7 @@ def make_table(
 
 
 def make_image(svg: str, description: str) -> str:
-    """An SVG picture as an image inside the page, where neither its style nor its names meet the page's."""
+    """Return an SVG picture as an embedded image, which keeps its style and ids apart from the page's."""
     data = base64.b64encode(svg.encode("utf8")).decode("ascii")
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(description)}">'
 

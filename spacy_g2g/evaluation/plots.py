@@ -1,8 +1,9 @@
-"""Figures of evaluations. They need matplotlib, the extra ``plots``, which is imported when one is drawn."""
+"""Plots of evaluations. They need matplotlib (the extra ``plots``), which is imported on first use."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from itertools import cycle
 from pathlib import Path
@@ -19,37 +20,45 @@ if TYPE_CHECKING:
 #: Colours that colour-blind readers can tell apart (Okabe & Ito 2008).
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
 PURPLE, SKY = "#CC79A7", "#56B4E9"
-#: One for each system, with markers for those who see no colours; they come again after the seventh.
+#: A colour and a marker for each system, repeated after the seventh.
 SYSTEM_COLOURS, SYSTEM_MARKERS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, "#000000"), "osD^vPX"
-#: Text is drawn as it is (no formulas), and the same figure gives the same SVG.
+#: Text is not parsed as formulas, and the same figure gives the same SVG.
 STYLE: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
 METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}}
 
 
 def check_matplotlib() -> None:
-    """Raise an ImportError that says what to install unless matplotlib is there."""
+    """Raise an ImportError that says what to install if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(Errors.E384.format(error=error)) from error
 
 
-def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
-    """Draw an analysis of refinement to a file.
-
-    Panels: UAS and LAS of each graph; relative error reduction of each iteration, for all words and by the
-    gold tree's projectivity; words that each iteration changed; sentences and words by passes made; and the
-    total error reduction of each label's F-score.
-
-    file_format: "png" or "svg".
-    RAISES (ImportError): without matplotlib.
-    """
+@contextmanager
+def _figure(width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure of this size in inches, and the style to draw and save it in."""
     check_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        figure = Figure(figsize=(13, 8), layout="constrained")
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
+    """Draw an analysis of refinement to a file.
+
+    The panels show UAS and LAS of each graph; the relative error reduction of each iteration, for all words
+    and by projectivity of the gold tree; words that each iteration changed; sentences and words by number of
+    passes; and the total error reduction in the F-score of each label.
+
+    analysis: Analysis to draw.
+    path: File to write.
+    file_format: "png" or "svg".
+    Raises ImportError if matplotlib is missing.
+    """
+    with _figure(13, 8) as figure:
         panels = figure.subplot_mosaic([["scores", "errors", "labels"], ["changes", "passes", "labels"]])
         _plot_scores(panels["scores"], analysis)
         _plot_errors(panels["errors"], analysis)
@@ -61,8 +70,7 @@ def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
 
 def _plot_scores(axes: Axes, analysis: Refinement) -> None:
     for name, curve, colour in (("UAS", analysis.uas, ORANGE), ("LAS", analysis.las, BLUE)):
-        places = range(len(curve.scores))
-        axes.plot(places, _percent(curve.scores), marker="o", color=colour, label=name)
+        axes.plot(range(len(curve.scores)), _percent(curve.scores), marker="o", color=colour, label=name)
     axes.set(title="Scores", xlabel="iteration (0 is the initial graph)", ylabel="% of words")
     axes.set_xticks(range(analysis.n_iterations + 1))
     axes.margins(y=0.15)
@@ -108,29 +116,27 @@ def _plot_labels(axes: Axes, analysis: Refinement) -> None:
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(names)), [f"{name} ({analysis.labels[name].n_gold:,})" for name in names])
     axes.margins(y=0.01)
-    if values and min(values) < -100:  # A rare label would squeeze the others; gains end at 100.
+    if values and min(values) < -100:  # A rare label would squeeze the others; no gain exceeds 100.
         axes.set_xlim(left=-100)
     axes.set(title="Labels (gold arcs)", xlabel="error reduction of F1, 0 to last (%)")
 
 
 def plot_bins(analysis: Analysis) -> str:
-    """F1 by dependency length and distance to the root, and LAS by sentence length, of all systems, as SVG.
+    """Plot F1 by dependency length and distance to the root, and LAS by sentence length, of all systems.
 
-    As Figure 3 of Mohammadshahi & Henderson (2020, 2021). Under each bin stands how many gold words it has;
-    what is out of nothing is a gap.
-    RAISES (ImportError): without matplotlib.
+    The plot follows Figure 3 of Mohammadshahi & Henderson (2020, 2021). The number of gold words is printed
+    below each bin. A rate with a denominator of 0 is a gap in its line.
+
+    analysis: Analysis to draw.
+    Returns an SVG picture.
+    Raises ImportError if matplotlib is missing.
     """
-    check_matplotlib()
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     panels = (
         ("dependency_length", "f1", "labelled F1 (%)", "dependency length"),
         ("distance_to_root", "f1", "labelled F1 (%)", "distance to the root"),
         ("sentence_length", "LAS", "LAS (%)", "sentence length"),
     )
-    with rc_context(STYLE):
-        figure = Figure(figsize=(15, 4.8), layout="constrained")
+    with _figure(15, 4.8) as figure:
         for axes, (quantity, metric, y_label, x_label) in zip(figure.subplots(1, 3), panels, strict=True):
             for tables, (colour, marker) in zip(analysis.tables.values(), _system_styles(), strict=False):
                 bins = tables[quantity]
@@ -146,25 +152,22 @@ def plot_bins(analysis: Analysis) -> str:
 
 
 def plot_label_scores(analysis: Analysis) -> str:
-    """F1 of each label that gold trees have, the most frequent one first, of all systems, as SVG.
+    """Plot the F1 of each gold label for all systems, the most frequent label first.
 
-    RAISES (ImportError): without matplotlib.
+    analysis: Analysis to draw.
+    Returns an SVG picture.
+    Raises ImportError if matplotlib is missing.
     """
-    check_matplotlib()
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     tables = [table["label"] for table in analysis.tables.values()]
     n_gold = {label: measures["f1"].count for label, measures in tables[0].items()}
     labels = [label for label, n in n_gold.items() if n]
     spread = 0.5 / len(tables)
-    with rc_context(STYLE):
-        figure = Figure(figsize=(9, 1.5 + 0.26 * len(labels)), layout="constrained")
+    with _figure(9, 1.5 + 0.26 * len(labels)) as figure:
         axes = figure.subplots()
         for i, (table, (colour, marker)) in enumerate(zip(tables, _system_styles(), strict=False)):
-            places = [place + (i - (len(tables) - 1) / 2) * spread for place in range(len(labels))]
+            rows = [row + (i - (len(tables) - 1) / 2) * spread for row in range(len(labels))]
             values = _percent([table[label]["f1"].value for label in labels])
-            axes.plot(values, places, marker, color=colour, markersize=5)
+            axes.plot(values, rows, marker, color=colour, markersize=5)
         axes.set_yticks(range(len(labels)), [f"{label} ({n_gold[label]:,})" for label in labels])
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.grid(alpha=0.3)
@@ -177,7 +180,7 @@ def _system_styles() -> cycle[tuple[str, str]]:
 
 
 def _finish(figure: Figure, analysis: Analysis) -> str:
-    """The figure as SVG, with a legend of the systems above all panels."""
+    """Return the figure as SVG, with a legend of the systems above all panels."""
     from matplotlib.lines import Line2D
 
     keys = [
@@ -191,21 +194,24 @@ def _finish(figure: Figure, analysis: Analysis) -> str:
 
 
 def _bars(axes: Axes, series: dict[str, tuple[list[float], str]], first: int) -> None:
-    """Groups of bars side by side, one group for each place from ``first`` on. series: values and colour."""
+    """Draw groups of bars side by side.
+
+    axes: Panel to draw in.
+    series: Values and colour by name.
+    first: Number of the first group.
+    """
     width = 0.8 / len(series)
-    n_places = 0
+    n_groups = 0
     for i, (name, (values, colour)) in enumerate(series.items()):
-        n_places = len(values)
+        n_groups = len(values)
         shift = (i - (len(series) - 1) / 2) * width
-        axes.bar(
-            [first + place + shift for place in range(n_places)], values, width, color=colour, label=name
-        )
+        axes.bar([first + j + shift for j in range(n_groups)], values, width, color=colour, label=name)
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xticks(range(first, first + n_places))
+    axes.set_xticks(range(first, first + n_groups))
     axes.margins(y=0.3)  # Room for the legend.
     axes.legend(loc="best")
 
 
 def _percent(rates: Sequence[float | None]) -> list[float]:
-    """In percent; None becomes not-a-number, which leaves a gap."""
+    """Return rates in percent. None becomes not-a-number, which leaves a gap."""
     return [float("nan") if rate is None else 100 * rate for rate in rates]

@@ -1,6 +1,6 @@
-"""Which words of a treebank are punctuation, by the conventions of those who score without it.
+"""Rules that tell which words of a treebank are punctuation.
 
-All look at the gold annotation, so that every system is scored on the same words.
+All rules read the gold annotation, so that every system is scored on the same words.
 """
 
 import unicodedata
@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from ..errors import Errors
 from ..formats.conllu import ConlluWord
 
-#: Part-of-speech tags of the Penn Treebank.
+#: Punctuation tags of the Penn Treebank and the Chinese Treebank.
 PTB_TAGS = frozenset(["``", "''", ":", ",", "."])
 CTB_TAGS = frozenset(["PU"])
 
 
 @dataclass(frozen=True)
 class PunctuationRule:
-    """What is punctuation, in words and as a function of a gold word."""
+    """Definition of punctuation.
+
+    text: Description of the rule.
+    matches: Function that returns whether a gold word is punctuation.
+    """
 
     text: str
     matches: Callable[[ConlluWord], bool]
@@ -29,18 +33,18 @@ def _has_punctuation_only(word: ConlluWord) -> bool:
 
 PUNCTUATION_RULES = {
     "ptb": PunctuationRule(
-        "the tags `` '' : , . in XPOS (or UPOS, where XPOS has none)", lambda word: _tag(word) in PTB_TAGS
+        "the tags `` '' : , . in XPOS (or in UPOS if XPOS is empty)", lambda word: _tag(word) in PTB_TAGS
     ),
     "ctb": PunctuationRule(
-        "the tag PU in XPOS (or UPOS, where XPOS has none)", lambda word: _tag(word) in CTB_TAGS
+        "the tag PU in XPOS (or in UPOS if XPOS is empty)", lambda word: _tag(word) in CTB_TAGS
     ),
     "ud": PunctuationRule("PUNCT in UPOS", lambda word: word.upos == "PUNCT"),
-    "conllx": PunctuationRule("forms that are Unicode punctuation from end to end", _has_punctuation_only),
+    "conllx": PunctuationRule("forms that consist of Unicode punctuation", _has_punctuation_only),
 }
 
 
 def punctuation_rule(name: str) -> PunctuationRule:
-    """The rule of this name. RAISES (ValueError): for an unknown name."""
+    """Return the rule with this name. Raises ValueError if the name is unknown."""
     if name not in PUNCTUATION_RULES:
         raise ValueError(Errors.E390.format(name=name, expected=", ".join(PUNCTUATION_RULES)))
     return PUNCTUATION_RULES[name]

@@ -1,4 +1,4 @@
-"""An error analysis as a page: tables, plots and trees in one file that opens without a network."""
+"""Error analysis as a self-contained HTML page with tables, plots and trees."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..formats.conllu import ConlluSentence
 from .drawing import Drawing, draw_sentences, graph_of
 from .error_analysis import WORST_BY, Analysis, Confusions, worst_sentences
-from .error_tables import Measure
+from .error_tables import Rate
 from .page import escape, make_image, make_page, make_table
 from .plots import plot_bins, plot_label_scores
 from .refinement import error_reduction
 
-#: Level of significance of the papers.
+#: Significance level of the papers.
 ALPHA = 0.01
 MOST_CONFUSIONS = 25
 
@@ -30,10 +30,11 @@ SIGNIFICANCE_HEADER = (
 )
 
 _DEFINITIONS = (
-    "An arc's length is the distance of its words; arcs from ROOT are apart. A word's distance to the root "
-    "is the number of arcs from it to ROOT. P is the share of right arcs among the system's arcs of a bin, R "
-    "that among the gold arcs of a bin, as McDonald & Nivre (2011) count; bins are those of Mohammadshahi & "
-    "Henderson (2019, appendix B). RER is the relative error reduction in F1 against the first system."
+    "The length of an arc is the distance between its words; arcs from ROOT have their own bin. The distance "
+    "of a word to the root is the number of arcs from the word to ROOT. P is the share of right arcs among "
+    "the system's arcs in a bin, and R is the share of right arcs among the gold arcs in a bin (McDonald & "
+    "Nivre 2011). The bins follow Mohammadshahi & Henderson (2019, appendix B). RER is the relative error "
+    "reduction in F1 against the first system."
 )
 
 
@@ -46,10 +47,16 @@ def make_report(
     worst: int = 20,
     worst_by: str = "errors",
 ) -> str:
-    """The HTML page of an analysis of these sentences.
+    """Return the HTML page of an error analysis.
 
-    worst: How many of the worst sentences to draw. worst_by: What makes them so, see ``worst_sentences``.
-    RAISES (ImportError): without matplotlib. (ValueError): as ``worst_sentences``.
+    analysis: Analysis of the sentences.
+    gold: Sentences with gold trees.
+    systems: The same sentences with the trees of each system.
+    title: Title of the page.
+    worst: Number of the worst sentences to draw.
+    worst_by: Order of ``worst_sentences``.
+    Raises ImportError if matplotlib is missing.
+    Raises ValueError if the order is unknown.
     """
     chosen = worst_sentences(analysis, worst, worst_by)
     parts = {
@@ -90,7 +97,7 @@ def make_report(
 
 
 def overall_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
-    """A row for each system with the columns of OVERALL_HEADER; in percent."""
+    """Yield a row for each system with the columns of OVERALL_HEADER, in percent."""
     first = next(iter(analysis.tables.values()))["overall"]["compared"]["LAS"]
     for name, tables in analysis.tables.items():
         compared = tables["overall"]["compared"]
@@ -100,17 +107,17 @@ def overall_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
 
 
 def significance_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
-    """A row for each pair of systems and metric with the columns of SIGNIFICANCE_HEADER; in percent."""
-    for a, b, metric, only_a, only_b, found in analysis.significance:
+    """Yield a row for each pair of systems and metric with the columns of SIGNIFICANCE_HEADER, in percent."""
+    for a, b, metric, only_a, only_b, result in analysis.significance:
         yield (
             f"{a} / {b}",
             metric,
-            f"{100 * found.score_a:.2f}",
-            f"{100 * found.score_b:.2f}",
-            f"{100 * found.difference:+.2f}",
-            f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
-            f"{found.p_value:.4f}",
-            "yes" if found.p_value < ALPHA else "no",
+            f"{100 * result.score_a:.2f}",
+            f"{100 * result.score_b:.2f}",
+            f"{100 * result.difference:+.2f}",
+            f"{100 * result.low:+.2f} to {100 * result.high:+.2f}",
+            f"{result.p_value:.4f}",
+            "yes" if result.p_value < ALPHA else "no",
             f"{only_a:,}",
             f"{only_b:,}",
         )
@@ -120,14 +127,14 @@ def _facts(analysis: Analysis) -> str:
     facts = f"{analysis.n_sentences:,} sentences, {analysis.n_words:,} words"
     if analysis.n_compared != analysis.n_words:
         facts += f", of which {analysis.n_compared:,} count"
-    return f"{facts}. Compared: {analysis.compared}. Scores are in percent."
+    return f"{facts}. Compared: {analysis.options}. Scores are in percent."
 
 
 def _overall(analysis: Analysis) -> str:
     caption = (
-        "RER: relative error reduction in LAS against the first system. UEM, LEM: sentences with all heads, "
-        "and with all heads and labels, right. UD: the metrics of CoNLL 2018, which compare the universal "
-        "part of labels and count punctuation."
+        "RER: relative error reduction in LAS against the first system. UEM: sentences with all heads right. "
+        "LEM: sentences with all heads and labels right. UD: the metrics of CoNLL 2018, which compare the "
+        "universal part of labels and count punctuation."
     )
     groups = (("", 1), ("as compared", 6), ("CoNLL 2018", 3))
     return make_table(caption, OVERALL_HEADER, overall_rows(analysis), groups=groups)
@@ -135,14 +142,14 @@ def _overall(analysis: Analysis) -> str:
 
 def _significance(analysis: Analysis) -> str:
     caption = (
-        f"Second system against the first by paired bootstrap over sentences. Differ: p < {ALPHA}. Only "
-        "first, only second: words that only this system has right."
+        f"Second system against the first, by paired bootstrap over sentences. Differ: p < {ALPHA}. Only "
+        "first, only second: number of words that only this system has right."
     )
     return make_table(caption, SIGNIFICANCE_HEADER, significance_rows(analysis))
 
 
 def _arc_table(analysis: Analysis, quantity: str, caption: str, bins: str, items: str = "arcs") -> str:
-    """Precision, recall and F1 of all systems by bin, and how many items each has."""
+    """Return a table of precision, recall and F1 of all systems by bin, with the number of items."""
     tables = [table[quantity] for table in analysis.tables.values()]
     groups, header = [("", 1), ("gold", 1)], [bins, items]
     for name in analysis.names:
@@ -162,7 +169,7 @@ def _arc_table(analysis: Analysis, quantity: str, caption: str, bins: str, items
 
 
 def _word_table(analysis: Analysis, quantity: str, caption: str, bins: str) -> str:
-    """UAS and LAS of all systems by bin."""
+    """Return a table of UAS and LAS of all systems by bin."""
     tables = [table[quantity] for table in analysis.tables.values()]
     header = [bins, "words", *["UAS", "LAS"] * len(tables)]
     groups = [("", 1), ("gold", 1), *((name, 2) for name in analysis.names)]
@@ -175,18 +182,18 @@ def _word_table(analysis: Analysis, quantity: str, caption: str, bins: str) -> s
 
 
 def _confusions(analysis: Analysis, confusions: Mapping[str, Confusions], words: str) -> str:
-    """The most frequent confusions of all systems together."""
+    """Return a table of the label confusions that are most frequent over all systems."""
     first = next(iter(analysis.tables.values()))
     n_gold = {label: measures["recall"].count for label, measures in first["label"].items()}
     total: Counter[tuple[str, str]] = Counter()
-    for found in confusions.values():
-        total.update(found)
+    for counts in confusions.values():
+        total.update(counts)
     rows = [
         [f"{gold} → {system}", f"{n_gold[gold]:,}"]
-        + [f"{found.get((gold, system), 0):,}" for found in confusions.values()]
+        + [f"{counts.get((gold, system), 0):,}" for counts in confusions.values()]
         for (gold, system), _ in total.most_common(MOST_CONFUSIONS)
     ]
-    caption = f"Gold label → wrong label, of {words}, the most frequent first"
+    caption = f"Gold label → wrong label of {words}, the most frequent first"
     return make_table(caption, ["labels", "gold words", *analysis.names], rows)
 
 
@@ -197,17 +204,17 @@ def _draw_worst(
     chosen: Sequence[int],
     by: str,
 ) -> str:
-    """Gold over the trees of the systems."""
-    subtypes = analysis.compared.subtypes
+    """Draw the gold tree of each chosen sentence above the trees of the systems."""
+    subtypes = analysis.options.subtypes
     drawings = []
-    for place in chosen:
-        sentence = gold[place]
-        errors = zip(analysis.names, analysis.wrong[:, place].tolist(), strict=True)
-        facts = f"{analysis.totals[place]} words, wrong: " + ", ".join(f"{name} {n}" for name, n in errors)
+    for index in chosen:
+        sentence = gold[index]
+        errors = zip(analysis.names, analysis.wrong[:, index].tolist(), strict=True)
+        facts = f"{analysis.totals[index]} words, wrong: " + ", ".join(f"{name} {n}" for name, n in errors)
         drawings.append(
             Drawing(
                 words=[word.form for word in sentence.words],
-                graphs=[graph_of(own[place], name, subtypes=subtypes) for name, own in systems.items()],
+                graphs=[graph_of(trees[index], name, subtypes=subtypes) for name, trees in systems.items()],
                 gold=graph_of(sentence, "gold", subtypes=subtypes),
                 name=" · ".join(filter(None, [sentence.comment("sent_id"), facts])),
                 text=sentence.text,
@@ -223,10 +230,10 @@ def _anchor(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _percent(measure: Measure) -> str:
-    return "-" if measure.value is None else f"{100 * measure.value:.2f}"
+def _percent(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{100 * rate.value:.2f}"
 
 
-def _reduction(before: Measure, after: Measure) -> str:
+def _reduction(before: Rate, after: Rate) -> str:
     reduction = error_reduction(before.value, after.value)
     return "-" if reduction is None else f"{100 * reduction:+.2f}"

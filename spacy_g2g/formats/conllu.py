@@ -1,8 +1,8 @@
-"""CoNLL-U text, read sentence by sentence and given back byte for byte.
+"""CoNLL-U text, read sentence by sentence and written back byte for byte.
 
-The format is that of https://universaldependencies.org/format.html: ten tab-separated columns a row,
-an empty line after each sentence. A sentence keeps its raw lines, so whatever this module does not
-interpret (comments, empty nodes, enhanced dependencies, line ends) survives a change of its columns.
+https://universaldependencies.org/format.html defines the format: ten tab-separated columns in a row and an
+empty line after each sentence. A sentence keeps its raw lines. Content that this module does not interpret
+(comments, empty nodes, enhanced dependencies, line ends) therefore survives a change of columns.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
+from .heads import find_cycle
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
@@ -22,10 +23,10 @@ NO_SPACE = "SpaceAfter=No"
 
 @dataclass(slots=True)
 class ConlluWord:
-    """A syntactic word: the columns of its row as they are, but for the head.
+    """Syntactic word with the columns of its row. All columns except the head are unchanged text.
 
-    head (Optional[int]): 0 for the root, otherwise the head's ID, counted from 1; None for "_".
-    row (int): Index of the word's line in ``ConlluSentence.lines``.
+    head: ID of the head, counted from 1; 0 for the root, None for "_".
+    row: Index of the word's line in ``ConlluSentence.lines``.
     """
 
     form: str
@@ -41,7 +42,7 @@ class ConlluWord:
 
 
 class SurfaceToken(NamedTuple):
-    """A token of the text: a word, or a multiword token with the IDs ``start`` to ``end`` of its words."""
+    """Token of the text: a word, or a multiword token whose words have the IDs ``start`` to ``end``."""
 
     form: str
     misc: str
@@ -57,10 +58,13 @@ class SurfaceToken(NamedTuple):
 
 @dataclass(slots=True)
 class ConlluSentence:
-    """A sentence: raw lines (with their line ends and the empty line), words and surface tokens.
+    """Sentence with its raw lines, words and surface tokens.
 
-    source (str): What the sentence was read from, for error messages.
-    first_line (int): Number of the first of ``lines`` in the source, counted from 1.
+    lines: Raw lines with their line ends, including the empty line at the end.
+    words: Syntactic words.
+    tokens: Surface tokens, which cover all words.
+    source: Name of the file or text that the sentence was read from, for error messages.
+    first_line: Number of the sentence's first line in the source, counted from 1.
     """
 
     lines: list[str]
@@ -74,11 +78,11 @@ class ConlluSentence:
 
     @property
     def comments(self) -> list[str]:
-        """The comment lines, without line ends."""
+        """Comment lines without line ends."""
         return [line.rstrip("\r\n") for line in self.lines if line.startswith("#")]
 
     def comment(self, name: str) -> str | None:
-        """The value of the comment ``# name = value``; "" where it has none; None without such a comment."""
+        """Return the value of the comment ``# name = value``; "" if it is empty, None without the comment."""
         for line in self.comments:
             key, _, value = line[1:].partition("=")
             if key.split()[:1] == [name]:
@@ -87,27 +91,28 @@ class ConlluSentence:
 
     @property
     def text(self) -> str:
-        """The sentence's text by its forms and SpaceAfter, without white space after the last token."""
+        """Text made from forms and SpaceAfter, without white space after the last token."""
         parts = [token.form + (" " if token.space_after else "") for token in self.tokens]
         return "".join(parts).rstrip(" ")
 
     @property
     def spaces(self) -> list[bool]:
-        """For each word: does white space follow it? Never inside a multiword token."""
+        """Whether white space follows each word, which is never the case inside a multiword token."""
         spaces = [False] * len(self.words)
         for token in self.tokens:
             spaces[token.end - 1] = token.space_after
         return spaces
 
     def location(self, word: int = 0) -> str:
-        """Source and line number of the word with this index, for error messages."""
+        """Return source and line number of the word with this index, for error messages."""
         return _location(self.source, self.first_line + self.words[word].row)
 
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
-        """A copy with some columns of its words replaced; all else stays as it is, byte for byte.
+        """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.
 
-        columns: By name (see ``COLUMNS``), one value for each word.
-        RAISES (ValueError): for a column without one value for each word, or values that are not CoNLL-U.
+        columns: One value for each word, by name of the column (see ``COLUMNS``).
+        Raises ValueError if the number of values differs from the number of words, or if a value is not
+            valid in CoNLL-U.
         """
         lines = list(self.lines)
         for name, values in columns.items():
@@ -127,11 +132,10 @@ def read_conllu(
 ) -> Iterator[ConlluSentence]:
     """Read sentences one by one.
 
-    source: A path, or the lines of a text (an open file, for instance), as str or UTF-8 bytes.
-    trees (str): What heads must be. "any": integers in range, or "_". "partial": moreover, without a
-        cycle, and with one root at most. "full": a tree with exactly one root, no head missing.
-    YIELDS (ConlluSentence): The sentences.
-    RAISES (ValueError): for text that is not CoNLL-U, with source, line number and the bad value.
+    source: Path, or the lines of a text (an open file, for instance) as str or UTF-8 bytes.
+    trees: Check of the heads. "any" accepts integers in range and "_". "partial" also forbids cycles and a
+        second root. "full" demands a tree with exactly one root and no missing head.
+    Raises ValueError with source, line number and the bad value if the text is not CoNLL-U.
     """
     if isinstance(source, (str, PathLike)):
         path = fspath(source)
@@ -142,7 +146,7 @@ def read_conllu(
 
 
 def decode_lines(lines: Lines, name: str) -> Iterator[str]:
-    """Lines as str; a ValueError with line number and byte for those that are not UTF-8."""
+    """Yield lines as str. Raises ValueError with line number and byte if a line is not UTF-8."""
     for number, line in enumerate(lines, start=1):
         try:
             yield line.decode("utf8") if isinstance(line, bytes) else line
@@ -152,7 +156,7 @@ def decode_lines(lines: Lines, name: str) -> Iterator[str]:
 
 
 def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
-    """The text of sentences, piece by piece, with an empty line between them in any case."""
+    """Yield the text of sentences in pieces. Missing empty lines between sentences are added."""
     ending = "\n\n"
     for sentence in sentences:
         if not ending.endswith(("\n\n", "\n\r\n")):
@@ -163,22 +167,23 @@ def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
 
 
 def read_paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
-    """The raw text of sentences, cut where a ``# newdoc`` or ``# newpar`` starts a paragraph.
+    """Yield the raw text of each paragraph. ``# newdoc`` and ``# newpar`` start a paragraph.
 
-    A sentence's text is that of its comment ``# text``, or of its forms where these have other characters.
+    The text of a sentence comes from its comment ``# text``, or from its forms if their characters differ
+    from the comment.
     """
     for paragraph in paragraphs(sentences):
         text = ""
         for sentence in paragraph:
-            own = sentence.comment("text") or ""
-            if "".join(own.split()) != "".join(sentence.text.split()):
-                own = sentence.text
-            text += own + (" " if sentence.tokens[-1].space_after else "")
+            sentence_text = sentence.comment("text") or ""
+            if "".join(sentence_text.split()) != "".join(sentence.text.split()):
+                sentence_text = sentence.text
+            text += sentence_text + (" " if sentence.tokens[-1].space_after else "")
         yield text.rstrip(" ")
 
 
 def paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[list[ConlluSentence]]:
-    """The sentences of each paragraph, which a ``# newdoc`` or ``# newpar`` starts."""
+    """Yield the sentences of each paragraph. ``# newdoc`` and ``# newpar`` start a paragraph."""
     paragraph: list[ConlluSentence] = []
     for sentence in sentences:
         starts = sentence.comment("newdoc") is not None or sentence.comment("newpar") is not None
@@ -193,7 +198,7 @@ def paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[list[ConlluSente
 def parse_sentence(
     lines: list[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
 ) -> ConlluSentence:
-    """The sentence that these lines make, with its line ends. Arguments and errors as for ``read_conllu``."""
+    """Parse the lines of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
     sentence = ConlluSentence(lines, source=source, first_line=first_line)
     covered = 0  # ID of the last word inside a multiword token
     n_empty = 0  # empty nodes since the last word
@@ -225,9 +230,12 @@ def parse_sentence(
 
 
 def read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSentence]:
-    """Cut lines into sentences; empty lines beyond the one that ends a sentence stay with it.
+    """Cut lines into sentences. Additional empty lines after a sentence stay with the sentence.
 
-    name (str): Of the source, for error messages. Errors as for ``read_conllu``.
+    lines: Lines of CoNLL-U with their line ends.
+    name: Name of the source, for error messages.
+    trees: Check of the heads, see ``read_conllu``.
+    Raises ValueError in the cases of ``read_conllu``.
     """
     block: list[str] = []
     first_line, has_rows, ended = 1, False, False
@@ -258,7 +266,7 @@ def _word(cells: list[str], row: int, where: str) -> ConlluWord:
 
 
 def _range(id_: str, where: str, last: int, covered: int) -> tuple[int, int]:
-    """IDs of the first and last word of a multiword token, which must start at the next word."""
+    """Return the IDs of first and last word of a multiword token, which must start at the next word."""
     start, dash, end = id_.partition("-")
     is_range = dash and start == str(last + 1) and end.isascii() and end.isdigit()
     if not is_range or int(end) <= last or covered > last:
@@ -292,22 +300,3 @@ def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool
     if cycle:
         ids = " -> ".join(str(i) for i in cycle)
         raise ValueError(Errors.E307.format(where=sentence.location(cycle[0] - 1), cycle=ids))
-
-
-def find_cycle(heads: Sequence[int | None]) -> list[int]:
-    """IDs of the words of a cycle, or [] where there is none.
-
-    heads (Sequence[Optional[int]]): 0 for the root, otherwise IDs counted from 1; None where missing.
-    """
-    visited = [0] * (len(heads) + 1)  # the walk that first came here
-    for start in range(1, len(heads) + 1):
-        word: int | None = start
-        while word and not visited[word]:
-            visited[word] = start
-            word = heads[word - 1]
-        if word and visited[word] == start:
-            cycle = [word]
-            while (head := heads[cycle[-1] - 1]) is not None and head != word:
-                cycle.append(head)
-            return cycle
-    return []

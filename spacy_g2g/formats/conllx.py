@@ -1,7 +1,8 @@
-"""CoNLL-X files (the shared task of 2006), read as CoNLL-U; treebanks by the suffix of their files.
+"""CoNLL-X files (shared task of 2006) read as CoNLL-U, and treebanks read by the suffix of their files.
 
-A row has ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD and PDEPREL. CPOSTAG goes to UPOS and
-POSTAG to XPOS, as they are; the projective tree of the last two columns is left out, which files may do, too.
+A row has ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD and PDEPREL. CPOSTAG becomes UPOS and
+POSTAG becomes XPOS, both unchanged. The last two columns (a projective tree) are optional and are
+dropped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,18 +15,18 @@ from .conllu import N_COLUMNS, ConlluSentence, TreeCheck, decode_lines, read_con
 
 CONLLU_SUFFIXES: Sequence[str] = (".conllu",)
 CONLLX_SUFFIXES: Sequence[str] = (".conllx", ".conll")
-#: Suffixes of treebanks.
+#: Suffixes of all treebanks.
 TREEBANK_SUFFIXES: Sequence[str] = (*CONLLU_SUFFIXES, *CONLLX_SUFFIXES)
-#: ID to DEPREL.
+#: Number of the columns from ID to DEPREL.
 N_TREE_COLUMNS = 8
-# Of the columns after FORM.
+#: Index of FEATS in the columns after FORM.
 FEATS = 3
 
 
 def read_treebank(
     path: Union[str, "PathLike[str]"], *, trees: TreeCheck = "partial"
 ) -> Iterator[ConlluSentence]:
-    """Read a file as CoNLL-X if its suffix says so, otherwise as CoNLL-U. Arguments as ``read_conllu``."""
+    """Read a file as CoNLL-X or CoNLL-U, by its suffix. ``read_conllu`` describes arguments and errors."""
     is_conllx = Path(path).suffix in CONLLX_SUFFIXES
     return (read_conllx if is_conllx else read_conllu)(path, trees=trees)
 
@@ -33,12 +34,14 @@ def read_treebank(
 def read_conllx(
     path: Union[str, "PathLike[str]"], *, trees: TreeCheck = "partial"
 ) -> Iterator[ConlluSentence]:
-    """Read sentences one by one, as CoNLL-U.
+    """Read sentences of CoNLL-X one by one, as CoNLL-U.
 
-    Lines of white space end sentences; cells may be empty and the last two columns absent; comments stay.
-    Features without a value, as CoNLL-X has them, get the value Yes.
-    trees (str): What heads must be, as for ``read_conllu``.
-    RAISES (ValueError): for text that is not CoNLL-X, with source, line number and the bad value.
+    A line of white space ends a sentence. Cells may be empty and the last two columns may be missing.
+    Comments are kept. Features without a value, which CoNLL-X allows, get the value Yes.
+
+    path: File to read.
+    trees: Check of the heads, see ``read_conllu``.
+    Raises ValueError with source, line number and the bad value if the text is not CoNLL-X.
     """
     source = fspath(path)
     with open(source, "rb") as file_:
@@ -64,7 +67,7 @@ def _conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
 
 
 def _conllu_features(cell: str) -> str:
-    """sg|masc or Number=Sing|masc to the form name=value of CoNLL-U, sorted."""
+    """Convert features such as sg|masc or Number=Sing|masc to sorted name=value pairs of CoNLL-U."""
     if cell in ("", "_"):
         return "_"
     pairs = [part.partition("=") for part in cell.split("|") if part.strip("=")]

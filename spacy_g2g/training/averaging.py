@@ -1,7 +1,7 @@
-"""The logger ``spacy_g2g.average_best.v1``: model-last is the mean of the best evaluations' weights.
+"""Training logger that averages the weights of the best evaluations.
 
-Averages of checkpoints: Junczys-Dowmunt, Dwojak & Sennrich 2016, "The AMU-UEDIN Submission to the WMT16 News
-Translation Task".
+Source: Junczys-Dowmunt, Dwojak & Sennrich (2016). The AMU-UEDIN Submission to the WMT16 News Translation
+Task.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ from ..errors import Errors
 if TYPE_CHECKING:
     from torch import nn
 
-#: Weights of a pipeline by their names: arrays of Thinc and tensors of PyTorch.
+#: Weights of a pipeline by name: arrays of Thinc and tensors of PyTorch.
 Weights = dict[str, Any]
 LogStep = Callable[[dict[str, Any] | None], None]
 Logger = Callable[[Language, IO[str], IO[str]], tuple[LogStep, Callable[[], None]]]
 
 
 def make_average_best(n: int = 3, progress_bar: bool = False) -> Logger:
-    """Registered as ``spacy_g2g.average_best.v1``, for ``[training.logger]``: the console logger, and more.
+    """Make the logger ``spacy_g2g.average_best.v1``, a console logger that also averages weights.
 
-    It keeps the weights of the best evaluations in memory, of all that is trained, and at the end of training
-    gives the pipeline their mean, so that ``model-last`` has it. ``model-best`` is the best evaluation's, as
-    ever; the scores in the meta of ``model-last`` are those of the last evaluation, not of the mean.
-    n: how many evaluations; of equal ones the later.
-    progress_bar: as of ``spacy.ConsoleLogger.v1``.
-    Raises ValueError for a number below 1.
+    The logger keeps copies of all trained weights from the best evaluations in memory. At the end of training
+    it gives the pipeline their mean, which is saved as ``model-last``. ``model-best`` still has the weights
+    of the best evaluation. The scores in the meta of ``model-last`` belong to the last evaluation, not to the
+    mean.
+
+    n: Number of evaluations to average. Among equal scores, later evaluations are preferred.
+    progress_bar: Show a progress bar, as ``spacy.ConsoleLogger.v1`` does.
+    Raises ValueError if n is below 1.
     """
     if n < 1:
         raise ValueError(Errors.E409.format(setting="n", value=n, expected="of 1 or more"))
@@ -51,8 +53,8 @@ def make_average_best(n: int = 3, progress_bar: bool = False) -> Logger:
                 return
             score = float(info["score"])
             if len(best) < n or score >= best[-1][0]:
-                place = next((i for i, (other, _) in enumerate(best) if score >= other), len(best))
-                best.insert(place, (score, copy_weights(trained)))
+                rank = next((i for i, (other, _) in enumerate(best) if score >= other), len(best))
+                best.insert(rank, (score, copy_weights(trained)))
                 del best[n:]
 
         def finalize() -> None:
@@ -66,20 +68,20 @@ def make_average_best(n: int = 3, progress_bar: bool = False) -> Logger:
 
 
 def copy_weights(components: Sequence[Any]) -> Weights:
-    """Copies of all weights that are trained, on the CPU."""
+    """Return copies of all trained weights on the CPU, by name."""
     weights: Weights = {}
     for key, node, name in _parameters(components):
         weights[key] = node.ops.to_numpy(node.get_param(name)).copy()  # type: ignore[no-untyped-call]
     for key, module in _modules(components):
         for name, parameter in module.named_parameters():
             if parameter.requires_grad:
-                # A copy in any case: on the CPU `cpu` gives the tensor itself.
+                # `cpu` alone does not copy a tensor that is on the CPU already.
                 weights[f"{key}.{name}"] = parameter.detach().cpu().clone()
     return weights
 
 
 def set_weights(components: Sequence[Any], weights: Mapping[str, Any]) -> None:
-    """Give components weights that were copied from them, or their mean."""
+    """Set the weights of components to copied weights or to a mean of copied weights."""
     for key, node, name in _parameters(components):
         node.set_param(name, node.ops.asarray_f(weights[key]))
     for key, module in _modules(components):
@@ -89,19 +91,19 @@ def set_weights(components: Sequence[Any], weights: Mapping[str, Any]) -> None:
 
 
 def mean_weights(weights: Sequence[Mapping[str, Any]]) -> Weights:
-    """The mean of several weights of one pipeline."""
+    """Return the mean of several copies of a pipeline's weights."""
     return {name: sum(each[name] for each in weights) / len(weights) for name in weights[0]}
 
 
 def _nodes(components: Sequence[Any]) -> Iterator[tuple[str, Model[Any, Any]]]:
-    """The layers of all components, with a name each."""
+    """Yield the layers of all components with a name for each."""
     for number, component in enumerate(components):
-        for place, node in enumerate(component.model.walk()):
-            yield f"{number}.{place}", node
+        for index, node in enumerate(component.model.walk()):
+            yield f"{number}.{index}", node
 
 
 def _parameters(components: Sequence[Any]) -> Iterator[tuple[str, Model[Any, Any], str]]:
-    """The parameters of Thinc."""
+    """Yield Thinc's parameters as key, layer and name."""
     for key, node in _nodes(components):
         for name in node.param_names:
             if node.has_param(name):
@@ -109,9 +111,9 @@ def _parameters(components: Sequence[Any]) -> Iterator[tuple[str, Model[Any, Any
 
 
 def _modules(components: Sequence[Any]) -> Iterator[tuple[str, nn.Module]]:
-    """The modules of PyTorch, of shims that have one."""
+    """Yield the PyTorch modules of shims with a key for each."""
     for key, node in _nodes(components):
-        for place, shim in enumerate(node.shims):
+        for index, shim in enumerate(node.shims):
             module: Any = getattr(shim, "_model", None)
             if hasattr(module, "named_parameters"):
-                yield f"{key}.{place}", module
+                yield f"{key}.{index}", module

@@ -1,4 +1,4 @@
-"""The callback ``spacy_g2g.cache_annotations.v1``: frozen parsers parse each training Doc once."""
+"""Cache for the trees of frozen parsers, so that they parse each training Doc once."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from ..data.initial_graph import get_initial_graph
 from ..errors import Errors
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
-#: What a parser may read of a Doc, and so what tells one Doc from another.
+#: Attributes of a Doc that a parser may read. Docs with equal attributes get equal trees.
 CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", *COLUMNS]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
 DEFAULT_BATCH_SIZE = 128
 
 
 def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[str, Any]], None]:
-    """Registered as ``spacy_g2g.cache_annotations.v1``, for ``[training.before_update]``.
+    """Make the callback ``spacy_g2g.cache_annotations.v1`` for ``[training.before_update]``.
 
-    Without it, spaCy runs annotating components again on every batch, though frozen ones give the same
-    trees in every epoch. They are kept in memory from the first update on, 24 bytes a token, until the
-    pipeline goes; evaluations during training use them, too. A Doc that comes with heads or with
-    ``doc._.g2g_initial``, as from ``spacy_g2g.RefinerCorpus.v1``, keeps them. The pipeline is saved and
-    copied without the trees.
-    components (List[str]): Names of components that write heads, labels and sentence boundaries, and nothing
-        else that is needed (no probabilities, for instance).
-    RAISES (ValueError): at the first update, for a component that is not in the pipeline, is not both in
-        ``training.frozen_components`` and in ``training.annotating_components``, has no method ``pipe``, or
-        gets its vectors from a component that is not frozen.
+    spaCy runs annotating components on every batch again, although frozen components give the same trees in
+    every epoch. The cache keeps their trees in memory, 24 bytes a token, from the first update until the
+    pipeline is deleted. Evaluations during training use the cache, too. A Doc that has heads or
+    ``doc._.g2g_initial`` already, for instance from ``spacy_g2g.RefinerCorpus.v1``, keeps them. Saved and
+    copied pipelines do not contain the cache.
+
+    components: Names of components that write heads, labels and sentence boundaries. Other annotations of
+        theirs, such as probabilities, are not cached.
+    Raises ValueError at the first update if a component is not in the pipeline, if it is not both in
+        ``training.frozen_components`` and in ``training.annotating_components``, if it has no method
+        ``pipe``, or if it gets its vectors from a component that is not frozen.
     """
 
     def before_update(nlp: Language, _info: dict[str, Any]) -> None:
@@ -41,17 +42,18 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
             if not (nlp.has_pipe(name) and isinstance(nlp.get_pipe(name), CachedParser)):
                 _check_component(nlp, name)
                 # spaCy has no public way to put an object in a component's place.
-                place = nlp.component_names.index(name)
-                nlp._components[place] = name, CachedParser(nlp.get_pipe(name))
+                index = nlp.component_names.index(name)
+                nlp._components[index] = name, CachedParser(nlp.get_pipe(name))
 
     return before_update
 
 
 class CachedParser:
-    """Stands in the pipeline for a component, and lets it parse Docs with new content only.
+    """Proxy for a component that lets the component parse only Docs with new content.
 
-    Everything but ``pipe`` is the component's own, attributes that are set included. A copy or a pickle is
-    one of the component. (Its method can't be replaced in place: spaCy's parser is a Cython class.)
+    All attributes except ``pipe`` are read from the component and set on the component. A copy or a pickle
+    contains the component without the proxy. A proxy is needed because spaCy's parser is a Cython class,
+    whose method can't be replaced.
     """
 
     def __init__(self, component: Any) -> None:
@@ -61,9 +63,11 @@ class CachedParser:
     def pipe(
         self, docs: Iterable[Doc], *, batch_size: int = DEFAULT_BATCH_SIZE, **kwargs: Any
     ) -> Iterator[Doc]:
-        """Annotate Docs, in order and batch by batch; the new ones of a batch go to the component together.
+        """Annotate Docs in order. The component gets the new Docs of each batch together.
 
-        Docs that the component's error handler lets drop are not given.
+        docs: Docs to annotate. Docs that the component's error handler drops are missing from the output.
+        batch_size: Number of Docs in a batch.
+        kwargs: Further arguments of the component's ``pipe``.
         """
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
@@ -86,7 +90,7 @@ class CachedParser:
                     yield doc
 
     def __call__(self, doc: Doc, **kwargs: Any) -> Any:
-        """Annotate a Doc, as the component does."""
+        """Annotate a Doc with the component."""
         return self._component(doc, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -96,10 +100,10 @@ class CachedParser:
         setattr(self._component, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _itself, (self._component,)
+        return _unpickle, (self._component,)
 
 
-def _itself(component: Any) -> Any:
+def _unpickle(component: Any) -> Any:
     return component
 
 

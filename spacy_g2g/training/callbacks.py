@@ -13,11 +13,11 @@ DISTRIBUTION = "spacy-g2g"
 
 
 def make_package_requirements() -> Callable[[Language], Language]:
-    """Registered as ``spacy_g2g.package_requirements.v1``, for ``[training.before_to_disk]``.
+    """Make the callback ``spacy_g2g.package_requirements.v1`` for ``[training.before_to_disk]``.
 
-    Writes to the pipeline's meta that its package needs this version of the library or a later one of the
-    same major version, with the extras of its components (their attribute ``extra``). Without it
-    ``spacy package`` would exclude the next minor version.
+    The callback writes the requirements of the pipeline's package to its meta: this version of the library or
+    a later version with the same major number, and the extras of its components (their attribute ``extra``).
+    Without the callback, ``spacy package`` would exclude the next minor version.
     """
 
     def set_requirements(nlp: Language) -> Language:

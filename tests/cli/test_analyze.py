@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
 from spacy_g2g.cli.analyze import CSV_HEADER, analyze, unique_names
-from spacy_g2g.evaluation.error_analysis import Compared
+from spacy_g2g.evaluation.error_analysis import ScoringOptions
 
 from ..formats.samples import row
 
@@ -90,7 +90,7 @@ def test_subtypes_and_punctuation_are_options(gold: Path, tmp_path: Path):
 
 def test_punctuation_that_is_not_found_is_a_warning(gold: Path, wrong: Path):
     with pytest.warns(UserWarning, match=r"W506.*4 words of .*gold.conllu.*'ud'"):
-        analyze(gold, [wrong], compared=Compared(exclude_punct="ud"))
+        analyze(gold, [wrong], options=ScoringOptions(exclude_punct="ud"))
 
 
 def test_resamples_and_seed_are_the_bootstraps(gold: Path, wrong: Path, tmp_path: Path):

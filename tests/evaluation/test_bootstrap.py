@@ -94,9 +94,9 @@ def test_longer_sentences_weigh_more():
 def test_results_do_not_depend_on_how_draws_are_grouped(monkeypatch):
     data = random_systems(30, 0.8, 0.82)
     whole = paired_bootstrap(*data, resamples=100)
-    monkeypatch.setattr(bootstrap, "CHUNK", 7 * 30)
+    monkeypatch.setattr(bootstrap, "DRAWS_PER_BATCH", 7 * 30)
     assert paired_bootstrap(*data, resamples=100) == whole
-    monkeypatch.setattr(bootstrap, "CHUNK", 1)
+    monkeypatch.setattr(bootstrap, "DRAWS_PER_BATCH", 1)
     assert paired_bootstrap(*data, resamples=100) == whole
 
 

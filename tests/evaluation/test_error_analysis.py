@@ -5,8 +5,8 @@ import pytest
 
 from spacy_g2g.evaluation.alignment import check_same_words
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
-from spacy_g2g.evaluation.error_analysis import Compared, analyse_errors, worst_sentences
-from spacy_g2g.evaluation.error_tables import Measure
+from spacy_g2g.evaluation.error_analysis import ScoringOptions, analyse_errors, worst_sentences
+from spacy_g2g.evaluation.error_tables import Rate
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
 from ..formats.samples import row
@@ -54,11 +54,13 @@ def test_one_system_is_compared_with_none():
 
 def test_sentences_of_punctuation_only_are_left_out_where_it_does_not_count():
     dots: Tree = [(".", 0, "root")]
-    analysis = analysis_of([GOLD, dots], [GOLD, dots], [SYSTEM, dots], compared=Compared(False, "conllx"))
+    analysis = analysis_of(
+        [GOLD, dots], [GOLD, dots], [SYSTEM, dots], options=ScoringOptions(False, "conllx")
+    )
     assert analysis.totals.tolist() == [4, 0]
     assert analysis.significance[1].comparison.score_b == 0.5
     overall = analysis.tables["s0"]["overall"]["compared"]
-    assert overall["UEM"] == overall["LEM"] == Measure(1.0, 1)
+    assert overall["UEM"] == overall["LEM"] == Rate(1.0, 1)
 
 
 def test_confusions_are_counted_by_gold_and_wrong_label_the_most_frequent_first():
@@ -92,8 +94,8 @@ def test_of_sentences_as_bad_the_one_with_more_errors_comes_first():
 
 
 def test_what_is_compared_is_said():
-    assert str(Compared()) == "universal part of labels, punctuation counts"
-    excluded = str(Compared(True, "ud"))
+    assert str(ScoringOptions()) == "universal part of labels, punctuation counts"
+    excluded = str(ScoringOptions(True, "ud"))
     assert excluded == "labels with their subtypes, punctuation does not count (PUNCT in UPOS)"
 
 
@@ -113,8 +115,8 @@ def test_tidy_rows_are_the_figures_of_the_tables():
     rows = list(analysis.tidy())
     assert len({row[:4] for row in rows}) == len(rows)
     for system, quantity, bin_, metric, value, count in rows:
-        measure = analysis.tables[system][quantity][bin_][metric]
-        assert (measure.value, measure.count) == (value, count)
+        rate = analysis.tables[system][quantity][bin_][metric]
+        assert (rate.value, rate.count) == (value, count)
     assert len(rows) == sum(
         len(bin_)
         for tables in analysis.tables.values()

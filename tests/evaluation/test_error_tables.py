@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
-from spacy_g2g.evaluation.error_analysis import Analysis, Compared, analyse_errors
+from spacy_g2g.evaluation.error_analysis import Analysis, ScoringOptions, analyse_errors
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 
 from ..formats.samples import row
@@ -94,12 +94,12 @@ def label_of(tree: Tree, word: int, subtypes: bool) -> str:
     return label if subtypes else label.split(":")[0]
 
 
-def words_of(gold: list[Tree], system: list[Tree], compared: Compared):
+def words_of(gold: list[Tree], system: list[Tree], options: ScoringOptions):
     for place, (right, found) in enumerate(zip(gold, system, strict=True)):
         for word in range(1, len(right) + 1):
-            if compared.exclude_punct and right[word - 1][0] == ".":
+            if options.exclude_punct and right[word - 1][0] == ".":
                 continue
-            labels = [label_of(tree, word, compared.subtypes) for tree in (right, found)]
+            labels = [label_of(tree, word, options.subtypes) for tree in (right, found)]
             yield {
                 "place": place,
                 "dependency_length": (length_bin(right, word), length_bin(found, word)),
@@ -142,13 +142,13 @@ def analysis_of(gold: list[Tree], *systems: list[Tree], **settings) -> Analysis:
 @settings(max_examples=40, deadline=None)
 def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
     gold, system = trees
-    compared = Compared(subtypes, "conllx" if exclude else "")
-    words = list(words_of(gold, system, compared))
+    options = ScoringOptions(subtypes, "conllx" if exclude else "")
+    words = list(words_of(gold, system, options))
     if not words:
         with pytest.raises(ValueError, match="E218"):
-            analysis_of(gold, system, compared=compared)
+            analysis_of(gold, system, options=options)
         return
-    analysis = analysis_of(gold, system, compared=compared)
+    analysis = analysis_of(gold, system, options=options)
     tables = analysis.tables["s0"]
     assert analysis.n_compared == len(words)
     for word in words:
@@ -182,10 +182,10 @@ def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
 @settings(max_examples=20, deadline=None)
 def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subtypes, exclude):
     gold, system = trees
-    compared = Compared(subtypes, "conllx" if exclude else "")
+    options = ScoringOptions(subtypes, "conllx" if exclude else "")
     if exclude and all(form == "." for tree in gold for form, _, _ in tree):
         return
-    found = analysis_of(gold, system, compared=compared).tables["s0"]["overall"]["conll18"]
+    found = analysis_of(gold, system, options=options).tables["s0"]["overall"]["conll18"]
     expected = evaluate_sentences(map(sentence_of, gold), map(sentence_of, system))
     for metric in ("UAS", "LAS", "CLAS"):
         # None stands for the shared task's 0 where no word is a content word on either side.
@@ -197,7 +197,7 @@ def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subt
 @settings(max_examples=10, deadline=None)
 def test_gold_against_gold_is_right_in_every_bin(trees, subtypes):
     gold, _ = trees
-    tables = analysis_of(gold, gold, compared=Compared(subtypes)).tables["s0"]
+    tables = analysis_of(gold, gold, options=ScoringOptions(subtypes)).tables["s0"]
     values = {
         measure.value for table in tables.values() for bin_ in table.values() for measure in bin_.values()
     }
@@ -241,7 +241,7 @@ def test_figures_of_a_sentence_worked_out_by_hand():
 def test_subtypes_count_only_where_they_are_asked_for():
     other = [(form, head, label.replace("nsubj", "nsubj:pass")) for form, head, label in GOLD]
     assert analysis_of([GOLD], [other]).tables["s0"]["overall"]["compared"]["LAS"].value == 1
-    tables = analysis_of([GOLD], [other], compared=Compared(subtypes=True)).tables["s0"]
+    tables = analysis_of([GOLD], [other], options=ScoringOptions(subtypes=True)).tables["s0"]
     assert tables["overall"]["compared"]["LAS"].value == 0.8
     assert tables["overall"]["conll18"]["LAS"].value == 1
     assert set(tables["label"]) == {"nsubj", "nsubj:pass", "root", "case", "obj", "punct"}

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from spacy_g2g.evaluation.error_analysis import Compared, analyse_errors
+from spacy_g2g.evaluation.error_analysis import ScoringOptions, analyse_errors
 from spacy_g2g.evaluation.page import make_table
 from spacy_g2g.evaluation.plots import BLUE, plot_bins, plot_label_scores
 from spacy_g2g.evaluation.report import make_report, overall_rows, significance_rows
@@ -23,8 +23,8 @@ LONG: Tree = [("a", 2, "nsubj"), ("b", 0, "root"), *[("c", 2, "obj")] * 10]
 def report(gold: list[Tree], *systems: list[Tree], names: str = "AB", **settings) -> str:
     golds = [sentence_of(tree) for tree in gold]
     trees = {name: [sentence_of(tree) for tree in own] for name, own in zip(names, systems, strict=False)}
-    compared = settings.pop("compared", Compared())
-    analysis = analyse_errors(golds, trees, compared=compared, resamples=5)
+    options = settings.pop("options", ScoringOptions())
+    analysis = analyse_errors(golds, trees, options=options, resamples=5)
     return make_report(analysis, golds, trees, title="T", **settings)
 
 
@@ -101,7 +101,7 @@ def test_tables_show_the_figures_in_percent_and_empty_bins_as_empty():
     assert lengths["1"] == ["2", "2", "100.00", "100.00", "100.00", "3", "33.33", "50.00", "40.00", "-"]
     assert lengths["7"] == ["0", "0", "-", "-", "-", "0", "-", "-", "-", "-"]
     assert rows_of(page, "RER")[1][:4] == ["B", "80.00", "60.00", "-"]
-    assert rows_of(page, "Gold label → wrong label, of words with the right head") == [
+    assert rows_of(page, "Gold label → wrong label of words with the right head") == [
         ["nsubj → obj", "1", "0", "1"]
     ]
     assert rows_of(page, "Second system")[1][:5] == ["A / B", "LAS", "100.00", "60.00", "-40.00"]
@@ -149,7 +149,7 @@ def test_no_sentences_are_drawn_where_none_are_asked_for():
 def test_subtypes_are_drawn_where_they_count():
     gold = [("a", 2, "nsubj:pass"), *GOLD[1:]]
     assert "nsubj:pass" not in report([gold], [SYSTEM])
-    assert "nsubj:pass" in report([gold], [SYSTEM], compared=Compared(subtypes=True))
+    assert "nsubj:pass" in report([gold], [SYSTEM], options=ScoringOptions(subtypes=True))
 
 
 def test_plots_show_all_bins_and_a_point_for_those_that_have_a_score():

@@ -2,7 +2,8 @@ import io
 
 import pytest
 
-from spacy_g2g.formats.conllu import find_cycle, parse_sentence, read_conllu, read_paragraphs, write_conllu
+from spacy_g2g.formats.conllu import parse_sentence, read_conllu, read_paragraphs, write_conllu
+from spacy_g2g.formats.heads import find_cycle
 
 from .samples import SAMPLE, row, shared_treebank, with_tree
 

@@ -1,0 +1,22 @@
+"""Arguments and options that several commands have in common."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
+Initial = Annotated[
+    Path | None,
+    typer.Option(
+        "--initial", help="CoNLL-U or .spacy file with the same words, whose trees a refiner starts from"
+    ),
+]
+GoldTags = Annotated[
+    bool, typer.Option("--gold-tags", help="Also give the pipeline gold tags, features and lemmas")
+]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", "-b", help="Docs per batch  [default: the pipeline's]")
+]
+GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="Number of the GPU, or -1 for the CPU")]
+Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")]
