@@ -222,7 +222,7 @@ def test_steps_and_seed_are_those_asked_for(
 # Counts
 
 
-def test_recall_on_non_projective_arcs(tmp_path: Path):
+def test_right_heads_labels_and_subtypes_are_counted_and_those_of_non_projective_arcs(tmp_path: Path):
     sentences = read_treebank()
     # The arcs of "it" in the fourth sentence and of "at" in the ninth.
     changes = {
@@ -234,14 +234,20 @@ def test_recall_on_non_projective_arcs(tmp_path: Path):
     write_conllu(tmp_path / "gold.conllu", sentences)
     gold = list(read_conllu(tmp_path / "gold.conllu"))
     names = ("non_projective", "non_projective_uas", "non_projective_las")
-    found = {}
+    found, totals = {}, {}
     for name, (it, at) in changes.items():
         changed = [list(sentence) for sentence in sentences]
         changed[3][5], changed[8][4] = it, at
         write_conllu(tmp_path / "system.conllu", changed)
         counts = count(gold, read_conllu(tmp_path / "system.conllu", trees="any"))
         found[name] = tuple(counts[part] for part in names)
+        totals[name] = tuple(sum(counts[metric]) for metric in ("uas", "las", "las_subtypes"))
     assert found == {"gold": (2, 2, 2), "subtype": (2, 2, 2), "label": (2, 2, 1), "head": (2, 1, 0)}
+    n = sum(map(len, sentences))
+    assert totals["gold"] == (n, n, n)
+    assert totals["subtype"] == (n, n, n - 1)
+    assert totals["label"] == (n, n - 1, n - 1)
+    assert totals["head"] == (n - 1, n - 2, n - 2)
 
 
 def test_other_words_are_not_counted(tmp_path: Path):
