@@ -1,15 +1,16 @@
-"""The AMR oracle on files: what execution of its actions gives back, and how nodes find their words.
+"""Run the AMR oracle on files: how much of the graphs its actions rebuild, and how nodes are aligned.
 
 python -m experiments.amr_oracle amr-bank-struct-v3.0.txt:train=lpp_1943.289..1562 \
     amr-bank-struct-v3.0.txt:dev=lpp_1943.1..145 amr-release-dev-bio.txt:bio \
     [--split bio] [--output amr_oracle]
 
-A file goes with a name and the ids to take, or alone. Lemmatizer and aligner learn from the first part of
-each file. Text without ::tok is split at white space, that of parts that --split names at punctuation, too.
+A file may have a name and a selection of ids after it. Lemmatizer and aligner learn from the first part of
+each file. Text without ::tok is split at white space; in the parts that --split names, at punctuation, too.
 
-"Smatch" is that of the executed actions against the gold graph, without :wiki. "lexical" is the share of
-concepts whose word a rule or EM found, "structure" that of names and quantities at the words of their parts.
-"a word" are actions for each word with ROOT, "most" the most of a sentence, "copied" labels without PRED.
+"Smatch" compares the graph of the executed actions with the gold graph, without :wiki. "lexical" is the share
+of concepts whose word was found by a rule or by EM. "structure" is the share of names and quantities, which
+are aligned with the words of their parts. "a word" is the number of actions for each word and ROOT. "most" is
+its maximum over sentences. "copied" is the share of labels that are not predicted by PRED.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def read_part(text: str, split: Sequence[str]) -> Part:
+    """Read a part that is given as FILE[:NAME=IDS]; split: names of parts to split at punctuation."""
     file, _, selection = text.partition(":")
     name, _, ids = selection.partition("=")
     path = Path(file)
@@ -93,12 +95,14 @@ def read_part(text: str, split: Sequence[str]) -> Part:
 
 
 def learn(part: Part, unaligned: Unaligned) -> tuple[Lemmatizer, Aligner]:
+    """Return a lemmatizer and an aligner that have learned from a part."""
     lemmatizer, aligner = Lemmatizer.learn(part.graphs), Aligner(unaligned)
     aligner.learn(zip(part.graphs, map(lemmatizer.sentence, part.forms), strict=True))
     return lemmatizer, aligner
 
 
 def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, Any]:
+    """Return the row of a part."""
     start = time.perf_counter()
     tiers: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
@@ -137,6 +141,7 @@ def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, A
 
 
 def execute(sentence: AmrSentence, actions: Sequence[Action]) -> str:
+    """Return the graph that actions build, as PENMAN."""
     state = State(sentence)
     for action in actions:
         state.apply(action)

@@ -1,11 +1,11 @@
-"""Trained parsers of AMR on files: Smatch, concepts, seconds, by beam widths; and systems against each other.
+"""Score trained AMR parsers on a file by beam width, and compare them.
 
 python -m experiments.amr_parsing test.txt --systems c=c.0/model-last,c.1/model-last a=a.0/model-last \
     [--beam-widths 1 10] [--length-penalty 1.0] [--against a] [--threads 2] [--output amr_parsing]
 
-A system is a name and its pipelines, one for each seed. Smatch is the micro average over the file, without
-:wiki, and the mean over seeds. "nodes" and "edges" are how many there are, as a share of those of gold. A
-comparison is a paired bootstrap over sentences of the mean over seeds, 10,000 resamples.
+A system has a name and a pipeline for each seed. Smatch is the micro average over the file, without :wiki, as
+the mean over seeds. "nodes" and "edges" are their numbers as shares of the gold numbers. A comparison is a
+paired bootstrap over sentences of the mean over seeds, with 10,000 resamples.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEAD = ("system", "beam", "P", "R", "Smatch", "seeds", "concepts", "nodes", "edg
 N_WARM_UP = 8
 N_RESAMPLES = 10_000
 
-#: Triples in common, predicted and gold of each sentence, int [sentences, 3].
+#: Numbers of matched, predicted and gold triples, int [sentences, 3].
 Counts = npt.NDArray[np.int64]
 
 
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(pipeline: str, beam_width: int, args: argparse.Namespace) -> dict[str, Any]:
-    """What one pipeline gives on the file."""
+    """Return the scores of one pipeline on the file, and its counts."""
     settings: dict[str, Any] = {"beam_width": beam_width}
     if args.length_penalty is not None:
         settings["length_penalty"] = args.length_penalty
@@ -119,7 +119,12 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def compare(counts: Mapping[tuple[str, int], Counts], beam_width: int, against: str) -> list[str]:
-    """Differences in Smatch to one system, with their 95% intervals."""
+    """Return the differences in Smatch to one system, with 95% intervals, as a list in Markdown.
+
+    counts: Counts by system and beam width.
+    beam_width: Beam width of the compared systems.
+    against: Name of the system.
+    """
     base = counts[against, beam_width]
     draws = np.random.default_rng(0).integers(len(base), size=(N_RESAMPLES, len(base)))
     weights = np.stack([np.bincount(draw, minlength=len(base)) for draw in draws])

@@ -1,8 +1,9 @@
-"""The time that a parser takes by its beam width, and beside another pipeline.
+"""Time a parser by beam width, and beside another pipeline.
 
 python -m experiments.beam_time PIPELINE DATA --peer PIPELINE [--beam-widths 1 10] [--runs 2] [--threads 2]
 
-Seconds from Docs with words and sentences to parsed Docs, the least of the runs; DATA is a .conllu file.
+The figures are the fewest seconds of the runs, from Docs with words and sentences to parsed Docs. DATA is a
+.conllu file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A treebank whose sentences lack their final punctuation, to see what a missing full stop costs a pipeline.
+"""Write a treebank without the final punctuation of its sentences, to see what it is worth to a pipeline.
 
-Each sentence is joined to the next by a space where the treebank has one. Multiword tokens become their
-words.
+    python -m experiments.drop_final_punct TREEBANK OUTPUT
+
+A space follows a sentence if a space follows it in the treebank. Multiword tokens become their words.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def main() -> None:
 
 
 def drop(treebank: Path) -> Iterator[str]:
-    """The sentences as CoNLL-U, each paragraph a document."""
+    """Give the sentences as CoNLL-U, with each paragraph as a document."""
     for number, paragraph in enumerate(paragraphs(read_treebank(treebank, trees="full")), 1):
         doc = without_final_punct(sentences_to_doc(paragraph, Vocab(), keep_source=False))
         sentences = doc_to_sentences(doc, doc_id=str(number), columns=ALL_COLUMNS)
@@ -38,7 +39,7 @@ def drop(treebank: Path) -> Iterator[str]:
 
 
 def without_final_punct(doc: Doc) -> Doc:
-    """The Doc without the punctuation that ends its sentences."""
+    """Return the Doc without the punctuation that ends its sentences."""
     is_kept = np.ones(len(doc), dtype=np.bool_)
     for sentence in doc.sents:
         is_kept[final_punct(list(sentence))] = False

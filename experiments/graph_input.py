@@ -1,7 +1,9 @@
-"""What graph input costs: an encoder pass with trees beside one without, and the memory that training keeps.
+"""Measure the cost of graph input: seconds of an encoder pass with and without trees, memory in training.
 
-`python -m experiments.graph_input [--words 30 120] [--threads 2]`. Sentences have one piece a word and random
-trees; the encoder has random weights and the sizes of the checkpoint in `docs/results/README.md`.
+    python -m experiments.graph_input [--words 30 120] [--threads 2]
+
+Sentences have one piece for each word and random trees. The encoder has random weights and the sizes of the
+checkpoint in `docs/results/README.md`.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def make_encoder(width: int, n_layers: int, n_heads: int) -> GraphEncoder:
 
 
 def seconds(encoder: GraphEncoder, batch: PieceBatch, runs: int) -> tuple[float, float]:
-    """Of a pass without and with trees, whose edges are made anew; medians of alternating runs."""
+    """Return the median seconds of passes without and with trees; the latter include making the edges."""
     pieces = torch.from_numpy(batch.piece_ids)
     spent: tuple[list[float], list[float]] = ([], [])
     with torch.inference_mode():
@@ -64,7 +66,7 @@ def seconds(encoder: GraphEncoder, batch: PieceBatch, runs: int) -> tuple[float,
 
 
 def kept_for_backward(encoder: GraphEncoder, batch: PieceBatch) -> int:
-    """Bytes of different tensors that a training pass keeps."""
+    """Return the bytes of the tensors that a training pass keeps, each counted once."""
     kept: dict[int, int] = {}
 
     def pack(tensor: torch.Tensor) -> torch.Tensor:

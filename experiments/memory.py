@@ -1,6 +1,8 @@
-"""Memory of a long run: sentences of a corpus, repeated, through ``nlp.pipe``; slope after the first 2,000.
+"""Measure the memory of a long run of ``nlp.pipe``, and its growth after the first 2,000 sentences.
 
-python -m experiments.memory PIPELINE DATA [--sentences 20000]
+The sentences of a corpus are repeated.
+
+    python -m experiments.memory PIPELINE DATA [--sentences 20000]
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ WARM_UP, EVERY = 2000, 500
 
 
 def resident_mib() -> float:
-    """Resident memory of this process."""
+    """Return the resident memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096 / 2**20
 

@@ -1,9 +1,9 @@
-"""The oracle on treebanks: actions, swaps, the share of trees that its actions rebuild, and the time.
+"""Run the oracle on treebanks: actions, swaps, the share of trees that its actions rebuild, and the time.
 
-python -m experiments.oracle FILES_OR_FOLDERS... [--limit 10000] [--batch-size 512]
+    python -m experiments.oracle FILES_OR_FOLDERS... [--limit 10000] [--batch-size 512]
 
-Sentences whose heads are no tree with one root are counted ("no tree") and left out. "oracle s" are the
-seconds that it takes to find the actions of all sentences, "replay s" those to apply them; "s/10k" is
+Sentences whose heads are not a tree with one root are counted ("no tree") and left out. "oracle s" are the
+seconds to find the actions of all sentences, and "replay s" those to apply them. "s/10k" are the seconds of
 both for 10,000 sentences.
 """
 
@@ -60,7 +60,7 @@ def files(paths: list[Path]) -> Iterator[Path]:
 
 
 def read_heads(path: Path) -> list[list[int]]:
-    """The heads of each sentence; -1 where there is none."""
+    """Return the heads of each sentence; -1 for a word without a head."""
     return [
         [-1 if word.head is None else word.head for word in sentence.words]
         for sentence in read_conllu(path, trees="any")
@@ -68,7 +68,7 @@ def read_heads(path: Path) -> list[list[int]]:
 
 
 def measure(sentences: list[list[int]], batch_size: int) -> Counter[str]:
-    """Counts and seconds of a file."""
+    """Return the counts and seconds of a file."""
     counts: Counter[str] = Counter()
     for heads, n_words in batches(sentences, batch_size):
         learnable = can_learn(heads, n_words, swap=True)
@@ -95,7 +95,7 @@ def measure(sentences: list[list[int]], batch_size: int) -> Counter[str]:
 
 
 def batches(sentences: list[list[int]], batch_size: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Padded heads and lengths, sentences of like lengths together."""
+    """Give padded heads [sentences, words] and lengths [sentences] of sentences of similar length."""
     by_length = sorted(sentences, key=len)
     for start in range(0, len(by_length), batch_size):
         batch = by_length[start : start + batch_size]

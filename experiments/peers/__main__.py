@@ -46,11 +46,13 @@ METRICS = ("UAS", "LAS", "CLAS")
 
 
 def prepare(source: Path, target: Path, n: int = 0, *, spread: bool = False) -> None:
-    """Write the words, heads and labels of n sentences of a treebank, of all for n = 0.
+    """Write words, heads and labels of a treebank, without tags, multiword tokens and empty nodes.
 
-    Nothing else is left: no tags, multiword tokens or empty nodes.
-    spread: Not the first sentences, but some that are spread evenly over the treebank.
-    RAISES (SystemExit): for fewer than n sentences. (ValueError): for anything but complete trees.
+    source: CoNLL-U file.
+    target: File to write.
+    n: Number of sentences; 0 for all.
+    spread: Take sentences that are spread evenly over the treebank, in place of the first.
+    Raises SystemExit for fewer than n sentences, and ValueError for incomplete trees.
     """
     sentences = list(read_conllu(source, trees="full"))
     if n > len(sentences):
@@ -72,7 +74,10 @@ def words_only(sentence: ConlluSentence) -> str:
 def fill_trees(gold: Path, parsed: Path, target: Path) -> None:
     """Write a treebank with the heads and labels of parsed sentences in place of its own.
 
-    RAISES (PeerError): where sentences or words are other ones, or not all is trees with one root.
+    gold: Treebank.
+    parsed: The same sentences, parsed.
+    target: File to write.
+    Raises PeerError if sentences or words differ, or if a parse is not a tree with one root.
     """
     expected = list(read_conllu(gold))
     try:
@@ -108,7 +113,7 @@ def read_json(path: Path) -> Any:
 
 
 def job_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
-    """What an adapter is told about training."""
+    """Return an adapter's job: what it is to train."""
     peer = PEERS[name]
     return {
         "config": str(peer.config),
@@ -119,7 +124,7 @@ def job_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> dic
         "epochs": args.epochs,
         "seed": seed,
         "threads": args.threads,
-        # The one that it can see.
+        # Number of the only GPU that it can see.
         "gpu": min(args.gpu, 0),
         "model": str(folder_of(name, settings, seed, args) / "model"),
     }
@@ -130,7 +135,7 @@ def folder_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> 
 
 
 def train(name: str, settings: str, seed: int, args: argparse.Namespace) -> None:
-    """Train a model, unless it is there; where it fails, why is kept in error.txt."""
+    """Train a model, unless it is there. The reason of a failure is kept in error.txt."""
     folder, job = folder_of(name, settings, seed, args), job_of(name, settings, seed, args)
     if (folder / "train.json").exists():
         if read_json(folder / "job.json")["settings"] != job["settings"]:
@@ -146,7 +151,7 @@ def train(name: str, settings: str, seed: int, args: argparse.Namespace) -> None
 
 
 class failures:  # noqa: N801
-    """A context in which a peer may fail; why is told and written to error.txt of a folder."""
+    """A context in which a peer may fail. The reason is printed and written to error.txt of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "error.txt"
@@ -163,7 +168,7 @@ class failures:  # noqa: N801
 
 
 def run_adapter(task: str, python: Path, peer: Peer, folder: Path, args: argparse.Namespace) -> None:
-    """Let an adapter do what is in TASK's job file; its result is there if it succeeds."""
+    """Run an adapter on the job file of a task. It writes the result if it succeeds."""
     job = folder / ("job.json" if task == "train" else f"{task}.job.json")
     kind = "train" if task == "train" else "parse"
     result = folder / f"{task}.json"
@@ -173,13 +178,21 @@ def run_adapter(task: str, python: Path, peer: Peer, folder: Path, args: argpars
 
 
 def devices(args: argparse.Namespace) -> dict[str, str]:
-    """Variables that give an adapter its GPU, or none, and its threads of the CPU, whatever it uses."""
+    """Return environment variables that set an adapter's GPU and its threads of the CPU."""
     variables = {"TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": str(args.gpu)}
     return variables | {f"{name}_NUM_THREADS": str(args.threads) for name in ("OMP", "MKL", "OPENBLAS")}
 
 
 def score(name: str, settings: str, seed: int, part: str, gold: Path, args: argparse.Namespace) -> None:
-    """Parse a file with a trained model, time and score it; part: "dev" or "test"."""
+    """Parse a file with a trained model, time it and score it.
+
+    name: Name of the peer.
+    settings: Name of its settings.
+    seed: Seed of its training.
+    part: "dev" or "test".
+    gold: Treebank of that part.
+    args: Arguments of the command.
+    """
     folder = folder_of(name, settings, seed, args)
     result = folder / f"{part}.json"
     if not (folder / "train.json").exists() or (result.exists() and not args.again):
@@ -204,7 +217,7 @@ def score(name: str, settings: str, seed: int, part: str, gold: Path, args: argp
 
 
 def official_scores(gold: Path, system: Path) -> dict[str, float]:
-    """F1 in percent by metric, of the command `udeval` of udtools."""
+    """Return F1 in percent by metric, from the command `udeval` of udtools."""
     command = shutil.which("udeval") or shutil.which("udeval", path=str(Path(sys.executable).parent))
     if command is None:
         raise SystemExit("The command udeval is not there: expected udtools to be installed")
@@ -217,13 +230,13 @@ def official_scores(gold: Path, system: Path) -> dict[str, float]:
 
 
 def read_scores(table: str) -> dict[str, float]:
-    """F1 in percent out of the table that udeval prints."""
+    """Return F1 in percent by metric, from the table that udeval prints."""
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
     return {row[0]: float(row[3]) for row in rows if row[0] in METRICS}
 
 
 def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any] | None:
-    """All that is known of a model; None for one that was never tried."""
+    """Return all facts about a model; None if it was never tried."""
     folder = folder_of(name, settings, seed, args)
     if not folder.exists():
         return None
@@ -238,7 +251,7 @@ def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> di
 
 
 def best_model(folder: Path) -> Iterable[Path]:
-    """The files of a trained model; of a folder with model-best and model-last, of the first."""
+    """Return the files of a trained model: those of model-best if there is one."""
     best = folder / "model-best"
     return (path for path in (best if best.exists() else folder).rglob("*") if path.is_file())
 
@@ -305,7 +318,7 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
 
 
 def models(args: argparse.Namespace, names: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Peer, settings and seed of the models that the options ask for."""
+    """Return peer, settings and seed of the models that the options ask for."""
     return [
         (name, settings, seed)
         for seed in args.seeds

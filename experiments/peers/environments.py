@@ -1,4 +1,4 @@
-"""The peers of peers.py: what each is trained with, and the virtual environment that it runs in."""
+"""Peers: their settings, and the virtual environments that they run in."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from wasabi import msg
 ROOT = Path(__file__).resolve().parents[2]
 PEERS_FOLDER = Path(__file__).resolve().parent
 ADAPTERS = PEERS_FOLDER / "adapters"
-#: Of this repository, what is installed as "g2g".
+#: Files of this repository that are installed as the peer "g2g".
 SOURCES = ("pyproject.toml", "README.md", "LICENSE", "spacy_g2g")
-#: Lines of a log that tell why something failed.
+#: Number of lines of a log that are shown after a failure.
 LAST_LINES = 5
 
 Settings = Mapping[str, Any]
@@ -34,11 +34,13 @@ class PeerError(Exception):
 class Peer:
     """A parser that is trained.
 
-    settings: "own" is what the peer recommends for fine-tuning, "shared" has our batches and rates in place
-        of its own (800 words an update, 2e-4 for the encoder, ten times as much for the rest where a peer
-        has two rates), "fast" is the same with 4e-4 for the encoder. Warm-up and decay go by the number of
-        updates in all.
-    config: For `spacy train`.
+    title: Title of its row.
+    adapter: Script that runs it.
+    settings: Settings by name. "own" are those that the peer recommends for fine-tuning. "shared" are our
+        batches and rates: 800 words an update, 2e-4 for the encoder, and ten times as much for the rest if a
+        peer has two rates. "fast" is the same with 4e-4 for the encoder. Warm-up and decay depend on the
+        number of updates.
+    config: Config for `spacy train`; None for other peers.
     """
 
     title: str
@@ -112,7 +114,12 @@ PEERS = {
 
 
 def make_environment(name: str, folder: Path, args: argparse.Namespace) -> Path:
-    """A peer's virtual environment, made anew where it was made of something else; its Python."""
+    """Make a peer's virtual environment, unless it is there and up to date; return its Python.
+
+    name: Name of the peer.
+    folder: Folder of the environment.
+    args: Arguments of the command.
+    """
     python, stamp = folder / "bin" / "python", folder / "made_of"
     made_of = fingerprint(name, args)
     if stamp.exists() and stamp.read_text(encoding="utf8") == made_of:
@@ -129,7 +136,12 @@ def make_environment(name: str, folder: Path, args: argparse.Namespace) -> Path:
 
 
 def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
-    """Arguments of `pip install`; place: an empty folder, for a copy of our sources to be built from."""
+    """Return arguments of `pip install`.
+
+    name: Name of the peer.
+    args: Arguments of the command.
+    place: Empty folder; our sources are copied there and built.
+    """
     folder = PEERS_FOLDER / "requirements"
     is_spacy = PEERS[name].adapter == "spacy_adapter.py"
     gpu = ["--requirement", str(folder / "gpu.txt")] if is_spacy and args.gpu >= 0 else []
@@ -142,7 +154,7 @@ def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
 
 
 def fingerprint(name: str, args: argparse.Namespace) -> str:
-    """What an environment is made of: requirements and Python, and our sources where they are installed."""
+    """Return a digest of what an environment is made of: requirements, Python, and our sources for "g2g"."""
     files = [PEERS_FOLDER / "requirements" / f"{name}.txt"]
     if name == "g2g":
         files = [args.source / "constraints.txt", args.source / "pyproject.toml"]
@@ -159,9 +171,13 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> None:
-    """Run a command, its output added to a log; environment: variables to set, timeout: in seconds.
+    """Run a command.
 
-    RAISES (PeerError): if it fails, with the last lines of its output.
+    command: Program and arguments.
+    log: File that its output is added to.
+    environment: Variables to set.
+    timeout: Seconds before it is stopped; None for no limit.
+    Raises PeerError, with the last lines of its output, if it fails.
     """
     with log.open("a", encoding="utf8") as output:
         try:

@@ -1,4 +1,4 @@
-"""The table of peers.py: figures by peer, means over seeds, Markdown, and whether the bars are met."""
+"""Table of peers: figures by peer, means over seeds, and whether the targets are met."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from project.markdown import markdown_table
 from ..table.report import mean_and_values
 
 METRICS = ("UAS", "LAS", "CLAS")
-#: Whose scores and speed are compared with all others'; and whose speed it is to reach.
+#: Peer that is compared with all others, and peer whose speed is its target.
 OURS, FAST_ENOUGH = "g2g", "spacy"
 
-#: Peer, settings and seed of a model, and what is known of it (see `collect` in peers.py).
+#: Facts about models (see `collect`), by peer, settings and seed.
 Models = Mapping[tuple[str, str, int], Mapping[str, Any]]
 Figures = Mapping[str, Any]
 
 
 def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, Any]) -> dict[str, Any]:
-    """Rows by peer, out of the settings with the best LAS on dev; and what was found with each."""
+    """Return a row for each peer, of its settings with the best LAS on dev, and the figures of all settings.
+
+    titles: Titles of the peers.
+    models: Facts about models.
+    setup: Data and hardware.
+    """
     rows = {}
     for name, title in titles.items():
         tried: dict[str, list[Mapping[str, Any]]] = {}
@@ -34,12 +39,12 @@ def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, An
 
 
 def las_of(entry: Figures) -> float:
-    """LAS on dev in percent; -1 where it is not known."""
+    """Return LAS on dev in percent; -1 if it is not known."""
     return float(entry["dev"]["LAS"]["mean"]) if entry["dev"] else -1.0
 
 
 def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Figures of one peer with the same settings: of each seed, and their mean."""
+    """Return the figures of one peer with the same settings: the values of seeds and their mean."""
     trained = [known["train"] for known in models if known["train"]]
     parsed = [known for known in models if known["train"] and known["dev"]]
     errors = [known["error"] for known in models if known["error"]]
@@ -66,7 +71,7 @@ def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Metrics in percent; None for no results."""
+    """Return metrics in percent; None for no results."""
     return (
         {m: mean_and_values([result["scores"][m] for result in results]) for m in METRICS}
         if results
@@ -75,12 +80,12 @@ def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def speed(result: Mapping[str, Any], unit: str) -> float:
-    """Words a second in the best run; unit: "seconds" or "cpu_seconds"."""
+    """Return words a second in the best run; unit: "seconds" or "cpu_seconds"."""
     return float(result["words"] / min(result[unit]))
 
 
 def bars(rows: Mapping[str, Figures]) -> list[str]:
-    """What the bars ask for, and whether it is met, a line each."""
+    """Return a line for each target, which says whether it is met."""
     ours = rows.get(OURS)
     if ours is None or not ours["dev"]:
         return []
@@ -108,7 +113,7 @@ def verdict(margin: float) -> str:
 
 
 def markdown(table: Mapping[str, Any]) -> str:
-    """The table, what failed, the bars and all settings that were tried."""
+    """Return the table, failures, targets and all settings that were tried."""
     setup, rows = table["setup"], table["rows"]
     lines = [f"## {describe(setup)}", ""]
     done = {name: row for name, row in rows.items() if row["dev"]}
@@ -133,7 +138,7 @@ def describe(setup: Mapping[str, Any]) -> str:
 
 
 def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
-    """A table of all settings, and of the versions."""
+    """Return the lines of a table of all settings and versions."""
     head = ["", "settings", "updates", "dev LAS", "training, min", "versions"]
     cells = [
         [
@@ -151,7 +156,7 @@ def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
 
 
 def number(value: Figures | None, digits: int, scale: float = 1.0) -> str:
-    """A mean, with the values of seeds where there are several; "-" for none."""
+    """Return a mean, with the values of seeds if there are several; "-" for None."""
     if value is None:
         return "-"
     shown = f"{scale * value['mean']:,.{digits}f}"
@@ -164,7 +169,7 @@ def _score(part: str, metric: str) -> Callable[[Figures], str]:
     return lambda row: number(row[part] and row[part][metric], 2)
 
 
-#: Headings of the Markdown table, and how a row fills the column.
+#: Columns of the table by heading: functions that fill the cell of a row.
 COLUMNS: Mapping[str, Callable[[Figures], str]] = {
     "": lambda row: str(row["title"]),
     **{f"dev {metric}" if metric == "UAS" else metric: _score("dev", metric) for metric in METRICS},

@@ -18,7 +18,7 @@ import spacy
 from spacy.tokens import DocBin
 from weasel.util.config import load_project_config
 
-from project import amr_data as script
+from project import amr_data
 from spacy_g2g.amr.data.docs import get_amr_ids
 
 from .test_workflows import make_project, read_json
@@ -103,7 +103,7 @@ def fetch(folder: Path, **options: str | Path) -> str:
     handler = signal.getsignal(signal.SIGTERM)
     given = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
     try:
-        script.main(["fetch", "tiny", str(folder), *given])
+        amr_data.main(["fetch", "tiny", str(folder), *given])
     except SystemExit as error:
         return str(error)
     finally:
@@ -319,7 +319,7 @@ def test_sets_are_converted_again_where_they_changed(corpus: Path, tmp_path: Pat
     folder, output = tmp_path / "fetched", tmp_path / "corpus"
 
     def convert() -> dict[str, int]:
-        script.main(["convert", str(folder), str(output)])
+        amr_data.main(["convert", str(folder), str(output)])
         return {path.stem: path.stat().st_mtime_ns for path in output.glob("*.spacy")}
 
     assert fetch_by_ids(folder, corpus) == ""
@@ -337,6 +337,8 @@ def test_words_may_be_those_of_the_tokenizer(tmp_path: Path):
     path = tmp_path / "raw.txt"
     path.write_text("# ::id t.1\n# ::snt Don't go.\n(g / go-01)\n", encoding="utf8")
     assert fetch(tmp_path / "fetched", train=path, dev=path) == ""
-    script.main(["convert", str(tmp_path / "fetched"), str(tmp_path), "--words", "tokenizer", "--lang", "en"])
+    amr_data.main(
+        ["convert", str(tmp_path / "fetched"), str(tmp_path), "--words", "tokenizer", "--lang", "en"]
+    )
     (doc,) = DocBin().from_disk(tmp_path / "train.spacy").get_docs(spacy.blank("en").vocab)
     assert [token.text for token in doc] == ["Do", "n't", "go", "."]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from project import jackknife as script
+from project import jackknife
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.data.corpus import read_docs
 from spacy_g2g.data.docs import USER_DATA_KEY
@@ -46,7 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         blocks = text.strip().split("\n\n")[:n]
         (folder / f"{part}.conllu").write_text("".join(f"{b}\n\n" for b in blocks), encoding="utf8")
     convert([folder / "train.conllu"], folder / "train.spacy", lang="en")
-    script.main(arguments(folder))
+    jackknife.main(arguments(folder))
     return folder
 
 
@@ -60,13 +60,13 @@ def copied(made: Path, tmp_path: Path) -> Path:
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The folds that are trained on from now on."""
     folds: list[str] = []
-    original: Callable[..., None] = script.train
+    original: Callable[..., None] = jackknife.train
 
     def spy(config: Path, output: Path, **kwargs: Any) -> None:
         folds.append(output.parent.name)
         original(config, output, **kwargs)
 
-    monkeypatch.setattr(script, "train", spy)
+    monkeypatch.setattr(jackknife, "train", spy)
     return folds
 
 
@@ -123,18 +123,18 @@ def test_the_output_has_the_predicted_trees_in_the_order_of_the_training_set(mad
 def test_it_goes_on_with_the_folds_that_are_not_parsed(copied: Path, trained: list[str]):
     before = (copied / "predicted.conllu").read_bytes()
     (copied / "predicted.conllu").unlink()
-    script.main(arguments(copied))
+    jackknife.main(arguments(copied))
     assert (trained, (copied / "predicted.conllu").read_bytes()) == ([], before)
     (copied / "work" / "2" / "predicted.spacy").unlink()
-    script.main(arguments(copied))
+    jackknife.main(arguments(copied))
     assert (trained, (copied / "predicted.conllu").read_bytes()) == (["2"], before)
 
 
 def test_docs_may_be_written_instead_of_conllu(copied: Path, trained: list[str]):
-    script.main(arguments(copied, output="predicted.spacy"))
+    jackknife.main(arguments(copied, output="predicted.spacy"))
     assert trained == []
     written = (copied / "predicted.spacy").read_bytes()
-    script.main(arguments(copied, output="predicted.spacy"))
+    jackknife.main(arguments(copied, output="predicted.spacy"))
     assert (copied / "predicted.spacy").read_bytes() == written
     assert [[(t.head.i - d[0].i, t.dep_) for t in d] for d in docs_of(copied / "predicted.spacy")] == [
         [(w.head - 1 if w.head else i, w.deprel) for i, w in enumerate(s.words) if w.head is not None]
@@ -144,12 +144,12 @@ def test_docs_may_be_written_instead_of_conllu(copied: Path, trained: list[str])
 
 def test_folds_of_other_settings_are_not_mixed(copied: Path, trained: list[str]):
     with pytest.raises(SystemExit, match="other settings: folds, seed"):
-        script.main(arguments(copied, "--seed", "1", "--folds", "3"))
+        jackknife.main(arguments(copied, "--seed", "1", "--folds", "3"))
     gold = (copied / "train.conllu").read_text(encoding="utf8")
     (copied / "train.conllu").write_text(gold.replace("nsubj", "dep"), encoding="utf8")
     convert([copied / "train.conllu"], copied / "train.spacy", lang="en")
     with pytest.raises(SystemExit, match="other settings: train"):
-        script.main(arguments(copied))
+        jackknife.main(arguments(copied))
     assert trained == []
 
 
@@ -158,11 +158,11 @@ def test_a_training_set_may_be_a_folder(copied: Path, trained: list[str]):
     (folder / "inner").mkdir(parents=True)
     shutil.copyfile(copied / "train.spacy", folder / "inner" / "train.spacy")
     more = ("--work", str(copied / "work_of_folder"))
-    script.main([str(folder), *arguments(copied, *more)[1:]])
+    jackknife.main([str(folder), *arguments(copied, *more)[1:]])
     assert trained == ["1", "2"]
     shutil.copyfile(copied / "dev.conllu", folder / "more.conllu")
     with pytest.raises(SystemExit, match="other settings: train"):
-        script.main([str(folder), *arguments(copied, *more)[1:]])
+        jackknife.main([str(folder), *arguments(copied, *more)[1:]])
 
 
 def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path: Path):
@@ -172,7 +172,7 @@ def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path: Path):
         (folder / "inner").mkdir(parents=True)
         for name, content in files.items():
             (folder / "inner" / name).write_text(content, encoding="utf8")
-        found: str = script.digest(folder)
+        found: str = jackknife.digest(folder)
         return found
 
     first = digest(a="1", b="2")
@@ -183,13 +183,13 @@ def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path: Path):
 def test_damaged_folds_are_found(copied: Path):
     shutil.copyfile(copied / "work/1/predicted.spacy", copied / "work/2/predicted.spacy")
     with pytest.raises(SystemExit, match=r"delete .*2"):
-        script.main(arguments(copied))
+        jackknife.main(arguments(copied))
 
 
 @given(st.integers(2, 6), st.integers(1, 7), st.integers(0, 60), st.integers(0, 3))
 def test_folds_are_whole_blocks_and_share_nothing(n_folds: int, block: int, more: int, seed: int):
     n_docs = (n_folds - 1) * block + 1 + more
-    folds = script.deal(n_docs, n_folds, block, seed)
+    folds = jackknife.deal(n_docs, n_folds, block, seed)
     assert sorted(i for fold in folds for i in fold) == list(range(n_docs))
     owner = {i: k for k, fold in enumerate(folds) for i in fold}
     assert all(owner[i] == owner[i // block * block] for i in range(n_docs))
@@ -199,10 +199,10 @@ def test_folds_are_whole_blocks_and_share_nothing(n_folds: int, block: int, more
 
 
 def test_the_seed_deals_otherwise():
-    assert script.deal(40, 4, 2, 0) == script.deal(40, 4, 2, 0) != script.deal(40, 4, 2, 1)
+    assert jackknife.deal(40, 4, 2, 0) == jackknife.deal(40, 4, 2, 0) != jackknife.deal(40, 4, 2, 1)
 
 
 @pytest.mark.parametrize(("n_docs", "n_folds", "block"), [(9, 1, 1), (3, 4, 1), (9, 2, 0), (9, 2, 9)])
 def test_too_few_docs_for_the_folds_are_an_error(n_docs: int, n_folds: int, block: int):
     with pytest.raises(SystemExit, match=f"{n_docs} Docs in blocks of {block} to {n_folds} folds"):
-        script.deal(n_docs, n_folds, block, 0)
+        jackknife.deal(n_docs, n_folds, block, 0)

@@ -7,7 +7,7 @@ import spacy
 from spacy.util import load_config
 from thinc.api import Config
 
-from project import train as script
+from project import train, training_config
 
 from ..util import TINY_MODEL
 from .test_workflows import git
@@ -19,7 +19,7 @@ CONFIGS = ROOT / "configs"
 @pytest.mark.parametrize("steps", [1, 7, 10, 11, 105, 1234])
 def test_the_last_step_is_evaluated(steps: int):
     path = CONFIGS / "syntr_pretrained.cfg"
-    config = script.pipeline_config(path, script.step_settings(load_config(path), steps))
+    config = training_config.pipeline_config(path, training_config.step_settings(load_config(path), steps))
     training, rate = config["training"], config["training"]["optimizer"]["learn_rate"]
     assert steps <= training["max_steps"] < steps + 10
     assert training["max_steps"] % training["eval_frequency"] == 0
@@ -32,18 +32,18 @@ def test_the_last_step_is_evaluated(steps: int):
     ("config", "expected"), [("amr.cfg", "model-last"), ("syntr_pretrained.cfg", "model-best")]
 )
 def test_a_training_is_for_the_mean_of_weights_where_there_is_one(config: str, expected: str):
-    assert script.result(load_config(CONFIGS / config)) == expected
+    assert training_config.result(load_config(CONFIGS / config)) == expected
 
 
 def test_without_steps_the_configs_are_left():
-    assert script.step_settings(load_config(CONFIGS / "rngtr.cfg"), 0) == {}
+    assert training_config.step_settings(load_config(CONFIGS / "rngtr.cfg"), 0) == {}
 
 
 def test_a_rate_without_steps_is_left_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     config = load_config(CONFIGS / "test" / "syntr_tiny.cfg")
     config["training"]["optimizer"]["learn_rate"] = 0.001
     config.to_disk(tmp_path / "own.cfg", interpolate=False)
-    made = script.pipeline_config(tmp_path / "own.cfg", script.step_settings(config, 20))
+    made = training_config.pipeline_config(tmp_path / "own.cfg", training_config.step_settings(config, 20))
     assert made["training"]["optimizer"]["learn_rate"] == 0.001
     assert made["training"]["max_steps"] == 20
     assert "no training.optimizer.learn_rate.total_steps" in " ".join(capsys.readouterr().out.split())
@@ -58,7 +58,7 @@ def test_a_rate_without_steps_is_left_and_told(tmp_path: Path, capsys: pytest.Ca
     ],
 )
 def test_the_encoder_is_the_one_that_the_config_uses(config: str, encoder: str, expected: str):
-    assert script.used_encoder(load_config(CONFIGS / config), encoder) == expected
+    assert training_config.used_encoder(load_config(CONFIGS / config), encoder) == expected
 
 
 @pytest.mark.slow
@@ -69,10 +69,10 @@ def test_the_commit_is_the_projects_not_that_of_a_repository_around_it(
         folder.mkdir(parents=True)
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "First")
-    monkeypatch.setattr(script, "CONFIGS", tmp_path / "configs")
-    assert len(script.versions()["commit"]) == 12
-    monkeypatch.setattr(script, "CONFIGS", tmp_path / "project" / "configs")
-    assert "commit" not in script.versions()
+    monkeypatch.setattr(train, "CONFIGS", tmp_path / "configs")
+    assert len(train.versions()["commit"]) == 12
+    monkeypatch.setattr(train, "CONFIGS", tmp_path / "project" / "configs")
+    assert "commit" not in train.versions()
 
 
 def refiner() -> Config:
@@ -88,7 +88,7 @@ def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
     nlp = spacy.load(trained_folder)
     nlp.rename_pipe("g2g_parser", "mine")
     nlp.add_pipe("sentencizer", first=True)
-    config = script.refiner_config(refiner(), nlp, "")
+    config = training_config.refiner_config(refiner(), nlp, "")
     assert config["nlp"]["pipeline"] == ["sentencizer", "mine", "rng_refiner"]
     assert config["components"]["mine"] == {"source": "${paths.parser}"}
     training = config["training"]
@@ -108,7 +108,7 @@ def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
 def test_on_spacys_parser_a_refiner_has_an_encoder_of_its_own(encoder: str, expected: dict[str, str]):
     nlp = spacy.blank("en")
     nlp.add_pipe("parser")
-    config = script.refiner_config(refiner(), nlp, encoder)
+    config = training_config.refiner_config(refiner(), nlp, encoder)
     assert encoder_of(config) == expected
     assert config["training"]["before_update"]["components"] == ["parser"]
 
@@ -119,25 +119,33 @@ def test_a_shared_encoder_is_not_copied():
     model = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL}
     nlp.add_pipe("tok2vec")
     nlp.add_pipe("g2g_parser", config={"model": model})
-    config = script.refiner_config(refiner(), nlp, "bert")
+    config = training_config.refiner_config(refiner(), nlp, "bert")
     assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "bert"}
-    assert script.refiner_encoder(config, "parser", "bert") == "bert"
-    config = script.refiner_config(refiner(), nlp, "")
+    assert training_config.refiner_encoder(config, "parser", "bert") == "bert"
+    config = training_config.refiner_config(refiner(), nlp, "")
     assert encoder_of(config) == {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
-    assert script.refiner_encoder(config, "parser", "bert") == ""
+    assert training_config.refiner_encoder(config, "parser", "bert") == ""
 
 
 def test_a_pipeline_with_a_refiner_is_an_error(trained_refiner_folder: Path):
     nlp = spacy.load(trained_refiner_folder)
     with pytest.raises(SystemExit, match=r"'rng_refiner'.* a refiner among them"):
-        script.refiner_config(refiner(), nlp, "")
+        training_config.refiner_config(refiner(), nlp, "")
     nlp.rename_pipe("rng_refiner", "mine")
     with pytest.raises(SystemExit, match=r"'mine'.* a refiner among them"):
-        script.refiner_config(refiner(), nlp, "")
+        training_config.refiner_config(refiner(), nlp, "")
 
 
 def test_a_pipeline_without_a_parser_is_an_error():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     with pytest.raises(SystemExit, match="sentencizer"):
-        script.refiner_config(refiner(), nlp, "")
+        training_config.refiner_config(refiner(), nlp, "")
+
+
+def test_epochs_are_turned_into_steps():
+    steps = training_config.choose_steps
+    assert steps(0, 10, 292) == 2920
+    assert steps(20, 10, 292) == 20
+    assert steps(0, 0, 292) == 0
+    assert steps(0, 0.001, 292) == 1

@@ -1,7 +1,9 @@
-"""Make the sample treebank: `python -m assets.sample.grammar [--output DIR] [--seed N] ...`.
+"""Make the sample treebank.
 
-The same seed and sizes give the same bytes on every Python. Sentences are unique over the three
-files; dev and test also have a few words that train never shows.
+    python -m assets.sample.grammar [--output DIR] [--seed N] ...
+
+The same seed and sizes give the same bytes on every Python. No sentence occurs twice in the three
+files. dev and test also have a few words that are not in train.
 """
 
 from __future__ import annotations
@@ -18,7 +20,12 @@ SPLITS = ("train", "dev", "test")
 
 
 def unique_sentences(grammar: Grammar, count: int, seen: set[str]) -> Iterator[Sentence]:
-    """`count` sentences whose text is not in `seen`, which grows."""
+    """Give sentences that are not in a set, and add them to it.
+
+    grammar: Grammar that makes them.
+    count: Number of sentences.
+    seen: Texts in lower case.
+    """
     while count:
         sentence = Sentence(grammar.sentence())
         text = sentence.text.lower()
@@ -29,7 +36,7 @@ def unique_sentences(grammar: Grammar, count: int, seen: set[str]) -> Iterator[S
 
 
 def conllu_lines(split: str, sentences: Iterator[Sentence]) -> Iterator[str]:
-    """A file of documents of 20 sentences, in paragraphs of 5."""
+    """Give the lines of a file, with documents of 20 sentences and paragraphs of 5."""
     for i, sentence in enumerate(sentences):
         if i % 20 == 0:
             yield f"# newdoc id = sample-{split}-{i // 20 + 1:03}"
@@ -42,7 +49,12 @@ def conllu_lines(split: str, sentences: Iterator[Sentence]) -> Iterator[str]:
 
 
 def make_sample(output: Path, seed: int, sizes: dict[str, int]) -> None:
-    """Write one CoNLL-U file for each split into the folder `output`."""
+    """Write a CoNLL-U file for each set.
+
+    output: Folder.
+    seed: Seed of the random choices.
+    sizes: Number of sentences in each set.
+    """
     output.mkdir(parents=True, exist_ok=True)
     seen: set[str] = set()
     for offset, split in enumerate(SPLITS):

@@ -1,8 +1,8 @@
-"""What the adapters share. They run in the peers' virtual environments: Python's own library only.
+"""Base of the adapters. It runs in the peers' virtual environments, so it needs only Python's own library.
 
-An adapter is run as `ADAPTER.py train JOB RESULT` or `ADAPTER.py parse JOB RESULT`; both are JSON files. A
-job says what to do (see `job_of` in peers.py), a result what it took. Parsed sentences go to the job's
-"output" as CoNLL-U, words with heads and labels.
+An adapter is run as `ADAPTER.py train JOB RESULT` or `ADAPTER.py parse JOB RESULT`; both are JSON files. The
+job says what to do (see `job_of` of the command), the result what it took. Parsed sentences go to the
+job's "output" as CoNLL-U: words with heads and labels.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-#: Sentences that are parsed before the clock starts.
+#: Number of sentences that are parsed before the clock starts.
 N_WARM_UP = 64
 
 Job = dict[str, Any]
 Words = list[str]
-#: Of one sentence: for each word the ID of its head (0 for the root) and its label.
+#: ID of the head (0 for the root) and label of each word of a sentence.
 Tree = list[tuple[int, str]]
 
 
@@ -33,7 +33,12 @@ class Sentence(NamedTuple):
 
 
 class LoadedParser(NamedTuple):
-    """A trained parser: what is timed (words to whatever it makes), and how to get the trees out of that."""
+    """A trained parser.
+
+    parse: Function that is timed, from words to the parser's own output.
+    trees: Function from that output to trees.
+    parameters: Number of parameters.
+    """
 
     parse: Callable[[list[Words]], Any]
     trees: Callable[[Any], list[Tree]]
@@ -41,7 +46,7 @@ class LoadedParser(NamedTuple):
 
 
 def read_sentences(path: str | Path) -> Iterator[Sentence]:
-    """Sentences of a file that peers.py has prepared: ten columns, words only."""
+    """Give the sentences of a prepared file, which has ten columns and words only."""
     rows: list[list[str]] = []
     with open(path, encoding="utf8") as lines:
         for line in lines:
@@ -59,7 +64,7 @@ def _sentence(rows: Sequence[Sequence[str]]) -> Sentence:
 
 
 def write_sentences(path: str | Path, sentences: Sequence[Sentence]) -> None:
-    """The inverse of `read_sentences`."""
+    """Write sentences as ``read_sentences`` reads them."""
     with open(path, "w", encoding="utf8") as file:
         for words, tree in sentences:
             for i, (word, (head, label)) in enumerate(zip(words, tree, strict=True), 1):
@@ -72,7 +77,12 @@ def main(
     load: Callable[[Job], LoadedParser],
     packages: Sequence[str],
 ) -> None:
-    """Do the job of the command line; packages: those whose versions are told."""
+    """Do the job of the command line.
+
+    train: Function that trains by a job and returns facts.
+    load: Function that loads the parser of a job.
+    packages: Packages whose versions are recorded.
+    """
     task, job_file, result_file = sys.argv[1:]
     job = json.loads(Path(job_file).read_text(encoding="utf8"))
     result = run_training(job, train) if task == "train" else run_parsing(job, load)
@@ -82,10 +92,10 @@ def main(
 
 
 def peak_memory() -> float:
-    """The most MiB that this process has had in memory."""
+    """Return the most MiB that this process has had in memory."""
     status = Path("/proc/self/status")
     if status.exists():
-        # What getrusage tells begins with what the process had that started this one.
+        # The figure of getrusage includes the peak of the process that started this one.
         lines = status.read_text(encoding="utf8").splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
@@ -99,9 +109,9 @@ def run_training(job: Job, train: Callable[[Job], dict[str, Any]]) -> dict[str, 
 
 
 def run_parsing(job: Job, load: Callable[[Job], LoadedParser]) -> dict[str, Any]:
-    """Parse the job's "input" "runs" times, after its first sentences; the trees are those of the last run.
+    """Parse the job's "input" several times and write the trees of the last run.
 
-    Seconds are those of the clock, and those of the processor, which other work on it adds little to.
+    Returns seconds of the clock and of the processor. Other work on the machine changes the latter little.
     """
     sentences = [sentence.words for sentence in read_sentences(job["input"])]
     parser = load(job)
@@ -120,14 +130,14 @@ def run_parsing(job: Job, load: Callable[[Job], LoadedParser]) -> dict[str, Any]
 
 
 def use_threads(n: int) -> None:
-    """Let PyTorch compute with so many threads."""
+    """Set the number of PyTorch's threads."""
     import torch
 
     torch.set_num_threads(n)
 
 
 def count_filled(lengths: Sequence[int], size: int) -> int:
-    """Batches of sentences that are sorted by length and put together up to ``size`` words."""
+    """Return the number of batches of up to ``size`` words, of sentences that are sorted by length."""
     n, filled = 0, size
     for length in sorted(lengths):
         if filled + length > size:

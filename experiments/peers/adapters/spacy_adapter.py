@@ -1,4 +1,4 @@
-"""Adapter of what `spacy train` trains: parsers of spaCy, of spacy-experimental and ours, by config."""
+"""Adapter of the parsers that `spacy train` trains: spaCy's, spacy-experimental's and ours."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from spacy.util import load_config, registry
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-#: The label of the root in UD and in spaCy, which takes no other for it.
+#: Label of the root in UD, and the only one that spaCy takes for it.
 UD_ROOT, SPACY_ROOT = "root", "ROOT"
 WARMUP = 0.1
 
 
 @registry.readers("peers.Corpus.v1")
 def make_corpus(path: Path) -> Callable[[Language], Iterator[Example]]:
-    """A corpus whose Docs are sentences, and known to be."""
+    """Return a reader of a corpus whose Docs are single sentences, with their boundaries set."""
 
     def read(nlp: Language) -> Iterator[Example]:
         for words, tree in read_sentences(path):
@@ -41,7 +41,7 @@ def make_doc(vocab: Vocab, words: Words) -> Doc:
 
 
 def train(job: Job) -> dict[str, Any]:
-    """Train by the config, one evaluation an epoch; spaCy keeps the model of the best."""
+    """Train by the config with one evaluation an epoch; spaCy keeps the best model."""
     use_threads(job["threads"])
     config = make_config(job)
     model = Path(job["model"])
@@ -52,7 +52,7 @@ def train(job: Job) -> dict[str, Any]:
 
 
 def make_config(job: Job) -> Config:
-    """The job's config with its settings, our corpora, and a schedule by the number of updates."""
+    """Return the job's config with its settings, our corpora, and a schedule by the number of updates."""
     paths = {f"paths.{name}": job[name] for name in ("train", "dev", "encoder")}
     overrides = {**job["settings"], **paths, "system.seed": job["seed"]}
     config = Config().from_str(load_config(job["config"]).to_str(), overrides=overrides, interpolate=False)
@@ -69,7 +69,7 @@ def make_config(job: Job) -> Config:
 
 
 def count_batches(config: Config) -> int:
-    """Batches of an epoch, by the config's batcher."""
+    """Return the number of batches of an epoch, by the config's batcher."""
     resolved = registry.resolve(config.interpolate()["training"], validate=False)
     vocab = Vocab()
     docs = [make_doc(vocab, sentence.words) for sentence in read_sentences(config["paths"]["train"])]
@@ -88,7 +88,7 @@ def load(job: Job) -> LoadedParser:
 
 
 def tree_of(doc: Doc) -> Tree:
-    """The tree of a Doc; roots after the first are attached to it, since a sentence has one."""
+    """Return the tree of a Doc. Roots after the first are attached to it, since a sentence has one root."""
     heads = [token.head.i for token in doc]
     roots = [i for i, head in enumerate(heads) if head == i]
     tree = []
@@ -103,7 +103,7 @@ def tree_of(doc: Doc) -> Tree:
 
 
 def count_parameters(nlp: Language) -> int:
-    """Parameters of all components, each counted once."""
+    """Return the number of parameters of all components, each counted once."""
     seen: set[int] = set()
     return sum(_parameters(pipe.model, seen) for _, pipe in nlp.pipeline if hasattr(pipe, "model"))
 

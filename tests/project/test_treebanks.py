@@ -1,0 +1,122 @@
+"""Table of treebanks, treebanks' files, and workflows for all of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from project import all_treebanks, treebank, treebank_settings
+
+ROOT = Path(__file__).parents[2]
+PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
+
+
+def test_the_papers_treebanks_are_those_of_every_ud_table():
+    names = treebank_settings.papers_treebanks()
+    assert len(names) == 13
+    for table in PAPERS["ud"]["tables"]:
+        assert list(table["rows"]) == names
+
+
+@pytest.mark.parametrize(
+    "table", PAPERS["ud"]["tables"], ids=lambda table: f"{table['short']} table {table['table']}"
+)
+def test_figures_of_the_papers_have_the_papers_averages(table: dict[str, Any]):
+    """A slip of the pen would move one; the papers' own are off by up to 0.01 (0.03 at one decimal)."""
+    for column, average in zip(zip(*table["rows"].values(), strict=True), table["average"], strict=True):
+        assert abs(sum(column) / 13 - average) < (0.011 if round(average, 1) != average else 0.03)
+
+
+def test_lengths_of_rows_are_those_of_the_columns():
+    for table in (table for group in PAPERS.values() for table in group["tables"]):
+        assert {len(row) for row in table["rows"].values()} == {len(table["columns"])}
+
+
+@pytest.mark.parametrize(
+    ("treebank", "papers"),
+    [
+        ("UD_Turkish-IMST", "bert-base-multilingual-cased"),
+        ("UD_Chinese-GSD", "bert-base-chinese"),
+        ("UD_Japanese-GSD", "tohoku-nlp/bert-base-japanese"),
+        ("PTB", "bert-base-uncased"),
+        ("UD_Dutch-Alpino", "bert-base-multilingual-cased"),
+    ],
+)
+def test_encoders_are_the_treebanks_unless_one_is_named(treebank: str, papers: str):
+    source = {"treebank": treebank}
+    choose = treebank_settings.choose_encoder
+    assert choose("papers", source) == papers
+    assert "roberta-base" in choose("modern", source)
+    assert choose("mine", source) == "mine"
+    assert choose("", source) == choose("null", source) == ""
+
+
+def test_encoders_of_amrs_are_of_their_own_row():
+    source = {"kind": "amr", "treebank": "mine"}
+    assert treebank_settings.choose_encoder("papers", source) == "roberta-base"
+    assert treebank_settings.choose_encoder("mine", source) == "mine"
+
+
+def test_every_encoder_of_the_table_has_a_known_licence():
+    table = treebank_settings.read_table()
+    encoders = {row[choice] for row in table["treebanks"].values() for choice in treebank_settings.CHOICES}
+    assert "unknown" not in {treebank_settings.encoder_license(encoder) for encoder in encoders}
+    assert treebank_settings.encoder_license("mine") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"treebank": "UD_Turkish-IMST", "code": "xx"}, "tr"),
+        ({"treebank": "UD_Dutch-Alpino", "code": "nl"}, "nl"),
+        ({"treebank": "UD_Kiche-IU", "code": "quc"}, "xx"),
+        ({"treebank": "mine"}, "xx"),
+        ({}, "xx"),
+    ],
+)
+def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], expected: str):
+    assert treebank_settings.choose_language("", source) == expected
+    assert treebank_settings.choose_language("de", source) == "de"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("README.md", "# UD\n\nLicense: CC BY-SA 4.0\nIncludes text: yes\n", "CC BY-SA 4.0"),
+        ("LICENSE.txt", "Attribution-ShareAlike 4.0 International\n", "CC BY-SA 4.0"),
+        ("LICENSE.txt", "http://creativecommons.org/licenses/by-nc-sa/3.0/us/\n", "CC BY-NC-SA 3.0"),
+        ("LICENSE.txt", "All rights reserved.\n", "unknown"),
+    ],
+)
+def test_licences_are_found(tmp_path: Path, file: str, text: str, expected: str):
+    (tmp_path / file).write_text(text, encoding="utf8")
+    assert treebank.find_license(tmp_path) == expected
+
+
+def test_parts_are_joined_in_the_order_of_their_numbers_with_sentences_apart(tmp_path: Path):
+    for part, text in {"a-10": "3\n\n", "a-9": "2", "b": "4\r\n\r\n", "a-1": "1\n"}.items():
+        (tmp_path / f"x-ud-train-{part}.conllu").write_bytes(text.encode())
+    (tmp_path / "x-ud-dev.conllu").write_text("d\n\n")
+    (tmp_path / "x-ud-test.conllu").write_text("t\n\n")
+    target = tmp_path / "target"
+    target.mkdir()
+    parts = treebank._join_splits("x", tmp_path, target)
+    assert (target / "train.conllu").read_bytes() == b"1\n\n2\n\n3\n\n4\r\n\r\n"
+    assert [part["file"][11:-7] for part in parts["train"]] == ["a-1", "a-9", "a-10", "b"]
+
+
+def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: pytest.MonkeyPatch):
+    ran: list[tuple[str, str]] = []
+
+    def run(treebank: str, workflow: str, options: list[str]) -> bool:
+        assert options == ["--vars.gpu", "0"]
+        ran.append((treebank, workflow))
+        return (treebank, workflow) != ("UD_Basque-BDT", "all")
+
+    monkeypatch.setattr(all_treebanks, "run", run)
+    with pytest.raises(SystemExit, match=r"Failed: UD_Basque-BDT$"):
+        all_treebanks.main(["all", "refine", "--vars.gpu", "0"])
+    assert len(ran) == 25
+    assert ("UD_Basque-BDT", "refine") not in ran
+    assert ran[-1] == ("UD_Turkish-IMST", "refine")

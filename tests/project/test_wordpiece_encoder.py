@@ -1,0 +1,45 @@
+"""Checkpoints of BERT without a tokenizer.json."""
+
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer
+
+from project import wordpiece_encoder
+
+
+def test_word_pieces_are_made_of_a_vocabulary(tmp_path: Path):
+    source = tmp_path / "source"
+    source.mkdir()
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "東京", "##都", "に", "ab"]
+    (source / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf8")
+    (source / "config.json").write_text("{}", encoding="utf8")
+    (source / "pytorch_model.bin").write_bytes(b"weights")
+    target = tmp_path / "encoders" / "target"
+    wordpiece_encoder.make_folder(source, target)
+    assert sorted(path.name for path in target.iterdir()) == [
+        "config.json",
+        "pytorch_model.bin",
+        "tokenizer.json",
+    ]
+    tokenizer = Tokenizer.from_file(str(target / "tokenizer.json"))
+    encoding = tokenizer.encode(["東京都", "に", "\uff41\uff42", "京"], is_pretokenized=True)
+    assert encoding.tokens == ["[CLS]", "東京", "##都", "に", "ab", "[UNK]", "[SEP]"]
+    assert encoding.word_ids == [None, 0, 0, 1, 2, 3, None]
+
+
+def test_only_encoders_without_a_tokenizer_get_a_folder(monkeypatch: pytest.MonkeyPatch):
+    module = wordpiece_encoder
+    made: list[Path] = []
+    monkeypatch.setattr(module, "fetch", lambda name: Path(name))
+    monkeypatch.setattr(module, "make_folder", lambda source, target: made.append(target))
+    assert module.loadable_encoder("bert-base-chinese") == "bert-base-chinese"
+    folder = module.loadable_encoder("tohoku-nlp/bert-base-japanese")
+    assert made == [Path(folder)]
+    assert made[0].name == "tohoku-nlp--bert-base-japanese"
+
+
+def test_encoders_of_single_characters_are_refused():
+    name = "cl-tohoku/bert-base-japanese-char-v2"
+    with pytest.raises(SystemExit, match=rf"^{name} .*as cl-tohoku/bert-base-japanese\.$"):
+        wordpiece_encoder.loadable_encoder(name)
