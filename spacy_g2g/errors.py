@@ -1,13 +1,13 @@
 """Every error and warning text of the library, each with a code.
 
-Use as ``raise ValueError(Errors.E101.format(...))``. Codes: 1xx ``parsing``, 2xx ``layers``,
+Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
+value, and says what was expected or what to do. Codes: 1xx ``parsing``, 2xx ``layers``,
 3xx ``formats``, ``training``, ``evaluation`` and ``cli``, 4xx ``models``, 5xx ``pipeline``.
-A text names the bad value and says what was expected.
 """
 
 
 class _TextsWithCodes(type):
-    """Puts the attribute's name in front of its text: ``Errors.E101`` -> ``"[G2G-E101] ..."``."""
+    """Metaclass that puts the code in front of its text: ``Errors.E101`` is ``"[G2G-E101] ..."``."""
 
     def __getattribute__(cls, name: str) -> str:
         text: str = super().__getattribute__(name)
@@ -15,394 +15,359 @@ class _TextsWithCodes(type):
 
 
 class Errors(metaclass=_TextsWithCodes):
-    """Texts of exceptions, to be completed with ``str.format``."""
+    """Texts of exceptions; complete them with ``str.format``."""
 
     # 1xx: parsing
-    E101 = "Heads have dtype {dtype} and shape {shape}: expected whole numbers in {n_dims} dimension(s)."
-    E102 = (
-        "Lengths of sentences are {lengths}: expected {batch} whole number(s) from 0 to {width}, "
-        "one for each sentence of the batch."
-    )
+    E101 = "Heads have dtype {dtype} and shape {shape}. Expected whole numbers in {n_dims} dimension(s)."
+    E102 = "Sentence lengths are {lengths}. Expected {batch} whole number(s) from 0 to {width}."
     E103 = (
-        "Head {head} of word {word} is out of range (sentence {sentence} of the batch): "
-        "expected 0 (ROOT) to {n}."
+        "Head {head} of word {word} is out of range (sentence {sentence} of the batch). Expected 0 (ROOT) to "
+        "{n}."
     )
-    E104 = "Heads have a cycle: {cycle}. Expected every word to reach ROOT (0)."
-    E105 = "Scores of arcs have shape {shape}: expected [sentences, n, n + 1], with ROOT in column 0."
+    E104 = "Heads form a cycle: {cycle}. Expected every word to lead to ROOT (0)."
+    E105 = "Arc scores have shape {shape}. Expected [sentences, n, n + 1], with ROOT in column 0."
     E106 = (
-        "The score of word {head} as the head of word {word} is {value} (sentence {sentence} of the batch): "
-        "expected a finite number, or -inf for an arc that is forbidden."
+        "The score of word {head} as the head of word {word} is {value} (sentence {sentence} of the batch). "
+        "Expected a finite number, or -inf to forbid the arc."
     )
     E107 = (
-        "No tree with a single root is possible for sentence {sentence} of the batch: "
-        "expected fewer forbidden arcs (scores of -inf)."
+        "No tree with a single root is possible for sentence {sentence} of the batch. Expected fewer "
+        "forbidden arcs."
     )
     E108 = (
-        "Word {word} can have no head, since all its scores are -inf (sentence {sentence} of the batch): "
-        "expected at least one arc that is not forbidden."
+        "Word {word} can have no head because all its scores are -inf (sentence {sentence} of the batch). "
+        "Expected at least one arc with a finite score."
     )
-    E110 = "The heads of sentence {sentence} of the batch are no tree: expected a tree with one root."
+    E110 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
     E111 = (
-        "The tree of sentence {sentence} of the batch is not projective: expected a projective tree, or a "
+        "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
         "transition system with SWAP."
     )
     E130 = (
-        "{n} of the {total} nodes of the AMR have no way to its top. Expected a connected graph, such as "
-        "build_graph() gives."
+        "{n} of the {total} nodes of the AMR are not connected to its top node. Expected a connected graph, "
+        "such as build_graph() returns."
     )
-    E131 = (
-        "{where}: can't read the AMR {text}: {error}. Expected a graph as in (b / bark-01 :ARG0 (d / dog))."
-    )
-    E132 = "{where}: {rest} follows the AMR. Expected one graph, and an empty line after it."
-    E133 = "{where}: an empty node () in the AMR. Expected a variable and a concept, as in (d / dog)."
+    E131 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."
+    E132 = "{where}: unexpected text after the AMR: {rest}. Expected one graph, followed by an empty line."
+    E133 = "{where}: the AMR has an empty node (). Expected a variable and a concept, as in (d / dog)."
     E134 = (
-        "{where}: the variable {variable!r} has a second tree. Expected its concept once, and elsewhere the "
-        "variable alone."
+        "{where}: the variable {variable!r} is defined twice. Expected one definition with its concept, and "
+        "the bare variable everywhere else."
     )
-    E135 = (
-        "{where}: the role {role!r} of the variable {variable!r} has no target, or is missing. Expected both."
-    )
-    E136 = (
-        "There is no AMR in {path}; {n} could not be read. Expected one or more, of the ids that are wanted."
-    )
+    E135 = "{where}: variable {variable!r} has an incomplete role {role!r}. Expected a name and a target."
+    E136 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
     E137 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
-    E138 = "The range of ids {entry!r} ends before it starts. Expected it as in 'lpp_1943.1..145'."
-    E139 = (
-        "AMRs can't be read without penman ({error}). Expected it to be installed, as by: "
-        "pip install 'spacy-g2g[amr]'"
-    )
-    E140 = "{n} words have {found} lemmas. Expected one for each."
-    E141 = "{action} is not valid in the state {state} (stack | buffer). Expected an action that is."
+    E138 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
+    E139 = "Can't read AMRs without penman ({error}). Install the extra 'amr' of spacy-g2g."
+    E140 = "{n} words have {found} lemmas. Expected one lemma for each word."
+    E141 = "Action {action} is not valid in the state {state} (stack | buffer). Expected a valid action."
     E142 = "candidates is {candidates!r}. Expected one of: {expected}."
-    E143 = "Words were seen with the labels {labels}, which no PRED has. Expected the labels of PREDs."
-    E144 = "The table of actions can't be read: {error}. Expected what ActionTable.to_dict() gave."
+    E143 = "The labels {labels} were seen with words, but no PRED has them. Expected labels of PREDs."
+    E144 = "Can't read the table of actions: {error}. Expected the output of ActionTable.to_dict()."
     E145 = "unaligned is {unaligned!r}. Expected one of: {expected}."
-    E146 = "doc._.amr is {found}. Expected a list with the text of an AMR for each sentence, or None."
+    E146 = "doc._.amr is {found}. Expected None, or a list with the text of one AMR for each sentence."
     E147 = (
-        "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one for "
-        "each, and no new boundaries after AMRs are set."
+        "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one AMR for "
+        "each sentence. Don't change sentence boundaries after AMRs are set."
     )
-    E148 = "{where}: the AMR has no words. Expected a line of its sentence, as in '# ::snt The dog barked .'"
-    E150 = "What was learned of AMRs can't be read: {error}. Expected what AmrScheme.to_dict() gave."
+    E148 = "{where}: the AMR has no sentence. Expected a line such as '# ::snt The dog barked .'"
+    E150 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
     E202 = "A sequence of {n} pieces is too long for this encoder. Expected at most {n_positions}."
-    E203 = "Segments were given to an encoder that has no segment embeddings (n_segments = 0). Expected None."
-    E204 = "The width {width} does not divide among {n_heads} attention heads. Expected a multiple of it."
-    E205 = "{n_edges} edges were given to an encoder without relations (n_relations = 0). Expected none."
+    E203 = "Segments were passed to an encoder without segment embeddings (n_segments = 0). Expected None."
+    E204 = "The width {width} can't be split evenly among {n_heads} attention heads. Expected a multiple."
+    E205 = "{n_edges} edges were passed to an encoder without relations (n_relations = 0). Expected none."
     E206 = (
-        "Can't find the encoder checkpoint {name!r}: there is no such folder, and the Hugging Face hub did "
-        "not give a model of this name. Expected a local folder or a hub name such as 'bert-base-cased'. "
+        "Can't find the encoder checkpoint {name!r}: there is no such folder, and the Hugging Face Hub "
+        "returned no model of this name. Expected a local folder or a Hub name such as 'bert-base-cased'. "
         "Cause: {cause}"
     )
     E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
     E208 = "Can't read {path}: the file is damaged or incomplete. Cause: {cause}"
-    E209 = "{path}: can't load checkpoints of model_type {found!r}. Expected one of: {known}."
+    E209 = "{path}: checkpoints with model_type {found!r} are not supported. Expected one of: {known}."
     E210 = "{path}: {key!r} is missing. Expected the configuration of a model of type {model_type!r}."
     E211 = "{path}: {key} is {found!r}. Expected {expected}."
-    E212 = "{path}: there is no tensor {name!r}. Expected the weights of a model of type {model_type!r}."
-    E213 = "{path}: the tensor {name!r} has the shape {found}. Expected {expected}, by {config}."
-    E214 = "Can't keep {n_layers} layers of a checkpoint. Expected 1 to {available}, which it has."
-    E215 = "Weights do not fit the encoder: {name!r} has the shape {found}. Expected {expected}."
-    E216 = "Weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the same names."
-
-    E217 = (
-        "{name} does not have the sentences and words of the gold file. Expected {expected}, found {found}."
+    E212 = "{path}: the tensor {name!r} is missing. Expected the weights of a model of type {model_type!r}."
+    E213 = "{path}: the tensor {name!r} has shape {found}. Expected {expected}, according to {config}."
+    E214 = "Can't keep {n_layers} layers of this checkpoint. Expected 1 to {available}."
+    E215 = "The weights do not fit the encoder: {name!r} has the shape {found}. Expected {expected}."
+    E216 = (
+        "The weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the names of "
+        "the encoder's parameters."
     )
-    E218 = "None of the {n} gold words count ({compared}). Expected one or more that do."
+
+    E217 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
+    E218 = "None of the {n} gold words is left to compare ({compared}). Expected at least one."
     E219 = "Can't rank sentences by {by!r}. Expected one of: {known}."
 
-    E240 = "There are {gold} gold AMRs, but {predicted} predicted ones. Expected as many."
+    E240 = "There are {gold} gold AMRs, but {predicted} predicted AMRs. Expected the same number."
     E241 = "restarts is {restarts}. Expected 0 or more."
 
     # 3xx: formats, training, evaluation, cli
-    E301 = "{where}: expected 10 columns separated by tabs, found {found}: {row!r}"
+    E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = (
-        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (as "
-        "in 3.1), or a multiword token (as in 4-5) that starts here and reaches neither into another nor "
-        "beyond the sentence."
+        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (such "
+        "as 3.1), or a multiword token that starts here (such as 4-5), within the sentence and not "
+        "overlapping."
     )
-    E304 = "{where}: head {head!r}. Expected the ID of a word of the sentence, or 0 for the root."
-    E305 = "{where}: a sentence without words."
-    E306 = "{where}: several roots: the words {roots} have the head 0. Expected one root."
+    E304 = "{where}: head {head!r}. Expected the ID of a word in the sentence, or 0 for the root."
+    E305 = "{where}: a sentence without words. Expected at least one word."
+    E306 = "{where}: several roots: the words {roots} have head 0. Expected one root."
     E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
     E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
-    E309 = "{where}: the column FORM is empty."
+    E309 = "{where}: the column FORM is empty. Expected the word."
     E318 = (
-        "The pipeline gave the sentence {sentence!r} {n} AMR(s) and the tokens {words}. Expected one at "
-        "most, and the words of the file: a pipeline that neither merges nor splits tokens or sentences."
+        "For the sentence {sentence!r}, the pipeline returned {n} AMR(s) and the tokens {words}. Expected at "
+        "most one AMR and the words of the file. The pipeline must not merge or split tokens or sentences."
     )
     E319 = (
-        "Sentence {text!r} has no AMR: the components {names} set no doc._.amr. Expected an amr_parser, or "
-        "another component that sets it, among them."
+        "The sentence {text!r} has no AMR because none of the components {names} sets doc._.amr. Expected an "
+        "amr_parser or another component that sets it."
     )
-    E320 = "n_sents is {n_sents}. Expected 1 or more sentences a Doc."
-    E321 = "Unknown annotations {names}. Expected names out of {expected}."
-    E322 = "Annotations {names} have one of HEAD and DEP without the other. Expected both or none."
+    E320 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
+    E321 = "Unknown annotations {names}. Expected some of {expected}."
+    E322 = "Annotations {names} include only one of HEAD and DEP. Expected both or neither."
     E323 = (
-        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc was read "
-        "from. Expected a pipeline that neither merges nor splits tokens, or a Doc without "
+        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc came from. "
+        "Expected a pipeline that neither merges nor splits tokens, or a Doc without "
         "doc.user_data['conllu']."
     )
     E324 = (
-        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. "
-        "Expected trees inside the Doc's sentences."
+        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. Expected "
+        "each tree to stay within its sentence."
     )
-    E330 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of them."
-    E331 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of them."
-    E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder that has some."
-    E333 = "Can't cache what {name!r} writes: the pipeline has {names}. Expected one of its components."
+    E330 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of such files."
+    E331 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of such files."
+    E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder of such files."
+    E333 = "Can't cache the output of {name!r}: the pipeline has only {names}. Expected one of them."
     E334 = (
-        "Can't cache what {name!r} writes. Expected it in training.frozen_components, which is {frozen}, "
+        "Can't cache the output of {name!r}. Expected it in training.frozen_components, which is {frozen}, "
         "and in training.annotating_components, which is {annotating}."
     )
-    E335 = "Can't cache what {name!r} writes: it has no method 'pipe'. Expected a parser."
+    E335 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
     E336 = (
-        "Can't cache what {name!r} writes: it gets its vectors from {other!r}, which is trained. Expected "
-        "{other!r} in training.frozen_components, too, which is {frozen}."
+        "Can't cache the output of {name!r}: its vectors come from {other!r}, which is being trained. "
+        "Expected {other!r} in training.frozen_components as well, which is {frozen}."
     )
     E337 = (
-        "{where}: sentence {number} goes on with {found} from word {word} on, but in {gold} with {expected}. "
-        "Expected the same words and sentences in the same order."
+        "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
+        "same words and sentences in the same order."
     )
     E338 = (
         "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
     )
     E339 = (
-        "doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected "
-        '{{"heads": [...], "deps": [...]}} with a value for each token: the number of its head, or -1 for '
-        'none, and its label, or "".'
+        'doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected {{"heads": [...], '
+        '"deps": [...]}} with one value a token: its head\'s number, or -1 for none, and its label, or '
+        '"".'
     )
     E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E341 = "There is no .conllu file at {path}."
     E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
     E343 = "There is no file {path}."
     E344 = (
-        "Neither trees nor AMRs: the components {names} set no heads and no doc._.amr. Expected a parser "
-        "such as g2g_parser or amr_parser among them."
+        "There is nothing to draw: none of the components {names} sets heads or doc._.amr. Expected a parser "
+        "such as g2g_parser or amr_parser."
     )
     E349 = (
-        "{path}, line {number}: {line!r} is a line of a file of AMRs, not of text. Expected text; a file of "
-        "AMRs must be called .amr here."
+        "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
+        "text; give a file of AMRs the suffix .amr."
     )
-    E350 = "The pipeline has the components {names}. Expected a g2g_parser among them."
+    E350 = "The pipeline has the components {names}. Expected at least one g2g_parser."
     E351 = "runs is {runs}. Expected 1 or more."
-    E360 = "{where}: a token of white space only cannot be evaluated."
+    E360 = "{where}: the token is only white space, so it can't be evaluated. Expected visible characters."
     E361 = (
-        "The gold and the system text differ from character {index} on, white space not counted: "
-        "{gold!r} and {system!r}. Expected two annotations of the same text."
+        "The gold and the system text differ from character {index} on (not counting white space): {gold!r} "
+        "and {system!r}. Expected two annotations of the same text."
     )
-    E370 = (
-        "The columns of the graph {name!r} have the lengths {found}. Expected one value for each of the "
-        "{expected} words."
-    )
-    E371 = "Heads {heads} of the graph {name!r} are out of range. Expected -1 (no head) to {last}."
+    E370 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
+    E371 = "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head) to {last}."
     E380 = (
-        "Sentence {sentence}, graph {graph}: (heads, labels) are {found} in number. Expected one of each for "
-        "each of the {n} words."
+        "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "
+        "and one label for each of the {n} words."
     )
     E381 = "Sentence {sentence}, graph {graph}: heads {heads} are out of range. Expected {least} to {n}."
     E382 = (
-        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 passes or more, the initial "
-        "graph, and a graph for each pass."
+        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 or more passes, an initial "
+        "graph, and one graph for each pass."
     )
-    E383 = "The pipeline has the components {names}. Expected an rng_refiner among them."
-    E384 = (
-        "Can't draw without matplotlib ({error}). Expected it to be installed, as by: "
-        "pip install 'spacy-g2g[plots]'"
-    )
+    E383 = "The pipeline has the components {names}. Expected at least one rng_refiner."
+    E384 = "Can't draw without matplotlib ({error}). Install the extra 'plots' of spacy-g2g."
     E385 = (
-        "{name} has dtype {dtype} and shape {shape}. Expected whole numbers, one for each of the sentences, "
-        "at least one, that both systems parsed."
+        "{name} has dtype {dtype} and shape {shape}. Expected one whole number for each sentence that both "
+        "systems parsed, and at least one sentence."
     )
-    E386 = "Sentence {sentence}: {a} and {b} are right of {total} words. Expected 0 to {total}, of 1 or more."
-    E387 = "resamples is {resamples} and confidence {confidence}. Expected 1 or more, and between 0 and 1."
-    E388 = (
-        "The systems are named {names}. Expected a name for each of the {n} files, no two the same and none "
-        "empty."
+    E386 = (
+        "Sentence {sentence}: {a} and {b} are right of {total} words. Expected at least one word, and counts "
+        "from 0 to the number of words."
     )
+    E387 = "resamples is {resamples}, confidence {confidence}. Expected 1 or more, and between 0 and 1."
+    E388 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
 
     E389 = (
-        "{path} has multiword tokens, whose words can't be found in the text again without its sentences. "
-        "Expected a file without any, or --raw."
+        "{path} has multiword tokens, whose words can't be located in the text without its sentences. "
+        "Expected a file without multiword tokens, or the option --raw."
     )
-    E390 = "Punctuation to leave out is {name!r}. Expected one of: {expected}."
-    E391 = (
-        "{where}: expected the 10 columns of CoNLL-X separated by tabs, or the first 8, found {found}: "
-        "{row!r}"
-    )
-    E392 = (
-        "The AMR corpus has no path. Expected a file of AMRs (.txt, .amr), a .spacy file, or a folder of "
-        "them."
-    )
+    E390 = "Unknown rule {name!r} for leaving out punctuation. Expected one of: {expected}."
+    E391 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}"
+    E392 = "The AMR corpus has no path. Expected a .txt, .amr or .spacy file, or a folder of such files."
     E393 = (
-        "There is no AMR corpus at {path}. Expected a file of AMRs (.txt, .amr), a .spacy file, or a folder "
-        "of them."
+        "There is no AMR corpus at {path}. Expected a .txt, .amr or .spacy file, or a folder of such files."
     )
-    E394 = "{path} is no AMR corpus. Expected files of these types: {expected}."
+    E394 = "{path} is not an AMR corpus. Expected files of these types: {expected}."
     E395 = (
-        "The pipeline has the components {names}, and of ours it trains none (training.frozen_components is "
-        "{frozen}). Expected a g2g_parser or rng_refiner that is trained."
+        "The pipeline has the components {names}, and training.frozen_components is {frozen}, so there is "
+        "nothing to check. Expected a g2g_parser or rng_refiner that is not frozen."
     )
     E396 = (
-        "{name!r} can't be read: {error} Expected the path of a corpus in the config, or by an option such "
-        "as --paths.train FILE."
+        "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
     )
 
     # 4xx: models
     E401 = (
-        "The content of tokenizer.json can't be read: {error}. Expected a tokenizer of the tokenizers "
-        "library."
+        "Can't read the content of tokenizer.json: {error}. Expected a tokenizer of the library tokenizers."
     )
-    E402 = "The tokenizer has no known family of special pieces. Expected {families}."
+    E402 = "The tokenizer has no known set of special pieces. Expected {families}."
     E403 = (
-        "No encoder has width {width}, {n_layers} layers, {n_attention_heads} attention heads and "
-        "feed-forward "
-        "width {hidden_width}. Expected numbers above 0, and a width that is a multiple of the "
-        "attention heads."
+        "Can't build an encoder with width {width}, {n_layers} layers, {n_attention_heads} attention heads "
+        "and feed-forward width {hidden_width}. Expected numbers above 0, and a width that is a multiple of "
+        "the number of attention heads."
     )
     E404 = "n_positions is {n_positions}. Expected 8 or more."
-    E405 = (
-        "The model is not initialised. Expected nlp.initialize(get_examples), training, or a pipeline "
-        "loaded from disk before it is used."
-    )
-    E406 = "The saved weights can't be read: {error}. Expected the whole file that was saved."
-    E407 = (
-        "The model {name!r} holds no parser. Expected an architecture of spacy_g2g such as "
-        "spacy_g2g.SynTr.v1."
-    )
+    E405 = "The model is not initialised. Call nlp.initialize(get_examples), or load a trained pipeline."
+    E406 = "Can't read the saved weights: {error}. Expected the complete file that was saved."
+    E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
     E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
     E409 = "{setting} is {value}. Expected a number {expected}."
-    E410 = "The scores are not numbers (NaN): training has diverged. Expected a lower learning rate."
-    E411 = "The loss is {loss}: training has diverged. Expected a lower learning rate, or gradient clipping."
+    E410 = "The scores are not numbers (NaN), so training has diverged. Try a lower learning rate."
+    E411 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
 
     E412 = "{setting} is {value!r}. Expected one of {choices}."
     E413 = (
-        "The initial graph gives word {word} of {n} words the head {head} and the label id {label}. Expected "
-        "a head from -1 (none) to the number of words, and a label id below {n_labels}."
+        "In the initial graph, word {word} of {n} words has the head {head} and the label id {label}. "
+        "Expected a head from -1 (none) to the number of words, and a label id below {n_labels}."
     )
 
     E414 = (
-        "The pipeline {path} has no component {component!r} with a parser's encoder. Expected one of {names}."
+        "The pipeline {path} has no parser called {component!r}. Expected one of its components {names} that "
+        "has an encoder from this library."
     )
 
     E415 = (
-        "tag_attr is {tag_attr!r}, but words come as vectors of a shared encoder, to which tags can't be "
-        "added. Expected one of tag_attr and tok2vec to be null."
+        "tag_attr is {tag_attr!r}, but tags can't be added to the word vectors of a shared encoder. Expected "
+        "tag_attr = null or tok2vec = null."
     )
     E416 = (
-        "The parser has no encoder of its own, but reads the vectors of a shared one, to which graphs can't "
-        "be given, and which can't be copied. Expected a model with tok2vec = null."
+        "This parser listens to a shared encoder. Shared encoders take no graph input and can't be copied. "
+        "Expected a model with tok2vec = null."
     )
-    E417 = "state_heads has {unknown}. Expected a list of any of {choices}."
-    E418 = "state_heads ties {heads}, but there are {n_heads} attention heads. Expected no more than those."
-    E419 = "A parser of AMR can't be given {n} labels. Expected its actions, which are set when it is built."
+    E417 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
+    E418 = (
+        "state_heads ties {heads}, but there are only {n_heads} attention heads. Expected at most one entry "
+        "for each attention head."
+    )
+    E419 = "Can't set {n} labels for an AMR parser. It has actions instead, which are set when it is built."
 
     # 5xx: pipeline
     E501 = (
-        "No labels for {name!r}: the examples have no dependency labels, and none were given. Expected "
-        "nlp.initialize(get_examples) with Examples that have heads and deps, or add_label before."
+        "{name!r} has no labels: the examples have no dependency labels, and none were added. Expected "
+        "nlp.initialize(get_examples) with Examples that have heads and deps, or a call of add_label before "
+        "it."
     )
     E502 = (
-        "Labels {unknown} were not seen when {name!r} was initialised. Expected one of {labels}, or "
-        "add_label before training on."
+        "Unknown labels {unknown}: they did not occur when {name!r} was initialised. Expected labels from "
+        "{labels}, or a call of add_label before training."
     )
-    E503 = "Can't add the label {label!r}. Expected a string of one character or more."
-    E504 = "{path} is missing. Expected the files of a saved g2g component in {folder}."
-    E505 = "{path} can't be read: {error}"
-    E506 = "{origin}: {found} labels, but the saved model has {expected}. Expected files saved together."
+    E503 = "Can't add the label {label!r}. Expected a non-empty string."
+    E504 = "The file {path} is missing. Expected the files of a saved g2g component in {folder}."
+    E505 = "Can't read {path}: {error}"
+    E506 = "{origin}: {found} labels, but the model has {expected}. Expected files that were saved together."
     E507 = "{setting} is {rate}. Expected a share from 0 to 1."
     E508 = (
-        "{origin}: {found} labels of initial graphs, but the saved model has {expected}. Expected files "
-        "saved together."
+        "{origin}: {found} labels of initial graphs, but the model has {expected}. Expected files saved "
+        "together."
     )
     E510 = (
-        "[initialize.components.{name}.encoder] gives weights, but the model of {name!r} has tok2vec "
-        "{encoder!r}, which has its own. Expected one of the two: no such block, or tok2vec = null."
+        "[initialize.components.{name}.encoder] sets an encoder, but the model of {name!r} listens to "
+        "{encoder!r} (tok2vec). Remove this block, or set tok2vec = null."
     )
     E511 = (
-        "The layer {layer!r} gives {found} vectors for {expected} tokens. Expected one for each token of "
-        "each Doc, as of a tok2vec or of a listener."
+        "The layer {layer!r} returned {found} vectors for {expected} tokens. Expected a tok2vec or listener "
+        "layer that returns one vector for each token of each Doc."
     )
     E509 = (
-        "{name!r} can learn from none of the {n} sentences that have heads. Expected whole trees with "
-        "one root, and projective ones where the model has swap = false."
+        "{name!r} can learn from none of the {n} sentences that have heads. Expected complete trees with one "
+        "root, which must be projective if the model has swap = false."
     )
     E512 = "{setting} of amr_parser is {value}. Expected {expected}."
     E513 = (
-        "{name!r} has the model {model!r}, which builds {builds}. Expected one that builds {expected}: "
-        "spacy_g2g.AmrStackTransformer.v1 for amr_parser, the other ones for g2g_parser and rng_refiner."
+        "{name!r} has the model {model!r}, which builds {builds}. Expected a model that builds {expected}: "
+        "spacy_g2g.AmrStackTransformer.v1 for amr_parser, any other one for g2g_parser and rng_refiner."
     )
     E514 = (
-        "{name!r} got no AMR to learn from: {n} sentences, {amrs} AMRs in doc._.amr, none of the same text. "
-        "Expected Examples whose references have doc._.amr. It gets lost in a DocBin made without "
-        "store_user_data=True, and in spacy.Corpus.v1 with gold_preproc = true or a max_length other than 0; "
-        "the reader spacy_g2g.AMRCorpus.v1 and files of `g2g convert-amr` have it."
+        "{name!r} found no AMR to learn from ({n} sentences, {amrs} AMRs in doc._.amr, none of the same "
+        "text). Expected Examples whose reference Docs have doc._.amr. A DocBin keeps AMRs only with "
+        "store_user_data=True. spacy.Corpus.v1 loses AMRs if gold_preproc is true or max_length is above 0. "
+        "The reader spacy_g2g.AMRCorpus.v1 and the files of `g2g convert-amr` keep AMRs."
     )
-    E515 = (
-        "{origin}: the actions of the network are not those of the component. Expected cfg and model that "
-        "were saved together."
-    )
+    E515 = "{origin}: the component and its model have different actions. Expected files saved together."
 
     E516 = (
-        "The label {label!r} can't be added to {name!r}: the model {model!r} has no attribute resize_output. "
+        "Can't add the label {label!r} to {name!r}: the model {model!r} has no attribute resize_output. "
         "Expected all labels in nlp.initialize."
     )
 
 
 class Warnings(metaclass=_TextsWithCodes):
-    """Texts of warnings, to be completed with ``str.format``."""
+    """Texts of warnings; complete them with ``str.format``."""
 
     W401 = (
         "The parser's scorers do not fit this model, so only its encoder was copied. Found weights {found} "
-        "and labels {found_labels}. Expected {expected} and {labels}, and the same tags, frequent words or "
-        "actions, if any. Set scorers = false to silence this warning."
+        "and labels {found_labels}. Expected weights {expected} and labels {labels}, and the same tags, "
+        "frequent words or actions, if any. Set scorers = false to silence this warning."
     )
     W501 = (
-        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set "
-        "boundaries, add a "
-        "component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
-        "nlp.add_pipe('sentencizer', before='{name}'). This is said once."
+        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set boundaries, "
+        "add a component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
+        "nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
     )
     W502 = (
-        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions "
-        "(the longest has "
-        "{longest} words): their words were read by their first pieces. Nothing is left out of the parse."
+        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest "
+        "has {longest} words). Only the first pieces of each word were read. Every word is still parsed."
     )
     W503 = (
-        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions "
-        "(the longest has "
-        "{longest} words): they were read in overlapping windows. Nothing is left out of the parse."
+        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions (the longest "
+        "has {longest} words). The encoder read them in overlapping windows. Every word is still parsed."
     )
     W504 = (
-        "{name!r} can't learn from {n} of {of} sentences, which training leaves out: their trees are "
-        "incomplete, have several roots, or are not projective and the model has swap = false."
+        "{name!r} can't learn from {n} of {of} sentences, so training leaves them out: their trees are "
+        "incomplete, have several roots, or are not projective while the model has swap = false."
     )
     W505 = (
-        "{n} sentence(s) of the Doc {text!r}... have states with more words than the encoder has positions "
-        "(the longest has {longest} words): of each state the words nearest to the action were read. "
-        "Nothing is left out of the parse."
+        "{n} sentence(s) of the Doc {text!r}... have parser states with more words than the encoder has "
+        "positions (the longest has {longest} words). In each state, only the words nearest to the action "
+        "were read. Every word is still parsed."
     )
     W506 = (
-        "None of the {n} words of {path} is punctuation by {name!r}, which is {rule}. Expected that column "
-        "and tag set in the gold file, or another choice; scores without punctuation are those with it."
+        "None of the {n} words of {path} is punctuation by {name!r}, which is {rule}. Scores without "
+        "punctuation will equal scores with it. Check the file's columns and tag set, or choose another "
+        "rule."
     )
-    W513 = "{n} AMR(s) of {path} can't be read and are left out. The first: {first}"
+    W513 = "{n} AMR(s) of {path} can't be read and are skipped. The first: {first}"
     W514 = (
-        "{n} of {of} sentences of {path} look as if their text was not tokenised, and there is no ::tok; "
-        "such words keep their punctuation marks, as {word!r} does. Expected gold_tokens = false "
-        "(convert-amr: --no-gold-tokens) for such a file."
+        "{n} of {of} sentences of {path} seem untokenised, and there is no ::tok line. Words keep their "
+        "punctuation marks, such as {word!r}. If so, set gold_tokens = false (convert-amr: "
+        "--no-gold-tokens)."
     )
     W507 = (
-        "{name}: {n} of {of} AMRs are of sentences that the predicted Docs do not have with the same text. "
-        "They are not learned."
+        "{name}: {n} of {of} AMRs belong to sentences whose text differs in the predicted Docs. These AMRs "
+        "are not used for learning."
     )
     W508 = (
-        "{name}: its settings {given} are not those that what it knows of AMRs was learned with, {learned}, "
-        "which hold. Expected the same, or nlp.initialize without labels."
+        "{name}: the settings {given} differ from those the saved AMR scheme was learned with ({learned}). "
+        "The learned ones are used. To learn with new settings, call nlp.initialize without labels."
     )
-    W515 = (
-        "No AMR of {path} has one of the ids {missing}. Expected ids of the file, or ranges that have some."
-    )
+    W515 = "No AMR of {path} has any of the ids {missing}. Expected ids or ranges that occur in the file."

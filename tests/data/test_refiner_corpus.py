@@ -213,7 +213,7 @@ def test_other_boundaries_are_an_error(nlp, write):
     joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [joined, PREDICTED[2]]))
     with pytest.raises(
-        ValueError, match=r"E337.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu with \[\]"
+        ValueError, match=r"E337.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has \[\]"
     ):
         list(corpus(nlp))
 

@@ -196,7 +196,7 @@ def test_scores_that_forbid_each_tree_with_one_root_are_refused(scores):
 
 @pytest.mark.parametrize("shape", [(3,), (3, 3), (4, 3), (0, 0), (1, 2, 3)])
 def test_another_shape_is_refused(shape: tuple[int, ...]):
-    with pytest.raises(ValueError, match=r"G2G-E105\] .*expected \[sentences, n, n \+ 1\]"):
+    with pytest.raises(ValueError, match=r"G2G-E105\] .*Expected \[sentences, n, n \+ 1\]"):
         maximum_spanning_tree(np.zeros(shape))
 
 

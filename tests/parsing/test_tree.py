@@ -175,5 +175,5 @@ def test_heads_of_another_kind_are_refused(heads):
 
 @pytest.mark.parametrize("lengths", [[1], [1, 3], [1, -1], [[1, 2]], [1.0, 2.0]])
 def test_lengths_that_do_not_fit_are_refused(lengths):
-    with pytest.raises(ValueError, match=r"G2G-E102\] .*expected 2 whole number\(s\) from 0 to 2"):
+    with pytest.raises(ValueError, match=r"G2G-E102\] .*Expected 2 whole number\(s\) from 0 to 2"):
         are_trees([[0, 1], [0, 1]], lengths)
