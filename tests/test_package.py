@@ -122,11 +122,11 @@ def test_library_wheel_is_pure_python(library_wheel: Path):
     assert library_wheel.name == f"spacy_g2g-{spacy_g2g.__version__}-py3-none-any.whl"
 
 
-def test_library_wheel_holds_every_module_and_the_typing_marker(library_wheel: Path):
+def test_library_wheel_holds_every_module_the_style_of_pages_and_the_typing_marker(library_wheel: Path):
     with ZipFile(library_wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
-    assert packed == ours | {"spacy_g2g/py.typed"}
+    assert packed == ours | {"spacy_g2g/py.typed", "spacy_g2g/evaluation/page.css"}
 
 
 def test_library_wheel_registers_its_entry_points(library_wheel: Path):

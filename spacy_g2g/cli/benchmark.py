@@ -1,6 +1,5 @@
-"""``benchmark``: words per second of a pipeline beside those of its bare encoders, on the same batches."""
+"""``benchmark``: words per second of a pipeline and of its bare encoders on the same batches."""
 
-import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -21,26 +20,25 @@ from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.layout import lay_out
 from ..pipeline.word_vectors import get_tok2vec
-from .common import atomic_path, user_errors
+from .common import user_errors, write_json
 from .options import GpuId, Pipeline
 
 
 def benchmark_cli(
     pipeline: Pipeline,
-    data: Annotated[Path, typer.Argument(help="A .conllu or .spacy file, or a folder of them")],
-    runs: Annotated[int, typer.Option(help="Timed runs, after a warm-up")] = 5,
-    limit: Annotated[int, typer.Option(help="Docs to read; 0 for all")] = 0,
-    threads: Annotated[int, typer.Option(help="Threads of PyTorch; 0 for its default")] = 0,
+    data: Annotated[Path, typer.Argument(help="A .conllu or .spacy file, or a folder of such files")],
+    runs: Annotated[int, typer.Option(help="Number of timed runs after a warm-up run")] = 5,
+    limit: Annotated[int, typer.Option(help="Number of Docs to read; 0 for all")] = 0,
+    threads: Annotated[int, typer.Option(help="Number of PyTorch threads; 0 for PyTorch's default")] = 0,
     gpu_id: GpuId = -1,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the figures")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the figures")] = None,
 ) -> None:
-    """Measure words per second: the whole pipeline, each parser and refiner, and its bare encoder."""
+    """Measure words per second of the whole pipeline, of each parser and of its bare encoder."""
     with user_errors():
         setup_gpu(gpu_id)
         figures = benchmark(spacy.load(pipeline), data, runs=runs, limit=limit, threads=threads)
         if output is not None:
-            with atomic_path(output) as path:
-                path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf8")
+            write_json(output, figures)
     msg.text(f"{figures['docs']} Docs, {figures['words']} words, {runs} runs, {figures['threads']} threads")
     rows = [
         (
@@ -58,7 +56,13 @@ def benchmark_cli(
 
 @dataclass
 class _Task:
-    """What is timed: a function of Docs, such Docs, and the tasks of the encoders that are part of it."""
+    """Task to time.
+
+    function: Function of Docs to time.
+    docs: Docs to call the function with.
+    passes: Number of encoder passes for a piece on average.
+    encoders: Names of the tasks that time the encoders in this task.
+    """
 
     function: Callable[[Sequence[Doc]], None]
     docs: Sequence[Doc]
@@ -71,16 +75,21 @@ def benchmark(
 ) -> dict[str, Any]:
     """Time a pipeline on Docs with gold words and sentences.
 
-    Each run times, one after the other, all components on Docs that have only words and sentence
-    boundaries; each component of ours alone, on Docs as the components before it leave them; and its
-    encoder alone, without graphs, on the very inputs that the component gave it, recorded before. Of a parser
-    that shares an encoder, the component that has the encoder is timed, alone and together with the parser. A
-    warm-up run is not counted.
+    Each run times three things. The whole pipeline runs on Docs that have only words and sentence boundaries.
+    Each component of this library runs alone on Docs with the annotations of earlier components. Its encoder
+    runs alone and without graphs on the inputs that it got from the component, which are recorded before. For
+    a parser that shares an encoder, the component with the encoder is timed alone and together with the
+    parser. A warm-up run is not counted.
 
-    Returns Docs, words, threads, and for each task the median, least and greatest words per second, the
-    median over the runs of its ratio to the encoder's (the pipeline's: to all encoders together), and the
-    encoder passes made for a piece on average.
-    Raises ValueError for a pipeline without a parser of ours, and for less than one run.
+    nlp: Pipeline to time.
+    data: Corpus to read Docs from.
+    runs: Number of timed runs.
+    limit: Number of Docs to read, 0 for all.
+    threads: Number of PyTorch threads, 0 for PyTorch's default.
+    Returns the numbers of Docs, words and threads; and for each task the median, minimum and maximum of words
+        per second, the median ratio to the speed of its encoder (for the pipeline: of all its encoders
+        together), and the average number of encoder passes for a piece.
+    Raises ValueError if the pipeline has no parser of this library, or if runs is below 1.
     """
     import torch
 
@@ -150,7 +159,7 @@ def _tasks(nlp: Language, docs: Sequence[Doc]) -> dict[str, _Task]:
 
 
 def _run(nlp: Language, pipes: Sequence[Any]) -> Callable[[Sequence[Doc]], None]:
-    """Runs some components, one after the other."""
+    """Return a function that runs components one after the other."""
 
     def run(docs: Sequence[Doc]) -> None:
         for pipe in pipes:
@@ -161,7 +170,7 @@ def _run(nlp: Language, pipes: Sequence[Any]) -> Callable[[Sequence[Doc]], None]
 
 
 def _read_vectors(parser: G2GParser) -> Callable[[Sequence[Doc]], None]:
-    """The layer of a parser that gives it the words' vectors, where no other component has it."""
+    """Return a function that runs the parser's own layer for word vectors."""
 
     def read(docs: Sequence[Doc]) -> None:
         parser.model.get_ref("tok2vec").predict(list(docs))
@@ -180,9 +189,11 @@ def _wait_for_device() -> None:
 def _bare_encoder(
     parser: G2GParser, docs: Sequence[Doc], run: Callable[[Sequence[Doc]], None]
 ) -> tuple[Callable[[Sequence[Doc]], None], float]:
-    """Return a function that runs the encoder on the inputs that it gets from the component, and its passes.
+    """Return a function that runs the encoder on its recorded inputs, and its passes for a piece on average.
 
-    Passes are counted for each piece.
+    parser: Component with the encoder.
+    docs: Docs to parse once to record the encoder's inputs.
+    run: Function that runs the component.
     """
     import torch
 
@@ -194,7 +205,7 @@ def _bare_encoder(
 
     def record(_: Any, arguments: tuple[Any, ...]) -> None:
         pieces, mask = arguments
-        # Only the shape of vectors matters: this takes no memory.
+        # Only the shape of vectors matters, so an expanded zero saves memory.
         is_ids = not pieces.is_floating_point()
         inputs.append((pieces if is_ids else pieces.new_zeros(()).expand(pieces.shape), mask))
 

@@ -1,4 +1,4 @@
-"""``convert-amr``: files of AMRs to a DocBin of spaCy."""
+"""``convert-amr``: AMR files to spaCy's DocBin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from .options import Silent
 
 @dataclass
 class AmrCounts:
-    """What was converted; ``skipped`` has a message for each AMR that was left out."""
+    """Numbers of converted items; ``skipped`` has a message for each AMR that was left out."""
 
     amrs: int = 0
     words: int = 0
@@ -27,31 +27,29 @@ class AmrCounts:
 def convert_amr_cli(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files of AMRs (.txt, .amr) or folders of them; then the .spacy file to write"),
+        typer.Argument(help="AMR files (.txt, .amr) or folders of them; last, the .spacy file to write"),
     ],
     ids: Annotated[
         list[str] | None,
-        typer.Option(
-            "--ids", "-i", help="Take the AMRs of this id or range (lpp_1943.1..145); may be repeated"
-        ),
+        typer.Option("--ids", "-i", help="Id or range of ids to convert (lpp_1943.1..145); may be repeated"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", help="Number of AMRs to take; 0 for all")] = 0,
+    limit: Annotated[int, typer.Option("--limit", help="Largest number of AMRs to convert; 0 for all")] = 0,
     on_error: Annotated[
-        str, typer.Option("--on-error", help="What an AMR that can't be read leads to: raise or skip")
+        str, typer.Option("--on-error", help="Treatment of unreadable AMRs: raise or skip")
     ] = "raise",
     gold_tokens: Annotated[
         bool,
         typer.Option(
             "--gold-tokens/--no-gold-tokens",
-            help="Words of ::tok, else of ::snt split at white space; or those of the language's tokenizer",
+            help="Take words from ::tok (or from ::snt split at white space), or tokenize ::snt",
         ),
     ] = True,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the tokenizer")] = "en",
     silent: Silent = False,
 ) -> None:
-    """Convert files of AMRs to spaCy's binary format, a Doc for each sentence.
+    """Convert AMR files to spaCy's binary format, with one Doc per sentence.
 
-    AMRs are in doc._.amr, and their ids are kept.
+    Docs have the AMRs in doc._.amr and keep their ids.
     """
     if len(paths) < 2:
         raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
@@ -72,12 +70,15 @@ def convert_amr(
     lang: str = "en",
     silent: bool = True,
 ) -> AmrCounts:
-    """Write the AMRs of files as a DocBin with user data, which keeps them and their ids.
+    """Write the AMRs of files, with their ids, as a DocBin.
 
     inputs: Files, or folders whose .txt and .amr files are read in the order of their names.
-    options: Which AMRs to take and how; by default all.
-    lang: Language code of the tokenizer, for words that are not those of the file.
-    RAISES (ValueError, FileNotFoundError): for bad input; the output is left as it was then.
+    output: The .spacy file to write. It stays as it was if an error is raised.
+    options: AMRs to convert and source of their words; None for all AMRs with gold words.
+    lang: Language code of the tokenizer.
+    silent: Show no progress bar.
+    Raises ValueError if an input is malformed.
+    Raises FileNotFoundError if an input is missing.
     """
     check_suffix(output, [".spacy"])
     files = [file for path in inputs for file in amr_files(path, AMR_SUFFIXES)]

@@ -26,8 +26,9 @@ from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_co
 from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
-#: A text or a Doc, and the keys that go to the output with it.
+#: Text or Doc to annotate, with further keys that go to the output.
 Task = tuple[str | Doc, dict[str, Any]]
+#: Annotated Doc with these keys.
 Result = tuple[Doc, dict[str, Any]]
 
 AMR_SUFFIX = ".amr"
@@ -39,7 +40,7 @@ def parse_cli(
         Path,
         typer.Argument(
             metavar="IN",
-            help=".txt (a document a line), .jsonl (objects with a text), .conllu, .amr or .spacy",
+            help=".txt (one document per line), .jsonl (objects with a text), .conllu, .amr or .spacy",
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
@@ -47,15 +48,14 @@ def parse_cli(
     n_process: Annotated[int, typer.Option("--n-process", "-n", help="Number of processes")] = 1,
     gpu_id: GpuId = -1,
     format_: Annotated[
-        str | None, typer.Option("--format", "-f", help="Format of OUT, where its name does not tell")
+        str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
     ] = None,
     initial: Initial = None,
     silent: Silent = False,
 ) -> None:
-    """Parse a file. Order is kept; empty lines of text are left out.
+    """Parse a file. Documents keep their order; empty lines of text are skipped.
 
-    From CoNLL-U to CoNLL-U, words and sentences are the given ones, and all but HEAD and DEPREL stays.
-    From a file of AMRs, words and sentences are the given ones.
+    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -84,20 +84,15 @@ def parse(
     initial: Path | None = None,
     silent: bool = True,
 ) -> int:
-    """Annotate a file with a pipeline, one document after the other, in the order of the file.
+    """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
 
-    pipeline: Folder or name of a pipeline.
-    input_: A .txt file (each line that is not empty is a document), .jsonl (a document is the "text" of
-        each object; other keys are kept), .conllu (each sentence; its words and tags are given), .amr (each
-        sentence; its words are given) or .spacy.
-    output: A .conllu, .jsonl (what ``Doc.to_json`` gives) or .spacy file; or .amr, with the AMR of each
-        sentence. Their ids are those of the input ("id" in .jsonl), else its name with a number.
-    format: "conllu", "jsonl", "amr" or "spacy", in place of the output's suffix.
-    initial: A file with the sentences of a .conllu or .spacy input, maybe that input itself, whose trees a
-        refiner begins with; trees of the input are not used else.
-    RETURNS (int): Number of Docs.
-    RAISES (ValueError): for an unknown suffix or bad input, and for .amr from a pipeline that gives none; the
-        output is left as it was then.
+    A "text" of .jsonl input is a document; its other keys go to the output. The pipeline is given words and
+    tags of .conllu input, and words of .amr input. Sentences of .amr output keep the ids of the input ("id"
+    in .jsonl). A sentence without an id gets the name of the input and a number.
+
+    Returns the number of Docs.
+    Raises ValueError if a suffix is unknown, if the input is malformed, or if a pipeline without AMRs is to
+        write .amr. The output then stays as it was.
     """
     in_suffix = check_suffix(input_, tuple(_READERS))
     out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, (*_WRITERS, AMR_SUFFIX))
@@ -192,7 +187,14 @@ def _write_spacy(results: Iterable[Result], path: Path) -> int:
 
 
 def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Sequence[str]) -> int:
-    """Write AMRs. name: Of a sentence without an id, before its number. pipe_names: For an error."""
+    """Write AMRs.
+
+    results: Annotated Docs.
+    path: File to write.
+    name: Prefix of the id that sentences without an id get.
+    pipe_names: Names of the pipeline's components, for error messages.
+    Returns the number of Docs.
+    """
     n_docs = 0
 
     def amrs() -> Iterator[tuple[dict[str, str], str]]:
@@ -217,14 +219,14 @@ def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Seq
 
 
 def _sentence_ids(doc: Doc, record: dict[str, Any], n: int) -> list[str]:
-    """The ids that the input gives the n sentences of a Doc, "" where it gives none."""
+    """Return the ids of a Doc's n sentences in the input, "" if a sentence has no id."""
     ids = get_amr_ids(doc) or [sentence.comment("sent_id") or "" for sentence in source_sentences(doc)]
     if len(ids) == n:
         return ids
-    of_doc = record.get("id")
-    if not isinstance(of_doc, str | int) or of_doc == "":
+    doc_id = record.get("id")
+    if not isinstance(doc_id, str | int) or doc_id == "":
         return [""] * n
-    return [str(of_doc)] if n == 1 else [f"{of_doc}.{number}" for number in range(1, n + 1)]
+    return [str(doc_id)] if n == 1 else [f"{doc_id}.{number}" for number in range(1, n + 1)]
 
 
 _READERS: dict[str, Callable[[Path, Language], Iterator[Task]]] = {
