@@ -240,7 +240,6 @@ class Errors(metaclass=_TextsWithCodes):
     E405 = "The model is not initialised. Call nlp.initialize(get_examples), or load a trained pipeline."
     E406 = "Can't read the saved weights: {error}. Expected the complete file that was saved."
     E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
-    E408 = "tag_attr is {tag_attr!r}. Expected None, 'POS' or 'TAG'."
     E409 = "{setting} is {value}. Expected a number {expected}."
     E410 = "The scores are not numbers (NaN), so training has diverged. Try a lower learning rate."
     E411 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."

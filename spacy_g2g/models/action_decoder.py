@@ -7,8 +7,7 @@ the actions do: a transition system is what says which are valid, where words ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,66 +20,16 @@ from ..layers.decoder import StateDecoder
 from ..layers.decoder_cache import Cache
 from ..layers.dropout import Dropout
 from ..layers.encoder import EncoderConfig, EncoderLayer
-from ..layers.state_attention import HEAD_VIEWS, Positions
+from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import ActionMachines, Beam, Choices, Found, Sequences
-from .settings import check_counts
+from .settings import ActionSettings
 
-#: What a head can be tied to, by its place in ``state_heads``.
-StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
 #: Hypotheses that are decoded together, by device.
 MAX_HYPOTHESES = {"cpu": 512, "cuda": 4096}
 #: Sentences that are finished go when they are more than this share of a batch.
 FINISHED_SHARE = 0.25
 AnyActionMachines = TypeVar("AnyActionMachines", bound=ActionMachines)
-
-
-@dataclass(frozen=True)
-class ActionSettings:
-    """Sizes and settings of an ``ActionTransformer``; raises ValueError for what makes none.
-
-    state_heads: what the first heads of cross-attention are tied to, keys of
-    ``layers.state_attention.HEAD_VIEWS``. state_positions: tied heads know the places of words in stack and
-    buffer. n_encoder_layers, n_layers: of the encoder and of the decoder.
-    width, n_heads, hidden_width: of both; hidden_width is that of feed-forward networks.
-    dropout: rate on all vectors.
-    label_smoothing: the share of each step's probability that is spread over its valid actions.
-    beam_width: hypotheses of a sentence in decoding; 1 is greedy.
-    """
-
-    state_heads: tuple[str, ...]
-    state_positions: bool
-    n_encoder_layers: int
-    n_layers: int
-    width: int
-    n_heads: int
-    hidden_width: int
-    dropout: float
-    label_smoothing: float
-    beam_width: int
-
-    def __post_init__(self) -> None:
-        check_counts(
-            n_encoder_layers=self.n_encoder_layers,
-            n_layers=self.n_layers,
-            width=self.width,
-            n_heads=self.n_heads,
-            hidden_width=self.hidden_width,
-            beam_width=self.beam_width,
-        )
-        for setting in ("dropout", "label_smoothing"):
-            share = getattr(self, setting)
-            if not 0.0 <= share < 1.0:
-                raise ValueError(
-                    Errors.E409.format(setting=setting, value=share, expected="from 0 to below 1")
-                )
-        if self.width % self.n_heads:
-            raise ValueError(Errors.E204.format(width=self.width, n_heads=self.n_heads))
-        unknown = [head for head in self.state_heads if head not in HEAD_VIEWS]
-        if unknown:
-            raise ValueError(Errors.E417.format(unknown=unknown, choices=list(HEAD_VIEWS)))
-        if len(self.state_heads) > self.n_heads:
-            raise ValueError(Errors.E418.format(heads=list(self.state_heads), n_heads=self.n_heads))
 
 
 class ActionTransformer(nn.Module):
@@ -107,7 +56,7 @@ class ActionTransformer(nn.Module):
             width=settings.width,
             embedding_width=settings.width,
             n_layers=settings.n_encoder_layers,
-            n_attention_heads=settings.n_heads,
+            n_attention_heads=settings.n_attention_heads,
             hidden_width=settings.hidden_width,
             activation="relu",
             layer_norm_eps=1e-5,
@@ -118,7 +67,7 @@ class ActionTransformer(nn.Module):
         self.decoder = StateDecoder(
             n_actions,
             width=settings.width,
-            n_heads=settings.n_heads,
+            n_heads=settings.n_attention_heads,
             hidden_width=settings.hidden_width,
             n_layers=settings.n_layers,
             views=settings.state_heads,

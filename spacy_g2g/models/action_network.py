@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from ..arrays import IntArray
-from .action_decoder import ActionSettings, ActionTransformer
+from .action_decoder import ActionTransformer
 from .network import ROOT_RANGE, Network, NetworkSpec
+from .settings import ActionSettings
 from .wordpieces import PieceBatch
 
 #: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.
@@ -22,7 +23,6 @@ class ActionNetwork(Network):
     ROOT has a vector of its own, before those of the words; the encoder does not read it.
 
     n_actions, groups: as of ``ActionTransformer``.
-    train_encoder: train a checkpoint's weights, too; an encoder from scratch is trained in any case.
     """
 
     def __init__(
@@ -31,14 +31,12 @@ class ActionNetwork(Network):
         settings: ActionSettings,
         n_actions: int,
         groups: IntArray | None = None,
-        *,
-        train_encoder: bool,
     ) -> None:
         super().__init__(spec)
         if spec.encoder is not None:
             self.root = nn.Parameter(torch.empty(spec.width))
             nn.init.normal_(self.root, std=ROOT_RANGE)
-        self.is_frozen = spec.encoder is not None and spec.pretrained and not train_encoder
+        self.is_frozen = spec.encoder is not None and spec.pretrained and not settings.train_encoder
         if self.is_frozen:
             self.encoder.requires_grad_(False)
         self.parser = ActionTransformer(spec.width, n_actions, settings, groups)

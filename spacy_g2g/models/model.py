@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -13,24 +14,20 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
+from .settings import Settings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
-from .types import Sentence, Start, WordVectorModel
+from .types import Sentence, Start
 
 _FIRST_PROCESS = os.getpid()
 
 
 def make_model(
     name: str,
-    network: type[Network],
-    settings: dict[str, Any],
-    tok2vec: WordVectorModel | None = None,
+    network: Callable[..., Network],
+    settings: Settings,
     *,
-    tag_attr: str | None,
-    encoder_rate_factor: float,
-    rate_factor: float,
-    mixed_precision: bool,
     learn: Learn | None = None,
     output_kind: str = "trees",
 ) -> Model[Any, Any]:
@@ -40,25 +37,23 @@ def make_model(
     component, which has the Docs, calls ``tok2vec``. ``[training] dropout`` sets the encoder's dropout.
 
     name: Name of the architecture.
-    network: Class of the network.
-    settings: Arguments of that class beside the specification.
-    tok2vec: Layer that gives the words' vectors; None for a network with an encoder of its own.
-    tag_attr: Token attribute that the sentences' tags come from; None for a network that reads no tags.
-    encoder_rate_factor: Learning rate of pretrained parameters as a multiple of that of the others.
-    rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
-    mixed_precision: Compute in bfloat16 on CUDA.
+    network: Class of the network, which takes a specification and the settings.
+    settings: Settings of the architecture.
     learn: Learns what the network must know of the training sentences; None for nothing.
     output_kind: What the model builds, "trees" or "amrs".
     """
+    tok2vec = None
+    if isinstance(settings, VectorSettings):
+        tok2vec, settings = settings.tok2vec, replace(settings, tok2vec=None)
     shim = G2GShim(
-        partial(network, **settings),
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
+        partial(network, settings=settings),
+        encoder_rate_factor=settings.encoder_rate_factor,
+        rate_factor=settings.rate_factor,
+        mixed_precision=settings.mixed_precision,
     )
     attrs: dict[str, Any] = {
         "dropout_rate": 0.0,
-        "tag_attr": tag_attr,
+        "tag_attr": settings.tag_attr if isinstance(settings, TagSettings) else None,
         "output_kind": output_kind,
         "built_for": None,
         "resize_output": resize_output,

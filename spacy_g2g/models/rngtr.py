@@ -7,8 +7,8 @@ Parsing with Iterative Refinement".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,53 +20,36 @@ from ..layers.attention import Edges
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import check_counts
-from .syntr import Graphs, SynTr, check_settings
+from .settings import COUNT, BiaffineSettings, builder, setting
+from .syntr import Graphs, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 
-def build_rngtr(
-    iterations: int = 3,
-    stop: bool = True,
-    graph_input: bool = True,
-    tag_attr: Literal["POS", "TAG"] | None = None,
-    arc_width: int = 500,
-    label_width: int = 100,
-    dropout: float = 0.33,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-) -> ParserModel:
-    """Registered as ``spacy_g2g.RNGTr.v1``: refines a graph, or parses from none, in a few encoder passes.
+@dataclass(frozen=True, kw_only=True)
+class RNGTrSettings(BiaffineSettings):
+    """Settings of RNGTr."""
 
-    tag_attr, arc_width, label_width, dropout: as of ``spacy_g2g.SynTr.v1``.
-    encoder_rate_factor, rate_factor, mixed_precision: as of ``spacy_g2g.SynTr.v1``.
-    iterations: passes at most, T; the paper has 3 after a parser and 4 from empty graphs.
-    stop: a sentence whose graph a pass leaves as it was is finished.
-    graph_input: False cuts the graph off, to measure what it is worth.
-    Raises ValueError for values out of range.
-    """
-    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor)
-    check_counts(iterations=iterations)
-    settings = {
-        "iterations": iterations,
-        "stop": stop,
-        "graph_input": graph_input,
-        "arc_width": arc_width,
-        "label_width": label_width,
-        "dropout": dropout,
-    }
-    return make_model(
-        "rngtr",
-        RNGTr,
-        settings,
-        tag_attr=tag_attr,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-        learn=learn_initial_labels,
+    iterations: int = setting(
+        3,
+        "Largest number of encoder passes, T in the paper, which has 3 after another parser and 4 from empty "
+        "graphs.",
+        COUNT,
     )
+    stop: bool = setting(True, "Finish a sentence as soon as a pass leaves its graph unchanged.")
+    graph_input: bool = setting(
+        True,
+        "Give the graph of each pass to the next. Only measurements of its effect set this to false.",
+    )
+
+
+@builder(RNGTrSettings)
+def build_rngtr(settings: RNGTrSettings) -> ParserModel:
+    """Build RNGTr, which refines a given graph, or parses from an empty one, in a few encoder passes.
+
+    Registered as ``spacy_g2g.RNGTr.v1``.
+    """
+    return make_model("rngtr", RNGTr, settings, learn=learn_initial_labels)
 
 
 def learn_initial_labels(
@@ -89,28 +72,13 @@ class RNGTr(SynTr):
     of all passes make one step of the optimizer. The published code makes a step after each pass.
     """
 
-    def __init__(
-        self,
-        spec: NetworkSpec,
-        *,
-        iterations: int,
-        stop: bool,
-        graph_input: bool,
-        arc_width: int,
-        label_width: int,
-        dropout: float,
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
         self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
-        super().__init__(
-            spec,
-            arc_width=arc_width,
-            label_width=label_width,
-            dropout=dropout,
-            n_relations=count_relations(self.n_labels) if graph_input else 0,
-        )
-        self.iterations = iterations
-        self.stop = stop
-        self.graph_input = graph_input
+        n_relations = count_relations(self.n_labels) if settings.graph_input else 0
+        super().__init__(spec, settings, n_relations=n_relations)
+        self.iterations = settings.iterations
+        self.stop = settings.stop
+        self.graph_input = settings.graph_input
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels, whose relations begin as those of "any other label"."""

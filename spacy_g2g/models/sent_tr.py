@@ -7,9 +7,8 @@ section 4.2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 import torch
@@ -22,63 +21,31 @@ from ..parsing.state import B1, S1, S2, States
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .model import make_model
 from .network import NetworkSpec
-from .settings import check_counts, check_shared_settings
+from .settings import COUNT, TransitionSettings, builder, setting
 from .start import learn_rare_words
-from .transitions import Reader, TransitionNetwork, TransitionSettings
+from .transitions import Reader, TransitionNetwork
 from .types import ParserModel
 from .wordpieces import PieceBatch
 
 
-def build_sent_tr(
-    graph_input: bool = True,
-    swap: bool = True,
-    refresh_every: int = 1,
-    states_per_sentence: int | None = 4,
-    beam_width: int = 1,
-    tag_attr: Literal["POS", "TAG"] | None = None,
-    hidden_width: int = 200,
-    dropout: float = 0.05,
-    unknown_share: float = 0.05,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-) -> ParserModel:
-    """Registered as ``spacy_g2g.SentTr.v1``: SentTr, and with graph input SentTr+G2GTr.
+@dataclass(frozen=True, kw_only=True)
+class SentTrSettings(TransitionSettings):
+    """Settings of SentTr."""
 
-    graph_input: encode the sentence again, with the partial tree, when that has got an arc.
-    swap: whether there is the action SWAP; without it trees are projective.
-    refresh_every: encode again after that many arcs.
-    states_per_sentence: with graph input, partial trees of a sentence that are sampled for an update, each
-        an encoder pass; None for all, which takes memory for all of them at once.
-    beam_width: hypotheses in decoding; 1 is greedy.
-    tag_attr: the token attribute whose embedding is added to the words' pieces; None for none.
-    hidden_width, dropout: of the classifiers (the encoder's dropout is ``[training] dropout``).
-    unknown_share: from scratch, the share of the distinct training words, the rarest, that are read as
-        unknown in training.
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
-    rate_factor: the learning rate of the others as a multiple of the optimizer's rate.
-    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
-    Raises ValueError for values out of range.
+    graph_input: bool = setting(
+        True, "Encode the sentence again, together with the partial tree, when the tree has new arcs."
+    )
+    refresh_every: int = setting(1, "Number of new arcs after which the sentence is encoded again.", COUNT)
+
+
+@builder(SentTrSettings)
+def build_sent_tr(settings: SentTrSettings) -> ParserModel:
+    """Build SentTr, a transition-based parser that encodes the sentence; with graph input SentTr+G2GTr.
+
+    Registered as ``spacy_g2g.SentTr.v1``.
     """
-    check_shared_settings(
-        tag_attr,
-        dropout=dropout,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        unknown_share=unknown_share,
-    )
-    check_counts(refresh_every=refresh_every)
-    settings = TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout)
-    return make_model(
-        "sent_tr",
-        SentTr,
-        {"settings": settings, "graph_input": graph_input, "refresh_every": refresh_every},
-        tag_attr=tag_attr,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-        learn=partial(learn_rare_words, share=unknown_share),
-    )
+    learn = partial(learn_rare_words, share=settings.unknown_share)
+    return make_model("sent_tr", SentTr, settings, learn=learn)
 
 
 class SentTr(TransitionNetwork):
@@ -86,21 +53,19 @@ class SentTr(TransitionNetwork):
 
     graph_parameters = (*TransitionNetwork.graph_parameters, "label_embeddings.*")
 
-    def __init__(
-        self, spec: NetworkSpec, settings: TransitionSettings, *, graph_input: bool, refresh_every: int
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: SentTrSettings) -> None:
         super().__init__(
             spec,
             settings,
             exist_slots=(S2, S1, B1),
             relation_slots=(S2, S1),
-            n_relations=N_UNLABELLED if graph_input else 0,
+            n_relations=N_UNLABELLED if settings.graph_input else 0,
         )
-        self.graph_input = graph_input
-        self.refresh_every = refresh_every
+        self.graph_input = settings.graph_input
+        self.refresh_every = settings.refresh_every
         self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=spec.own_encoder.initializer_range)
-        if graph_input:
+        if self.graph_input:
             self.label_embeddings = LabelEmbeddings(spec.n_labels, spec.own_encoder.embedding_width)
 
     def resize_labels(self, n_labels: int) -> None:

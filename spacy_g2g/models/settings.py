@@ -1,37 +1,264 @@
-"""Checks of the settings that architectures share."""
+"""Settings of the architectures. Each setting has its default, its description and its check in one place.
+
+The settings of an architecture are a dataclass, and its network takes an object of that class. ``builder``
+makes the function for the registry, to which a config gives the settings one by one.
+"""
 
 from __future__ import annotations
 
+import inspect
+import math
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field, fields
+from functools import update_wrapper
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
 from ..errors import Errors
+from .types import WordVectorModel
+
+#: What a head of cross-attention can be tied to.
+StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
 
 
-def check_shared_settings(
-    tag_attr: str | None,
-    *,
-    dropout: float,
-    encoder_rate_factor: float,
-    rate_factor: float = 1.0,
-    unknown_share: float = 0.0,
-) -> None:
-    """Raise ValueError for a tag attribute that there is not, and for numbers out of range."""
-    if tag_attr not in (None, "POS", "TAG"):
-        raise ValueError(Errors.E408.format(tag_attr=tag_attr))
-    for setting, share in {"dropout": dropout, "unknown_share": unknown_share}.items():
-        if not 0.0 <= share < 1.0:
-            raise ValueError(Errors.E409.format(setting=setting, value=share, expected="from 0 to below 1"))
-    for setting, factor in {"encoder_rate_factor": encoder_rate_factor, "rate_factor": rate_factor}.items():
-        if factor <= 0.0:
-            raise ValueError(Errors.E409.format(setting=setting, value=factor, expected="above 0"))
+@dataclass(frozen=True)
+class Range:
+    """Numbers that a setting may have.
+
+    expected: Words for them in an error, after "a number".
+    contains: Returns whether a number is one of them.
+    """
+
+    expected: str
+    contains: Callable[[float], bool]
 
 
-def check_counts(**counts: int) -> None:
-    """Raise ValueError for a setting below 1."""
-    for setting, count in counts.items():
-        if count < 1:
-            raise ValueError(Errors.E409.format(setting=setting, value=count, expected="of 1 or more"))
+COUNT = Range("of 1 or more", lambda value: value >= 1)
+FROM_ZERO = Range("of 0 or more", lambda value: 0 <= value < math.inf)
+SHARE = Range("from 0 to below 1", lambda value: 0 <= value < 1)
+FACTOR = Range("above 0", lambda value: value > 0)
 
 
-def check_choice(setting: str, value: object, choices: tuple[object, ...]) -> None:
-    """Raise ValueError for a value that is not one of the choices."""
-    if value not in choices:
-        raise ValueError(Errors.E412.format(setting=setting, value=value, choices=choices))
+def setting(default: Any, description: str, allowed: Range | None = None) -> Any:
+    """Return a field of a class of settings.
+
+    default: Default value.
+    description: Sentences for the page of settings. None is null there, as in a config.
+    allowed: Numbers that the setting may have; None for a setting that is no number.
+    """
+    metadata = {"default": default, "description": description, "allowed": allowed}
+    return field(default_factory=lambda: copy(default), metadata=metadata)
+
+
+def with_default(settings: type[Settings], name: str, default: Any) -> Any:
+    """Return the field of a class of settings with another default."""
+    known = settings.__dataclass_fields__[name].metadata
+    return setting(default, known["description"], known["allowed"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of all architectures."""
+
+    encoder_rate_factor: float = setting(
+        0.1,
+        "Learning rate of weights from a checkpoint or a trained pipeline, as a multiple of the rate of the "
+        "other weights.",
+        FACTOR,
+    )
+    rate_factor: float = setting(
+        1.0,
+        "Learning rate of the other weights, as a multiple of the optimizer's rate. An encoder that the "
+        "pipeline shares has the optimizer's rate.",
+        FACTOR,
+    )
+    mixed_precision: bool = setting(
+        True, "Compute in bfloat16 on a GPU. The CPU always computes in 32-bit floats."
+    )
+
+    def __post_init__(self) -> None:
+        for name, hint, metadata in describe(type(self)):
+            value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
+            if choices and value not in choices:
+                raise ValueError(Errors.E412.format(setting=name, value=value, choices=choices))
+            if allowed and value is not None and not allowed.contains(value):
+                raise ValueError(Errors.E409.format(setting=name, value=value, expected=allowed.expected))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TagSettings(Settings):
+    """Settings of architectures that can read tags."""
+
+    tag_attr: Literal["POS", "TAG"] | None = setting(
+        None,
+        "Token attribute whose embedding is added to the embeddings of the word's pieces; null for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSettings(Settings):
+    """Settings of architectures that can read word vectors in place of pieces."""
+
+    tok2vec: WordVectorModel | None = setting(
+        None,
+        "Layer that gives the words' vectors, such as a listener to the pipeline's `transformer`; null for a "
+        "parser with an encoder of its own.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwapSettings(Settings):
+    """Settings of architectures on the arc-standard system."""
+
+    swap: bool = setting(True, "Use the action SWAP. Without it all trees are projective.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamSettings(Settings):
+    """Settings of architectures that search with a beam."""
+
+    beam_width: int = setting(
+        1, "Number of hypotheses that are kept while a sentence is parsed; 1 is greedy.", COUNT
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiaffineSettings(TagSettings):
+    """Settings of graph-based parsers."""
+
+    arc_width: int = setting(500, "Width of the head and dependent vectors that arcs are scored with.", COUNT)
+    label_width: int = setting(
+        100, "Width of the head and dependent vectors that labels are scored with.", COUNT
+    )
+    dropout: float = setting(
+        0.33,
+        "Dropout rate of the vectors that arcs and labels are scored with. `[training] dropout` is the rate "
+        "of the encoder.",
+        SHARE,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransitionSettings(BeamSettings, SwapSettings, TagSettings):
+    """Settings of transition-based parsers with classifiers."""
+
+    states_per_sentence: int | None = setting(
+        4,
+        "Number of encoder passes that are sampled from a sentence for each update. A pass reads a partial "
+        "tree in SentTr with graph input, and a parser state in StateTr. null takes all of them, which needs "
+        "more memory.",
+        COUNT,
+    )
+    hidden_width: int = setting(200, "Width of the hidden layer of the classifiers.", COUNT)
+    dropout: float = setting(
+        0.05, "Dropout rate of the classifiers. `[training] dropout` is the rate of the encoder.", SHARE
+    )
+    unknown_share: float = setting(
+        0.05,
+        "Share of the distinct training words, the rarest, that are read as unknown in training. It applies "
+        "only to an encoder trained from scratch.",
+        SHARE,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionSettings(BeamSettings, VectorSettings):
+    """Settings of stack-Transformers."""
+
+    state_heads: list[StateHead] = setting(
+        ["buffer", "stack"],
+        'Words that each of the first heads of cross-attention sees: "stack" or "buffer" for all words '
+        'there, "stack_top2" or "buffer_top2" for the first two words there. The other heads see all words.',
+    )
+    state_positions: bool = setting(
+        False, "Tell the heads of `state_heads` how deep in the stack or buffer each word is."
+    )
+    n_encoder_layers: int = setting(
+        6, "Number of layers of the Transformer encoder that reads the words' vectors.", COUNT
+    )
+    n_layers: int = setting(6, "Number of layers of the Transformer decoder.", COUNT)
+    width: int = setting(
+        256, "Width of the Transformer encoder and decoder, a multiple of `n_attention_heads`.", COUNT
+    )
+    n_attention_heads: int = setting(
+        4, "Number of attention heads in each layer of the Transformer encoder and decoder.", COUNT
+    )
+    hidden_width: int = setting(
+        512, "Hidden width of the feed-forward networks in the Transformer encoder and decoder.", COUNT
+    )
+    dropout: float = setting(
+        0.3,
+        "Dropout rate of the Transformer encoder and decoder. `[training] dropout` is the rate of a trained "
+        "encoder of pieces.",
+        SHARE,
+    )
+    label_smoothing: float = setting(
+        0.01, "Share of the probability of each step that is spread over its valid actions.", SHARE
+    )
+    beam_width: int = with_default(BeamSettings, "beam_width", 10)
+    train_encoder: bool = setting(
+        False,
+        "Train the weights of a checkpoint, too. Without this, the vectors of the training words are kept in "
+        "memory: 4 bytes a number, of up to a million words. An encoder from scratch is always trained.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width % self.n_attention_heads:
+            raise ValueError(Errors.E204.format(width=self.width, n_heads=self.n_attention_heads))
+        unknown = [head for head in self.state_heads if head not in get_args(StateHead)]
+        if unknown:
+            raise ValueError(Errors.E417.format(unknown=unknown, choices=list(get_args(StateHead))))
+        if len(self.state_heads) > self.n_attention_heads:
+            raise ValueError(Errors.E418.format(heads=list(self.state_heads), n_heads=self.n_attention_heads))
+
+
+def describe(settings: type[Settings]) -> tuple[tuple[str, Any, Any], ...]:
+    """Return the name, type and metadata of each setting of a class, its own settings first."""
+    hints = get_type_hints(settings)
+    metadata = {f.name: f.metadata for f in fields(settings)}
+    names = dict.fromkeys(name for base in settings.__mro__ for name in inspect.get_annotations(base))
+    return tuple((name, hints[name], metadata[name]) for name in names)
+
+
+def _choices(hint: Any) -> tuple[object, ...]:
+    """Return the values of a literal type, with None if that is allowed; nothing for another type."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    choices = [choice for member in members if get_origin(member) is Literal for choice in get_args(member)]
+    return (*choices, *([None] if choices and NoneType in members else ()))
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
+Built = TypeVar("Built")
+
+
+def builder(
+    settings: type[AnySettings],
+) -> Callable[[Callable[[AnySettings], Built]], Callable[..., Built]]:
+    """Return a decorator for a function that builds a model from settings.
+
+    The decorated function takes each setting by name, as a config gives them. Its signature and its docstring
+    come from the class, so that the registry checks types and fills in defaults as for any other function.
+
+    settings: Class of the settings.
+    """
+
+    def decorate(build: Callable[[AnySettings], Built]) -> Callable[..., Built]:
+        def build_from_settings(**given: Any) -> Built:
+            return build(settings(**given))
+
+        function: Any = update_wrapper(build_from_settings, build)
+        returned = get_type_hints(build)["return"]
+        parameters = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=data["default"], annotation=hint)
+            for name, hint, data in describe(settings)
+        ]
+        function.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returned}
+        function.__signature__ = inspect.Signature(parameters, return_annotation=returned)
+        texts = [f"{name}: {data['description']}" for name, _, data in describe(settings)]
+        raises = "Raises ValueError for values out of range."
+        function.__doc__ = "\n".join([inspect.getdoc(build) or "", "", *texts, raises])
+        return build_from_settings
+
+    return decorate

@@ -7,13 +7,13 @@ Stack-Transformers".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from torch import Tensor
 
 from ..arrays import BoolArray, IntArray
-from ..errors import Errors
 from ..parsing import oracle
 from ..parsing.arc_actions import ArcActions, ArcMachines, state_positions
 from ..parsing.arc_standard import NO_ACTION
@@ -21,91 +21,35 @@ from ..parsing.replay import replay, take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
 from ..parsing.tree import ROOT_LABEL
-from .action_decoder import ActionSettings, StateHead, chunks
+from .action_decoder import chunks
 from .action_network import ActionNetwork
 from .model import make_model
 from .network import NetworkSpec
-from .settings import check_shared_settings
+from .settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
 from .start import learn_frequent_words
-from .types import Parse, ParserModel, Tree, WordVectorModel, pad_trees
+from .types import Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
-DEFAULT_HEADS: list[StateHead] = ["buffer", "stack"]
+
+@dataclass(frozen=True, kw_only=True)
+class StackTransformerSettings(ActionSettings, SwapSettings):
+    """Settings of the stack-Transformer on the arc-standard system."""
+
+    shift_labels: int = setting(
+        0, "Number of the most frequent words that have a SHIFT action of their own.", FROM_ZERO
+    )
 
 
-def build_stack_transformer(
-    state_heads: list[StateHead] = DEFAULT_HEADS,
-    state_positions: bool = False,
-    shift_labels: int = 0,
-    swap: bool = True,
-    n_encoder_layers: int = 6,
-    n_layers: int = 6,
-    width: int = 256,
-    n_attention_heads: int = 4,
-    hidden_width: int = 512,
-    dropout: float = 0.3,
-    label_smoothing: float = 0.01,
-    beam_width: int = 10,
-    train_encoder: bool = False,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-    tok2vec: WordVectorModel | None = None,
-) -> ParserModel:
-    """Registered as ``spacy_g2g.StackTransformer.v1``: sequences of actions that see the parser state.
+@builder(StackTransformerSettings)
+def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
+    """Build a stack-Transformer, which predicts the sequence of actions and sees the parser state.
 
     The defaults are those of variant c; docs/transition-parsers.md has the values of all variants.
 
-    state_heads: what the first heads of cross-attention see in every layer: "stack", "buffer", or
-        "stack_top2", "buffer_top2", the two words where the parser works; the other heads see all words.
-    state_positions: tied heads know how deep in stack or buffer a word is.
-    shift_labels: SHIFT says which word it shifts where that is one of so many, the most frequent ones.
-    swap: whether there is the action SWAP; without it trees are projective.
-    n_encoder_layers: of the encoder that reads the words' vectors.
-    n_layers: of the decoder.
-    width, n_attention_heads, hidden_width: of both; the last of their feed-forward networks.
-    dropout: of both (that of a trained encoder of words is ``[training] dropout``).
-    label_smoothing: the share of a step's probability that is spread over its valid actions.
-    beam_width: hypotheses in decoding; 1 is greedy.
-    train_encoder: train a checkpoint's weights, too. Without it the vectors of training words are kept in
-        memory (4 bytes a number, of up to a million words). An encoder from scratch is trained in any case.
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
-    rate_factor: the learning rate of the others as a multiple of the optimizer's rate.
-    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
-    tok2vec: a layer that gives the words' vectors, in place of an encoder of the parser's own, such as a
-        listener to the ``transformer`` or ``tok2vec`` of the pipeline; None for none.
-    Raises ValueError for values out of range.
+    Registered as ``spacy_g2g.StackTransformer.v1``.
     """
-    check_shared_settings(
-        None, dropout=dropout, encoder_rate_factor=encoder_rate_factor, rate_factor=rate_factor
-    )
-    if shift_labels < 0:
-        raise ValueError(
-            Errors.E409.format(setting="shift_labels", value=shift_labels, expected="of 0 or more")
-        )
-    settings = ActionSettings(
-        state_heads=tuple(state_heads),
-        state_positions=state_positions,
-        n_encoder_layers=n_encoder_layers,
-        n_layers=n_layers,
-        width=width,
-        n_heads=n_attention_heads,
-        hidden_width=hidden_width,
-        dropout=dropout,
-        label_smoothing=label_smoothing,
-        beam_width=beam_width,
-    )
-    return make_model(
-        "stack_transformer",
-        StackTransformer,
-        {"settings": settings, "swap": swap, "train_encoder": train_encoder},
-        tok2vec,
-        tag_attr=None,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-        learn=partial(learn_frequent_words, n=shift_labels),
-    )
+    learn = partial(learn_frequent_words, n=settings.shift_labels)
+    return make_model("stack_transformer", StackTransformer, settings, learn=learn)
 
 
 class StackTransformer(ActionNetwork):
@@ -113,12 +57,10 @@ class StackTransformer(ActionNetwork):
 
     scorer_facts = ("frequent_words",)
 
-    def __init__(
-        self, spec: NetworkSpec, settings: ActionSettings, *, swap: bool, train_encoder: bool
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
         table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
-        super().__init__(spec, settings, len(table), table.types, train_encoder=train_encoder)
-        self.swap = swap
+        super().__init__(spec, settings, len(table), table.types)
+        self.swap = settings.swap
         self.actions = table
         self._shift_ids = {word: i for i, word in enumerate(spec.facts["frequent_words"], start=1)}
 

@@ -7,6 +7,7 @@ section 4.1, and the first version of that paper (2019). Their systems are value
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -25,9 +26,9 @@ from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_o
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
 from .model import make_model
 from .network import NetworkSpec
-from .settings import check_choice, check_counts, check_shared_settings
+from .settings import COUNT, TransitionSettings, builder, setting
 from .start import learn_rare_words
-from .transitions import Reader, TransitionNetwork, TransitionSettings
+from .transitions import Reader, TransitionNetwork
 from .types import Fit, ParserModel
 from .wordpieces import PieceBatch
 
@@ -37,73 +38,47 @@ Pieces = Literal["first", "mean"]
 N_HISTORY_LAYERS = 2
 
 
-def build_state_tr(
-    graph_input: bool = True,
-    composition: bool = False,
-    history: HistoryInput | None = "labels",
-    output: Output = "tokens",
-    reads_buffer: bool = True,
-    pieces: Pieces = "first",
-    swap: bool = True,
-    states_per_sentence: int | None = 4,
-    beam_width: int = 1,
-    tag_attr: Literal["POS", "TAG"] | None = None,
-    hidden_width: int = 200,
-    history_width: int = 100,
-    dropout: float = 0.05,
-    unknown_share: float = 0.05,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-) -> ParserModel:
-    """Registered as ``spacy_g2g.StateTr.v1``: the encoder reads stack and buffer, with graph input all words.
+@dataclass(frozen=True, kw_only=True)
+class StateTrSettings(TransitionSettings):
+    """Settings of StateTr."""
+
+    graph_input: bool = setting(
+        True,
+        "Read the partial tree, as relations and label embeddings, and the words that have left stack and "
+        "buffer.",
+    )
+    composition: bool = setting(
+        False, "Combine each word of the stack with its dependents before the state is encoded."
+    )
+    history: HistoryInput | None = setting(
+        "labels",
+        'Read past actions with an LSTM: "actions" alone, or actions with the "labels" of their arcs; null '
+        "for no LSTM.",
+    )
+    history_width: int = setting(100, "Width of the LSTM over past actions.", COUNT)
+    output: Output = setting(
+        "tokens",
+        'Vectors that the classifiers read: the "tokens" at the top of the stack, or "cls".',
+    )
+    reads_buffer: bool = setting(
+        True,
+        'Let the classifier of actions read the front of the buffer. It has no effect with output "cls".',
+    )
+    pieces: Pieces = setting(
+        "first", 'Embedding of a word: that of its "first" piece, or the "mean" over its pieces.'
+    )
+
+
+@builder(StateTrSettings)
+def build_state_tr(settings: StateTrSettings) -> ParserModel:
+    """Build StateTr, a transition-based parser that encodes the parser state.
 
     The defaults are those of StateTr+G2GTr; docs/transition-parsers.md has the values of all systems.
 
-    graph_input: read the deleted words, too, and the partial tree, as relations and label embeddings.
-    composition: words of the stack take in their dependents before they are encoded.
-    history: an LSTM over past "actions", or over actions with their "labels"; None for none.
-    output: what the classifiers read, the "tokens" of the top of the stack, or "cls".
-    reads_buffer: Exist reads the front of the buffer, too; with "cls" it says nothing.
-    pieces: a word is the embedding of its "first" piece, or the "mean" over its pieces.
-    states_per_sentence: states of a sentence that are sampled for an update, each an encoder pass; None for
-        all, which takes memory for all of them at once.
-    history_width: of the LSTM.
-    swap, beam_width, tag_attr, hidden_width, dropout, unknown_share: as of ``spacy_g2g.SentTr.v1``.
-    encoder_rate_factor, rate_factor, mixed_precision: as of ``spacy_g2g.SentTr.v1``.
-    Raises ValueError for values out of range.
+    Registered as ``spacy_g2g.StateTr.v1``.
     """
-    check_shared_settings(
-        tag_attr,
-        dropout=dropout,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        unknown_share=unknown_share,
-    )
-    check_counts(history_width=history_width)
-    check_choice("history", history, ("actions", "labels", None))
-    check_choice("output", output, ("tokens", "cls"))
-    check_choice("pieces", pieces, ("first", "mean"))
-    settings = {
-        "settings": TransitionSettings(swap, states_per_sentence, beam_width, hidden_width, dropout),
-        "graph_input": graph_input,
-        "composition": composition,
-        "history": history,
-        "history_width": history_width,
-        "output": output,
-        "reads_buffer": reads_buffer,
-        "pieces": pieces,
-    }
-    return make_model(
-        "state_tr",
-        StateTr,
-        settings,
-        tag_attr=tag_attr,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-        learn=partial(learn_rare_words, share=unknown_share),
-    )
+    learn = partial(learn_rare_words, share=settings.unknown_share)
+    return make_model("state_tr", StateTr, settings, learn=learn)
 
 
 class StateTr(TransitionNetwork):
@@ -111,32 +86,20 @@ class StateTr(TransitionNetwork):
 
     graph_parameters = (*TransitionNetwork.graph_parameters, "label_embeddings.*")
 
-    def __init__(
-        self,
-        spec: NetworkSpec,
-        settings: TransitionSettings,
-        *,
-        graph_input: bool,
-        composition: bool,
-        history: HistoryInput | None,
-        history_width: int,
-        output: Output,
-        reads_buffer: bool,
-        pieces: Pieces,
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: StateTrSettings) -> None:
         # The vector of CLS takes the first slot.
-        tokens = (S2, S1, B1) if reads_buffer else (S2, S1)
+        tokens = (S2, S1, B1) if settings.reads_buffer else (S2, S1)
         super().__init__(
             spec,
             settings,
-            exist_slots=tokens if output == "tokens" else (S2,),
-            relation_slots=(S2, S1) if output == "tokens" else (S2,),
-            n_relations=N_UNLABELLED if graph_input else 0,
-            history_width=history_width if history else 0,
+            exist_slots=tokens if settings.output == "tokens" else (S2,),
+            relation_slots=(S2, S1) if settings.output == "tokens" else (S2,),
+            n_relations=N_UNLABELLED if settings.graph_input else 0,
+            history_width=settings.history_width if settings.history else 0,
         )
-        self.graph_input = graph_input
-        self.output = output
-        self.pieces = pieces
+        self.graph_input = settings.graph_input
+        self.output = settings.output
+        self.pieces = settings.pieces
         width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
         self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=std)
@@ -144,12 +107,13 @@ class StateTr(TransitionNetwork):
         self.has_segments = spec.own_encoder.n_segments > 1
         self.segments = nn.Embedding(N_SEGMENTS, width)
         nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
-        self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if graph_input else None
-        self.composition = Composition(width, spec.n_labels) if composition else None
+        self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if settings.graph_input else None
+        self.composition = Composition(width, spec.n_labels) if settings.composition else None
         self.history = None
-        if history:
-            n_labels = spec.n_labels if history == "labels" else 0
-            self.history = History(N_ACTIONS, n_labels, width=history_width, n_layers=N_HISTORY_LAYERS)
+        if settings.history:
+            n_labels = spec.n_labels if settings.history == "labels" else 0
+            width = settings.history_width
+            self.history = History(N_ACTIONS, n_labels, width=width, n_layers=N_HISTORY_LAYERS)
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""

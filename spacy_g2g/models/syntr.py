@@ -6,7 +6,8 @@ Mohammadshahi & Henderson 2021 (RNGTr), section 4: the model of one pass from an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,83 +22,41 @@ from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
 from .model import make_model
 from .network import Network, NetworkSpec
-from .settings import check_counts, check_shared_settings
-from .types import Fit, Parse, ParserModel, Tree, WordVectorModel, pad_trees
+from .settings import BiaffineSettings, VectorSettings, builder
+from .types import Fit, Parse, ParserModel, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 
-def build_syntr(
-    tag_attr: Literal["POS", "TAG"] | None = None,
-    arc_width: int = 500,
-    label_width: int = 100,
-    dropout: float = 0.33,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-    tok2vec: WordVectorModel | None = None,
-) -> ParserModel:
-    """Registered as ``spacy_g2g.SynTr.v1``: the graph-based parser of one encoder pass.
+@dataclass(frozen=True, kw_only=True)
+class SynTrSettings(BiaffineSettings, VectorSettings):
+    """Settings of SynTr."""
 
-    tag_attr: the token attribute whose embedding is added to the words' pieces; None for none.
-    arc_width, label_width: of the dependent and head vectors of the biaffine scorers.
-    dropout: rate on those vectors (the encoder's is ``[training] dropout``).
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
-    rate_factor: the learning rate of the others as a multiple of the optimizer's rate. Weights of a shared
-        encoder follow the optimizer.
-    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
-    tok2vec: a layer that gives the words' vectors, in place of an encoder of the parser's own, such as a
-        listener to the ``transformer`` or ``tok2vec`` of the pipeline; None for none.
-    Raises ValueError for values out of range.
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tag_attr is not None and self.tok2vec is not None:
+            raise ValueError(Errors.E415.format(tag_attr=self.tag_attr))
+
+
+@builder(SynTrSettings)
+def build_syntr(settings: SynTrSettings) -> ParserModel:
+    """Build SynTr, a graph-based parser that encodes each sentence once.
+
+    Registered as ``spacy_g2g.SynTr.v1``.
     """
-    check_settings(tag_attr, arc_width, label_width, dropout, encoder_rate_factor, rate_factor)
-    if tag_attr is not None and tok2vec is not None:
-        raise ValueError(Errors.E415.format(tag_attr=tag_attr))
-    return make_model(
-        "syntr",
-        SynTr,
-        {"arc_width": arc_width, "label_width": label_width, "dropout": dropout},
-        tok2vec,
-        tag_attr=tag_attr,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-    )
-
-
-def check_settings(
-    tag_attr: str | None,
-    arc_width: int,
-    label_width: int,
-    dropout: float,
-    encoder_rate_factor: float,
-    rate_factor: float,
-) -> None:
-    """Raise ValueError for values out of range."""
-    check_shared_settings(
-        tag_attr, dropout=dropout, encoder_rate_factor=encoder_rate_factor, rate_factor=rate_factor
-    )
-    check_counts(arc_width=arc_width, label_width=label_width)
+    return make_model("syntr", SynTr, settings)
 
 
 class SynTr(Network):
     """Encoder and biaffine scorers. The scorer has no root label: the root arc has it, and no other."""
 
-    def __init__(
-        self,
-        spec: NetworkSpec,
-        *,
-        arc_width: int,
-        label_width: int,
-        dropout: float,
-        n_relations: int = 0,
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0)
         self.scorer = BiaffineScorer(
             spec.width,
             spec.n_labels - 1,
-            arc_width=arc_width,
-            label_width=label_width,
-            dropout=dropout,
+            arc_width=settings.arc_width,
+            label_width=settings.label_width,
+            dropout=settings.dropout,
         )
 
     def resize_labels(self, n_labels: int) -> None:

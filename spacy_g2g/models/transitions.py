@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -27,34 +26,12 @@ from ..parsing.search import Beam, Choices
 from ..parsing.state import S2, States
 from ..parsing.tree import ROOT_LABEL
 from .network import Network, NetworkSpec
-from .settings import check_counts
+from .settings import TransitionSettings
 from .types import Fit, Parse, Tree, pad_trees
 from .wordpieces import PieceBatch
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
-
-
-@dataclass(frozen=True)
-class TransitionSettings:
-    """Settings of all transition-based parsers.
-
-    swap: whether there is the action SWAP, without which trees are projective.
-    states_per_sentence: how many encoder calls of a sentence are sampled for an update; None for all.
-    beam_width: hypotheses of a sentence in decoding; 1 is greedy.
-    hidden_width, dropout: of the classifiers.
-    """
-
-    swap: bool
-    states_per_sentence: int | None
-    beam_width: int
-    hidden_width: int
-    dropout: float
-
-    def __post_init__(self) -> None:
-        check_counts(beam_width=self.beam_width, hidden_width=self.hidden_width)
-        if self.states_per_sentence is not None:
-            check_counts(states_per_sentence=self.states_per_sentence)
 
 
 class Reader(ABC):

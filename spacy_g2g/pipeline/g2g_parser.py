@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Config, Model
+from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..errors import Errors, Warnings
@@ -37,22 +37,6 @@ from .parser_pipe import ParserPipe
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Start, Tree
 
-#: Settings that SynTr and RNGTr share.
-DEFAULT_SETTINGS = """
-tag_attr = null
-rate_factor = 1.0
-arc_width = 500
-label_width = 100
-dropout = 0.33
-encoder_rate_factor = 0.1
-mixed_precision = true
-"""
-DEFAULT_MODEL = f"""
-[model]
-@architectures = "spacy_g2g.SynTr.v1"
-tok2vec = null
-{DEFAULT_SETTINGS}
-"""
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
@@ -63,7 +47,7 @@ EXAMPLES_AT_ONCE = 500
     "g2g_parser",
     assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     default_config={
-        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "model": {"@architectures": "spacy_g2g.SynTr.v1"},
         "store_probabilities": False,
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},

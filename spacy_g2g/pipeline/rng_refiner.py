@@ -14,25 +14,17 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
-from thinc.api import Config, Model
+from thinc.api import Model
 
 from ..data.initial_graph import INITIAL_GRAPH, get_initial_graph
 from ..errors import Errors
 from ..parsing.corruption import corrupt
-from .g2g_parser import DEFAULT_SETTINGS, G2GParser
+from .g2g_parser import G2GParser
 from .layout import Layout, initial_graphs, lay_out, word_slices
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Start, Tree
 
-DEFAULT_MODEL = f"""
-[model]
-@architectures = "spacy_g2g.RNGTr.v1"
-iterations = 3
-stop = true
-graph_input = true
-{DEFAULT_SETTINGS}
-"""
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
@@ -49,7 +41,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "doc._.g2g_graphs",
     ],
     default_config={
-        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "model": {"@architectures": "spacy_g2g.RNGTr.v1"},
         "head_corruption": 0.0,
         "label_corruption": 0.0,
         "empty_share": 0.0,

@@ -94,7 +94,7 @@ def settings(**changes: Any) -> ActionSettings:
         "n_encoder_layers": 1,
         "n_layers": 2,
         "width": 16,
-        "n_heads": 4,
+        "n_attention_heads": 4,
         "hidden_width": 24,
         "dropout": 0.0,
         "label_smoothing": 0.0,
@@ -325,24 +325,3 @@ def test_parts_of_a_batch_have_all_its_sentences():
         parts = chunks(np.ones(1300), beam_width, torch.device("cpu"))
         numbers = [i for part in parts for i in range(1300)[part]]
         assert numbers == list(range(1300))
-
-
-# Settings
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"state_heads": ("queue",)}, r"E417.*'queue'.*'stack_top2'"),
-        ({"state_heads": ("stack",) * 5}, r"E418.*4 attention heads"),
-        ({"width": 18}, r"E204.*18"),
-        ({"dropout": 1.0}, r"E409.*dropout is 1.0"),
-        ({"label_smoothing": -0.1}, r"E409.*label_smoothing is -0.1"),
-        ({"n_layers": 0}, r"E409.*n_layers is 0"),
-        ({"n_encoder_layers": 0}, r"E409.*n_encoder_layers is 0"),
-        ({"beam_width": 0}, r"E409.*beam_width is 0"),
-    ],
-)
-def test_values_out_of_range_are_an_error(change: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=text):
-        settings(**change)

@@ -82,24 +82,6 @@ def passes(parses: Sequence[Parse]) -> list[int]:
     return [len(parse.iterations) for parse in parses]
 
 
-# Arguments
-
-
-@pytest.mark.parametrize(
-    ("settings", "code"),
-    [
-        ({"iterations": 0}, "E409.*iterations is 0"),
-        ({"tag_attr": "DEP"}, "E408"),
-        ({"dropout": 1.0}, "E409"),
-        ({"arc_width": 0}, "E409"),
-        ({"encoder_rate_factor": 0.0}, "E409"),
-    ],
-)
-def test_values_out_of_range_are_an_error(settings: dict[str, Any], code: str):
-    with pytest.raises(ValueError, match=code):
-        build_rngtr(**settings)
-
-
 @pytest.mark.parametrize(
     ("head", "label", "text"),
     [

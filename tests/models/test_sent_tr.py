@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.layers.attention import Edges
-from spacy_g2g.models.sent_tr import SentTr, build_sent_tr
+from spacy_g2g.models.sent_tr import SentTr
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.parsing import arc_actions
@@ -203,14 +203,6 @@ def test_training_encodes_each_sampled_partial_tree_once(n: int | None, refresh_
         network.loss(shim.wordpieces.batch(SENTENCES), GOLD)
     versions = [-(-n_words // refresh_every) for n_words in N_WORDS]
     assert rows == [sum(v if n is None else min(v, n) for v in versions)]
-
-
-# Settings
-
-
-def test_an_encoding_that_is_never_refreshed_is_an_error():
-    with pytest.raises(ValueError, match=r"E409.*refresh_every is 0"):
-        build_sent_tr(refresh_every=0)
 
 
 def test_added_labels_have_zero_embeddings_and_leave_the_others():

@@ -379,23 +379,6 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so(name: str):
         model.predict(SENTENCES)
 
 
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        ({"dropout": 1.0}, "E409.*dropout is 1.0"),
-        ({"encoder_rate_factor": 0.0}, "E409.*encoder_rate_factor"),
-        ({"shift_labels": -1}, "E409.*shift_labels is -1.*0 or more"),
-        ({"beam_width": 0}, "E409.*beam_width is 0"),
-        ({"state_heads": ["queue"]}, "E417.*'queue'"),
-        ({"state_heads": ["stack"] * 5}, "E418.*4 attention heads"),
-        ({"width": 30}, "E204"),
-    ],
-)
-def test_values_out_of_range_are_an_error(other: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=text):
-        make(**other)
-
-
 def test_actions_of_the_oracle_are_valid():
     _, shim = make("Stack-b")
     network = network_of(shim)

@@ -305,21 +305,3 @@ def test_the_mean_of_words_that_are_cut_to_their_first_pieces_says_so():
     model, _ = make("G2GTr", n_positions=12)
     short, long = (Sentence(["the cat saw she the cat"] * n) for n in (1, 3))
     assert [parse.fit for parse in model.predict([short, long])] == ["whole", "shortened"]
-
-
-# Settings
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"output": "both"}, "E412.*output is 'both'.*tokens.*cls"),
-        ({"history": "tags"}, "E412.*history is 'tags'.*actions.*labels"),
-        ({"history": True}, "E412.*history is True"),
-        ({"pieces": "last"}, "E412.*pieces is 'last'.*first.*mean"),
-        ({"history_width": 0}, "E409.*history_width is 0"),
-    ],
-)
-def test_values_that_there_are_not_are_an_error_that_names_what_there_is(settings: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=text):
-        build_state_tr(**settings)

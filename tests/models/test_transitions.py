@@ -518,25 +518,6 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so(row: str, name: 
 # Settings
 
 
-@pytest.mark.parametrize("row", ["SentTr", "StateTr"])
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        ({"tag_attr": "DEP"}, "E408.*'DEP'"),
-        ({"dropout": 1.0}, "E409.*dropout is 1.0"),
-        ({"unknown_share": 1.0}, "E409.*unknown_share is 1.0"),
-        ({"unknown_share": -0.1}, "E409.*unknown_share is -0.1"),
-        ({"encoder_rate_factor": 0.0}, "E409.*encoder_rate_factor"),
-        ({"beam_width": 0}, "E409.*beam_width is 0"),
-        ({"states_per_sentence": 0}, "E409.*states_per_sentence is 0"),
-        ({"hidden_width": 0}, "E409.*hidden_width is 0"),
-    ],
-)
-def test_values_out_of_range_are_an_error(row: str, other: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=text):
-        make(row, **other)
-
-
 @pytest.mark.parametrize("row", KINDS)
 def test_added_labels_leave_trees_and_come_with_all_that_knows_labels(row: str):
     model, shim = make(row, seed=1)

@@ -301,19 +301,6 @@ def test_settings_that_an_architecture_does_not_have_are_a_config_error_that_nam
         make_nlp(row=row, **settings)
 
 
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"beam_width": 0}, "beam_width is 0"),
-        ({"states_per_sentence": 0}, "states_per_sentence is 0"),
-        ({"refresh_every": 0}, "refresh_every is 0"),
-    ],
-)
-def test_numbers_below_one_are_an_error_that_names_the_setting(settings: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=rf"E409.*{text}"):
-        make_nlp(row="SentTr+G2GTr", **settings)
-
-
 def test_an_architecture_that_there_is_not_is_an_error_that_names_those_there_are():
     config = {"model": {"@architectures": "spacy_g2g.SentenceTr.v1"}}
     with pytest.raises(Exception, match=r"SentenceTr(.|\n)*spacy_g2g.SentTr.v1"):

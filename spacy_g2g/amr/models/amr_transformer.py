@@ -6,8 +6,8 @@ Stack-Transformers".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,12 @@ from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
-from ...models.action_decoder import ActionSettings, StateHead, chunks
+from ...models.action_decoder import chunks
 from ...models.action_network import ActionNetwork
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import check_shared_settings
-from ...models.stack_transformer import DEFAULT_HEADS
-from ...models.types import Sentence, Start, WordVectorModel
+from ...models.settings import FROM_ZERO, ActionSettings, builder, setting
+from ...models.types import Sentence, Start
 from ...models.wordpieces import PieceBatch
 from ...parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
@@ -32,79 +31,26 @@ from ..parsing.table import ActionTable, Replay
 from .types import AmrInput, AmrParse, AmrStart
 
 
-def build_amr_transformer(
-    state_heads: list[StateHead] = DEFAULT_HEADS,
-    state_positions: bool = False,
-    n_encoder_layers: int = 6,
-    n_layers: int = 6,
-    width: int = 256,
-    n_attention_heads: int = 4,
-    hidden_width: int = 512,
-    dropout: float = 0.3,
-    label_smoothing: float = 0.01,
-    beam_width: int = 10,
-    length_penalty: float = 1.0,
-    train_encoder: bool = False,
-    encoder_rate_factor: float = 0.1,
-    rate_factor: float = 1.0,
-    mixed_precision: bool = True,
-    tok2vec: WordVectorModel | None = None,
-) -> Model[list[Sentence], list[AmrParse]]:
-    """Registered as ``spacy_g2g.AmrStackTransformer.v1``: sequences of actions that build AMRs.
+@dataclass(frozen=True, kw_only=True)
+class AmrTransformerSettings(ActionSettings):
+    """Settings of the stack-Transformer on the AMR machine."""
 
-    As ``spacy_g2g.StackTransformer.v1``, with the same settings for its variants, but for labelled
-    SHIFT, which is a setting of the component.
+    length_penalty: float = setting(
+        1.0,
+        "Power of the number of actions that the log-probability of a hypothesis is divided by: 0 compares "
+        "sums over actions, 1 compares means.",
+        FROM_ZERO,
+    )
 
-    state_heads: what the first heads of cross-attention see in every layer: "stack", "buffer", or
-        "stack_top2", "buffer_top2", the two words where the parser works; the other heads see all words.
-    state_positions: tied heads know how deep in stack or buffer a word is.
-    n_encoder_layers: of the encoder that reads the words' vectors.
-    n_layers: of the decoder.
-    width, n_attention_heads, hidden_width: of both; the last of their feed-forward networks.
-    dropout: of both (that of a trained encoder of words is ``[training] dropout``).
-    label_smoothing: the share of a step's probability that is spread over its valid actions.
-    beam_width: hypotheses in decoding; 1 is greedy.
-    length_penalty: hypotheses compete by the sum of their actions' log-probabilities over this power of how
-        many they are: 0 for the sum, 1 for the mean.
-    train_encoder: train a checkpoint's weights, too. Without it the vectors of training words are kept in
-        memory (4 bytes a number, of up to a million words). An encoder from scratch is trained in any case.
-    encoder_rate_factor: the learning rate of checkpoint weights as a multiple of that of the others.
-    rate_factor: the learning rate of the others as a multiple of the optimizer's rate.
-    mixed_precision: compute in bfloat16 on CUDA; the CPU always computes in float32.
-    tok2vec: a layer that gives the words' vectors, in place of an encoder of the parser's own, such as a
-        listener to the ``transformer`` or ``tok2vec`` of the pipeline; None for none.
-    Raises ValueError for values out of range.
+
+@builder(AmrTransformerSettings)
+def build_amr_transformer(settings: AmrTransformerSettings) -> Model[list[Sentence], list[AmrParse]]:
+    """Build a stack-Transformer that predicts the actions that build an AMR.
+
+    Registered as ``spacy_g2g.AmrStackTransformer.v1``.
     """
-    check_shared_settings(
-        None, dropout=dropout, encoder_rate_factor=encoder_rate_factor, rate_factor=rate_factor
-    )
-    if not 0.0 <= length_penalty < math.inf:
-        raise ValueError(
-            Errors.E409.format(setting="length_penalty", value=length_penalty, expected="of 0 or more")
-        )
-    settings = ActionSettings(
-        state_heads=tuple(state_heads),
-        state_positions=state_positions,
-        n_encoder_layers=n_encoder_layers,
-        n_layers=n_layers,
-        width=width,
-        n_heads=n_attention_heads,
-        hidden_width=hidden_width,
-        dropout=dropout,
-        label_smoothing=label_smoothing,
-        beam_width=beam_width,
-    )
     return make_model(
-        "amr_stack_transformer",
-        AmrTransformer,
-        {"settings": settings, "length_penalty": length_penalty, "train_encoder": train_encoder},
-        tok2vec,
-        tag_attr=None,
-        encoder_rate_factor=encoder_rate_factor,
-        rate_factor=rate_factor,
-        mixed_precision=mixed_precision,
-        learn=learn_actions,
-        output_kind="amrs",
+        "amr_stack_transformer", AmrTransformer, settings, learn=learn_actions, output_kind="amrs"
     )
 
 
@@ -183,13 +129,11 @@ class AmrTransformer(ActionNetwork):
 
     scorer_facts = ("actions",)
 
-    def __init__(
-        self, spec: NetworkSpec, settings: ActionSettings, *, length_penalty: float, train_encoder: bool
-    ) -> None:
+    def __init__(self, spec: NetworkSpec, settings: AmrTransformerSettings) -> None:
         table = ActionTable.from_dict(spec.facts["actions"])
-        super().__init__(spec, settings, len(table), train_encoder=train_encoder)
+        super().__init__(spec, settings, len(table))
         self.table = table
-        self.length_penalty = length_penalty
+        self.length_penalty = settings.length_penalty
 
     def resize_labels(self, n_labels: int) -> None:
         """There are no labels that could be added."""

@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Config, Model
+from thinc.api import Model
 
 from ...arrays import BoolArray
 from ...errors import Errors, Warnings
@@ -40,26 +40,6 @@ if TYPE_CHECKING:
 
 LemmaSource = Literal["rules", "token"]
 
-DEFAULT_MODEL = """
-[model]
-@architectures = "spacy_g2g.AmrStackTransformer.v1"
-state_heads = ["buffer", "stack"]
-state_positions = false
-n_encoder_layers = 6
-n_layers = 6
-width = 256
-n_attention_heads = 4
-hidden_width = 512
-dropout = 0.3
-label_smoothing = 0.01
-beam_width = 10
-length_penalty = 1.0
-train_encoder = false
-encoder_rate_factor = 0.1
-rate_factor = 1.0
-mixed_precision = true
-tok2vec = null
-"""
 
 #: The AMR of a sentence of nothing but white space.
 EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
@@ -77,7 +57,7 @@ GoldKey = tuple[tuple[str, ...], tuple[str, ...], str]
     "amr_parser",
     assigns=["doc._.amr"],
     default_config={
-        "model": Config().from_str(DEFAULT_MODEL)["model"],
+        "model": {"@architectures": "spacy_g2g.AmrStackTransformer.v1"},
         "shift_labels": 0,
         "label_candidates": "lemma",
         "lemma_source": "rules",

@@ -327,23 +327,3 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so():
         network_of(shim).parser.output.weight[0] = torch.nan
     with pytest.raises(ValueError, match=r"E410.*NaN"):
         model.predict(SENTENCES)
-
-
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        ({"dropout": 1.0}, "E409.*dropout is 1.0"),
-        ({"encoder_rate_factor": 0.0}, "E409.*encoder_rate_factor"),
-        ({"rate_factor": -1.0}, "E409.*rate_factor"),
-        ({"length_penalty": -0.5}, "E409.*length_penalty is -0.5.*0 or more"),
-        ({"length_penalty": float("nan")}, "E409.*length_penalty is nan"),
-        ({"beam_width": 0}, "E409.*beam_width is 0"),
-        ({"label_smoothing": 1.0}, "E409.*label_smoothing is 1.0"),
-        ({"state_heads": ["queue"]}, "E417.*'queue'.*'stack_top2'"),
-        ({"state_heads": ["stack"] * 5}, "E418.*4 attention heads"),
-        ({"width": 30}, "E204"),
-    ],
-)
-def test_values_out_of_range_are_an_error(other: dict[str, Any], text: str):
-    with pytest.raises(ValueError, match=text):
-        make(**other)
