@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 from project.markdown import markdown_table
 from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
-from spacy_g2g.amr.parsing.actions import COPIES, Action, AmrSentence, Kind
+from spacy_g2g.amr.parsing.actions import COPIES, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph
 from spacy_g2g.amr.parsing.lemmas import Lemmatizer
-from spacy_g2g.amr.parsing.machine import State
-from spacy_g2g.amr.parsing.oracle import oracle_actions
-from spacy_g2g.amr.parsing.table import ActionTable
+from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.oracle import amr_oracle_actions
+from spacy_g2g.amr.parsing.table import AmrActions
 
 COLUMNS = (
     "part",
@@ -106,14 +106,14 @@ def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, A
     start = time.perf_counter()
     tiers: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
-    oracle: list[tuple[AmrSentence, list[Action]]] = []
+    oracle: list[tuple[AmrSentence, list[AmrAction]]] = []
     built: list[str] = []
     longest = 0.0
     for graph, forms in zip(part.graphs, part.forms, strict=True):
         sentence = lemmatizer.sentence(forms)
         alignment = aligner.align(graph, sentence)
         tiers.update(tier for node, tier in enumerate(alignment.tiers) if node not in graph.constants)
-        actions = oracle_actions(graph, sentence, alignment)
+        actions = amr_oracle_actions(graph, sentence, alignment)
         kinds.update(action.kind.name for action in actions)
         longest = max(longest, len(actions) / (len(forms) + 1))
         oracle.append((sentence, actions))
@@ -132,17 +132,17 @@ def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, A
         "actions": n_actions,
         "a word": round(n_actions / sum(len(forms) + 1 for forms in part.forms), 2),
         "most": round(longest, 1),
-        "copied": round(100 * n_copies / (n_copies + kinds[Kind.PRED.name]), 1),
-        "table": len(ActionTable.learn(oracle)),
+        "copied": round(100 * n_copies / (n_copies + kinds[ActionKind.PRED.name]), 1),
+        "table": len(AmrActions.learn(oracle)),
         "seconds": round(seconds, 1),
         "tiers": dict(tiers.most_common()),
         "kinds": dict(kinds.most_common()),
     }
 
 
-def execute(sentence: AmrSentence, actions: Sequence[Action]) -> str:
+def execute(sentence: AmrSentence, actions: Sequence[AmrAction]) -> str:
     """Return the graph that actions build, as PENMAN."""
-    state = State(sentence)
+    state = AmrState(sentence)
     for action in actions:
         state.apply(action)
     return build_graph(state).to_penman()

@@ -26,8 +26,8 @@ from ...models.wordpieces import PieceBatch
 from ...parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
-from ..parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
-from ..parsing.table import ActionTable, Replay
+from ..parsing.machine import AmrState
+from ..parsing.table import AmrActions, Replay
 from .types import AmrInput, AmrParse, AmrStart
 
 
@@ -65,13 +65,13 @@ def learn_actions(
 
 
 class AmrMachines(ActionMachines):
-    """States of the AMR machine, and what may label each of their words (``ActionTable.word_choices``).
+    """States of the AMR machine, and what may label each of their words (``AmrActions.word_choices``).
 
     width: of the longest sentence, with ROOT.
     """
 
     def __init__(
-        self, table: ActionTable, states: Sequence[State], choices: Sequence[list[IntArray]], width: int
+        self, table: AmrActions, states: Sequence[AmrState], choices: Sequence[list[IntArray]], width: int
     ) -> None:
         self.table = table
         self.states = list(states)
@@ -89,13 +89,13 @@ class AmrMachines(ActionMachines):
         return np.stack(found)
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Where ROOT and words are in some states."""
-        places, depths = np.full((2, len(rows), self.width), REDUCED)
+        """Return the positions of ROOT and words in some states."""
+        stack, buffer = np.full((2, len(rows), self.width), -1)
         for i, row in enumerate(rows.tolist()):
             if not self.states[row].is_final:
-                for array, found in zip((places, depths), self.states[row].places(), strict=True):
-                    array[i, : len(found)] = root_first(found)
-        return state_positions(places, depths)
+                for array, found in zip((stack, buffer), self.states[row].positions(), strict=True):
+                    array[i, : len(found)] = found
+        return stack, buffer
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
         """Take an action each."""
@@ -114,23 +114,13 @@ class AmrMachines(ActionMachines):
         return AmrMachines(self.table, states, [self.choices[row] for row in rows], self.width)
 
 
-def root_first(of_words: IntArray) -> IntArray:
-    """What is last, of ROOT, before what is of the words: int [..., words + 1]."""
-    return np.concatenate([of_words[..., -1:], of_words[..., :-1]], axis=-1)
-
-
-def state_positions(places: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Convert what ``State.places`` returns to positions as the decoder reads them, int [..., words + 1]."""
-    return np.where(places == ON_STACK, depths, -1), np.where(places == IN_BUFFER, depths, -1)
-
-
 class AmrTransformer(ActionNetwork):
     """AMR actions for sentences."""
 
     scorer_facts = ("actions",)
 
     def __init__(self, spec: NetworkSpec, settings: AmrTransformerSettings) -> None:
-        table = ActionTable.from_dict(spec.facts["actions"])
+        table = AmrActions.from_dict(spec.facts["actions"])
         super().__init__(spec, settings, len(table))
         self.table = table
         self.length_penalty = settings.length_penalty
@@ -183,17 +173,19 @@ def amr_sentence(sentence: Sentence) -> AmrSentence:
 
 
 def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
-    """Sequences of actions of several sentences; width: of the longest sentence, with ROOT.
+    """Pad the sequences of actions of several sentences to one length.
 
-    Of actions that the table does not have only the states are passed through: they have no loss.
+    Actions that the table lacks have no loss, but the decoder passes through their states.
+
+    replays: The sequences.
+    width: Number of words of the longest sentence, ROOT included.
     """
     n_steps = max(len(replay.ids) for replay in replays)
     actions = np.full((len(replays), n_steps), -1)
     stack, buffer = np.full((2, len(replays), n_steps, width), -1)
-    for i, (ids, _, places, depths) in enumerate(replays):
-        actions[i, : len(ids)] = ids
-        n = places.shape[1]
-        found = state_positions(root_first(places), root_first(depths))
-        stack[i, : len(ids), :n], buffer[i, : len(ids), :n] = found
+    for i, replay in enumerate(replays):
+        n_steps, n_words = replay.stack.shape
+        actions[i, :n_steps] = replay.ids
+        stack[i, :n_steps, :n_words], buffer[i, :n_steps, :n_words] = replay.stack, replay.buffer
     valid = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
     return Sequences(actions, stack, buffer, valid)

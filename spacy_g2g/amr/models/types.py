@@ -9,7 +9,7 @@ from zlib import crc32
 from ...models.types import Fit, Sentence, Start
 from ..parsing.actions import AmrSentence
 from ..parsing.graph import AmrGraph
-from ..parsing.table import ActionTable
+from ..parsing.table import AmrActions
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class AmrStart(Start):
     table: The component's actions.
     """
 
-    table: ActionTable
+    table: AmrActions
 
     @property
     def built_for(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Actions of the AMR stack machine, and what they read of a sentence."""
+"""Actions of the AMR stack machine, and the sentence that they read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ...errors import Errors
 
 
-class Kind(IntEnum):
-    """The kinds of actions; `machine` says what each needs and does."""
+class ActionKind(IntEnum):
+    """ActionKind of an action; `machine` has the precondition and the effect of each."""
 
     SHIFT = 0
     REDUCE = 1
@@ -31,24 +31,23 @@ class Kind(IntEnum):
 
 
 # In the order in which the oracle tries them.
-COPIES = (Kind.COPY_LEMMA, Kind.COPY_LOWER, Kind.COPY_SENSE01, Kind.COPY_QUOTE)
-# What a labelled SHIFT of ROOT is labelled with.
+COPIES = (ActionKind.COPY_LEMMA, ActionKind.COPY_LOWER, ActionKind.COPY_SENSE01, ActionKind.COPY_QUOTE)
+# Label of a labelled SHIFT of ROOT.
 ROOT_FORM = "<ROOT>"
 
 _CONCEPT = re.compile(r'[^\s"()/:~#\\][^\s"()/:~\\]*')
 _CONSTANT = re.compile(r'".*"|[-+]|[-+]?[0-9]+(?:[.,][0-9]+)*|imperative|expressive|interrogative')
 
 
-class Action(NamedTuple):
+class AmrAction(NamedTuple):
     """An action.
 
-    Attributes:
-        kind: Its kind.
-        label: The word of a SHIFT ("" for a plain one), the role of LA, RA and DEPENDENT, the label of PRED.
-        value: The constant of DEPENDENT.
+    kind: ActionKind of the action.
+    label: Word of a SHIFT ("" for a plain SHIFT), role of LA, RA and DEPENDENT, or label of PRED.
+    value: Constant of DEPENDENT.
     """
 
-    kind: Kind
+    kind: ActionKind
     label: str = ""
     value: str = ""
 
@@ -61,9 +60,8 @@ class Action(NamedTuple):
 class AmrSentence:
     """A sentence to parse.
 
-    Attributes:
-        forms: The words; white space is possible.
-        lemmas: Their lemmas, from a component or `lemmas.Lemmatizer`.
+    forms: Words of the sentence; they may contain white space.
+    lemmas: Lemma of each word, from a component or `lemmas.Lemmatizer`.
     """
 
     forms: tuple[str, ...]
@@ -78,25 +76,24 @@ class AmrSentence:
 
     @classmethod
     def of(cls, forms: Sequence[str], lemmas: Sequence[str]) -> AmrSentence:
-        """A sentence of words and their lemmas.
+        """Make a sentence of words and their lemmas.
 
-        Raises:
-            ValueError: If they differ in number.
+        Raises ValueError if they differ in number.
         """
         return cls(tuple(forms), tuple(lemmas))
 
 
-def copied_label(kind: Kind, form: str, lemma: str) -> str | None:
-    """The label that a COPY action gives a word; None where that would be no PENMAN."""
-    if kind == Kind.COPY_QUOTE:
+def copied_label(kind: ActionKind, form: str, lemma: str) -> str | None:
+    """Return the label that a COPY action gives a word, or None if PENMAN could not read it."""
+    if kind == ActionKind.COPY_QUOTE:
         text = "_".join(form.split()).replace("\\", "").replace('"', "'")
         return f'"{text}"' if text else None
-    label = form.lower() if kind == Kind.COPY_LOWER else lemma.lower()
+    label = form.lower() if kind == ActionKind.COPY_LOWER else lemma.lower()
     if not _CONCEPT.fullmatch(label):
         return None
-    return f"{label}-01" if kind == Kind.COPY_SENSE01 else label
+    return f"{label}-01" if kind == ActionKind.COPY_SENSE01 else label
 
 
 def is_constant_label(label: str) -> bool:
-    """Whether a leaf with this label is a constant: a string, number, sign or mode."""
+    """Return whether a leaf with this label is a constant: a string, number, sign or mode."""
     return _CONSTANT.fullmatch(label) is not None

@@ -1,4 +1,4 @@
-"""Rules that say which words of a sentence a node of its AMR may stand for, in tiers from sure to bold."""
+"""Rules for the words that a node of an AMR may stand for, in tiers from the surest to the boldest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .actions import AmrSentence
 from .lemmas import lemma_candidates, stem
 from .lexicon import MULTIPLIERS, NEGATIVE_PREFIXES, NUMBERS, PRONOUNS, TRIGGERS
 
-# Tiers in their order; those before "closed class" are resolved before the others.
+# Tiers in order. Nodes of the tiers before "closed class" are placed first.
 TIERS = ("exact", "number", "pronoun", "lemma", "multiword", "closed class", "prefix")
-# How far the last part of a concept of several words may be from its first part.
+# Most words from the first part of a concept of several words to its last part.
 MULTIWORD_SPAN = 4
 MIN_PREFIX, MIN_PREFIX_SHARE = 4, 0.6
 
@@ -22,13 +22,12 @@ _ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th|s)$")
 
 @dataclass(frozen=True)
 class Word:
-    """What the rules look at in a word.
+    """The properties of a word that rules read.
 
-    Attributes:
-        form: The word.
-        lower: It in lower case.
-        lemmas: What it may be a form of or derived from.
-        number: The number that it names; None for other words.
+    form: The word.
+    lower: The word in lower case.
+    lemmas: Words from which it may be inflected or derived.
+    number: The number that it names, or None.
     """
 
     form: str
@@ -38,7 +37,7 @@ class Word:
 
 
 def make_words(sentence: AmrSentence) -> list[Word]:
-    """The words of a sentence, for `candidates`."""
+    """Return the words of a sentence, for `candidates`."""
     words = [
         Word(form, form.lower(), _lemmas(form.lower()) | {lemma.lower()}, _number(form.lower()))
         for form, lemma in zip(sentence.forms, sentence.lemmas, strict=True)
@@ -47,7 +46,7 @@ def make_words(sentence: AmrSentence) -> list[Word]:
 
 
 def candidates(label: str, is_constant: bool, words: list[Word]) -> tuple[str, list[int]]:
-    """The first tier that has a word for a label, and its words; ("", []) if there is none."""
+    """Return the first tier that has words for a label, and these words; ("", []) if no tier has any."""
     text = stem(label)
     is_string = label.startswith('"')
     tiers = {
@@ -98,7 +97,7 @@ def _closed_class(label: str, words: list[Word]) -> list[int]:
 
 
 def _prefix(text: str, words: list[Word]) -> list[int]:
-    """The words that share the longest beginning with a text, if that is long enough."""
+    """Return the words that share the longest prefix with a text, if it is long enough."""
     lengths = [_shared(text, word.lower) for word in words]
     longest = max(lengths, default=0)
     if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
@@ -107,7 +106,7 @@ def _prefix(text: str, words: list[Word]) -> list[int]:
 
 
 def _shared(a: str, b: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return the length of the prefix that two texts share."""
     for i, (left, right) in enumerate(zip(a, b, strict=False)):
         if left != right:
             return i
@@ -133,7 +132,7 @@ def _number(lower: str) -> str | None:
 
 
 def _multiplied(words: list[Word], position: int) -> Word:
-    """The word, with the product for one such as "million" that a number stands before."""
+    """Return the word at a position; "million" after a number has the product as its number."""
     word = words[position]
     before = words[position - 1].number if position else None
     if word.lower not in MULTIPLIERS or before is None:

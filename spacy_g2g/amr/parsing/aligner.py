@@ -1,7 +1,8 @@
-"""A word for each node of an AMR: rules, then words learned by EM, then the word of a neighbour.
+"""A word for each node of an AMR: by rules, then by EM, then from a neighbour.
 
-The rules are in `align_rules`. Words that concepts have without sharing letters (fear-01 and "afraid") are
-learned over a corpus from what the rules leave: IBM model 1 (Brown et al. 1993) of concepts given words.
+The rules are in `align_rules`. A concept may have a word that shares no letters with it (fear-01 and
+"afraid"). Such pairs are learned over a corpus from the nodes and words that the rules leave: IBM model 1
+(Brown et al. 1993) of concepts given words.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ...errors import Errors
+from ...parsing.state import NO_WORD
 from .actions import AmrSentence
 from .align_rules import TIERS, candidates, make_words
 from .graph import AmrGraph
@@ -20,12 +22,11 @@ from .lemmas import stem
 
 Unaligned = Literal["neighbour", "free_word"]
 
-NO_WORD = -1
-# Nodes that the graph's structure, rather than a word, asks for: they go to a child that has a word.
+# Nodes that stem from the graph's structure rather than from a word. They take the word of a child.
 STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")
-# Constants under these roles have no word: the node above gets them by DEPENDENT.
+# Constants under these roles have no word: DEPENDENT adds them to the node above.
 MODIFIERS = ("polarity", "mode", "polite")
-# The tiers of nodes that have a word of their own.
+# The tiers of nodes with a word of their own.
 LEXICAL = (*TIERS, "marker", "EM")
 
 N_ITERATIONS = 8
@@ -34,12 +35,10 @@ MIN_COUNT, MIN_PROBABILITY, DISTANCE_DECAY = 1.5, 0.05, 0.15
 
 @dataclass
 class Alignment:
-    """The words of a graph's nodes.
+    """Words of a graph's nodes.
 
-    Attributes:
-        words: The word of each node, counted from 0; NO_WORD for a constant without one, and for all nodes
-            of a sentence without words.
-        tiers: How each was found: a name out of LEXICAL, "structure", "propagated", or "dependent".
+    words: Word of each node. NO_WORD for a constant without a word, and for all nodes of an empty sentence.
+    tiers: How each word was found: a name out of LEXICAL, "structure", "propagated", or "dependent".
     """
 
     words: list[int]
@@ -49,15 +48,9 @@ class Alignment:
 class Aligner:
     """Finds a word for each node.
 
-    Args:
-        unaligned: Where nodes go that no rule has a word for: to the word of a "neighbour", or to the
-            "free_word" nearest to that.
-
-    Attributes:
-        translations: Probabilities of concepts given words, learned by EM.
-
-    Raises:
-        ValueError: For an unknown `unaligned`.
+    unaligned: The word for a node that no rule places: the word of a "neighbour", or the nearest "free_word".
+    translations: Probability of a concept given a word, learned by EM.
+    Raises ValueError for an unknown `unaligned`.
     """
 
     def __init__(self, unaligned: Unaligned = "neighbour") -> None:
@@ -67,7 +60,7 @@ class Aligner:
         self.translations: dict[tuple[str, str], float] = {}
 
     def learn(self, pairs: Iterable[tuple[AmrGraph, AmrSentence]], iterations: int = N_ITERATIONS) -> None:
-        """Learn which words concepts have, from graphs and sentences; forgets what was learned before."""
+        """Learn the words of concepts from graphs and sentences, and forget what was learned before."""
         bags = []
         for graph, sentence in pairs:
             search = _Search(graph, sentence)
@@ -79,7 +72,7 @@ class Aligner:
         self.translations = _model_1(bags, iterations)
 
     def align(self, graph: AmrGraph, sentence: AmrSentence) -> Alignment:
-        """The words of a graph's nodes; markers of the graph go before any rule."""
+        """Return the words of a graph's nodes. Markers of the graph come before any rule."""
         search = _Search(graph, sentence)
         if not len(sentence):
             return Alignment(search.words, search.tiers)
@@ -90,7 +83,7 @@ class Aligner:
 
 
 class _Search:
-    """The words of one graph's nodes, as far as they are found."""
+    """The words found so far for the nodes of one graph."""
 
     def __init__(self, graph: AmrGraph, sentence: AmrSentence) -> None:
         self.graph = graph
@@ -102,7 +95,7 @@ class _Search:
         self._modifiers = {edge.target for edge in graph.edges if edge.role in MODIFIERS} & graph.constants
 
     def run_rules(self) -> None:
-        """Markers, the rules' tiers, structure."""
+        """Place nodes by markers, then by the tiers of rules, then by structure."""
         for node, marked in self.graph.markers.items():
             inside = [word for word in marked if word < len(self.sentence)]
             if inside and node not in self._modifiers:
@@ -118,7 +111,7 @@ class _Search:
         self._place_structure()
 
     def run_translations(self, translations: dict[tuple[str, str], float]) -> None:
-        """Words that are left, by learned probabilities and the distance to the neighbours' words."""
+        """Place nodes on unused words by learned probabilities and by distance to the neighbours' words."""
         scored = []
         for node in self.open_nodes():
             concept = stem(self.graph.labels[node])
@@ -132,7 +125,7 @@ class _Search:
                 self._set(node, word, "EM")
 
     def propagate(self, unaligned: Unaligned) -> None:
-        """The word of a child, else a parent, for all nodes that have none; constants stay without."""
+        """Place all remaining concepts on the word of a child, or else of a parent."""
         while nodes := self.open_nodes():
             node, word = self._nearest(nodes)
             if unaligned == "free_word":
@@ -141,11 +134,11 @@ class _Search:
             self._set(node, word, "propagated")
 
     def open_nodes(self) -> list[int]:
-        """The concepts that have no word yet."""
+        """Return the concepts without a word."""
         return [node for node, word in enumerate(self.words) if word == NO_WORD and not self.tiers[node]]
 
     def unused_words(self) -> list[int]:
-        """The words that have no node yet."""
+        """Return the words without a node."""
         return [word for word, n in enumerate(self._used) if not n]
 
     def _set(self, node: int, word: int, tier: str) -> None:
@@ -153,7 +146,7 @@ class _Search:
         self._used[word] += 1
 
     def _resolve(self, found: dict[int, tuple[str, list[int]]]) -> None:
-        """Choose among the words of each node: nodes with one word first, then those beside placed ones."""
+        """Choose a word for each node: first if it has one candidate, then beside placed nodes."""
         left = dict(sorted(found.items(), key=lambda item: (len(item[1][1]) > 1, item[0])))
         while left:
             node = next(iter(left))
@@ -166,12 +159,12 @@ class _Search:
             self._set(node, word, tier)
 
     def _distance(self, node: int, word: int) -> float:
-        """Words between a word and those of the node's neighbours, on average; 0 where none has one."""
+        """Return the mean distance from a word to the words of a node's neighbours, or 0."""
         placed = [self.words[other] for other in self.neighbours[node] if self.words[other] != NO_WORD]
         return sum(abs(other - word) for other in placed) / len(placed) if placed else 0.0
 
     def _place_structure(self) -> None:
-        """Names at the last of their strings, named things at their name, quantities at a child."""
+        """Place names at the last of their strings, named things at their name, quantities at a child."""
         for is_named in (False, True):
             # Children come after their parents.
             for node in reversed(self.open_nodes()):
@@ -188,7 +181,7 @@ class _Search:
                     )
 
     def _nearest(self, nodes: Sequence[int]) -> tuple[int, int]:
-        """The next node to place, the deepest first, and the word of its child or parent that has one."""
+        """Return the next node to place, deepest first, and the word of a child or parent."""
         for is_child in (True, False):
             for node in reversed(nodes) if is_child else nodes:
                 word = self._related(node, is_child)
@@ -197,7 +190,7 @@ class _Search:
         return nodes[0], 0
 
     def _related(self, node: int, is_child: bool) -> int:
-        """The word of a child as written, inverse roles first, or of a parent; NO_WORD if none has one."""
+        """Return the word of a child as written, inverse roles first, or of a parent, or NO_WORD."""
         inverse = [e.source for e in self.graph.edges if e.target == node and (e.source > node) == is_child]
         forward = [e.target for e in self.graph.edges if e.source == node and (e.target > node) == is_child]
         placed = (self.words[other] for other in (*inverse, *forward) if self.words[other] != NO_WORD)
@@ -205,7 +198,7 @@ class _Search:
 
 
 def _model_1(bags: Sequence[tuple[list[str], list[str]]], iterations: int) -> dict[tuple[str, str], float]:
-    """Probabilities of concepts given words, with a word that is nowhere and may have any concept."""
+    """Return the probabilities of concepts given words; an extra word takes concepts without a word."""
     nowhere = ""
     probabilities: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], float] = {}

@@ -1,18 +1,18 @@
-"""From a state of the machine to a graph that is connected and can be written."""
+"""From a state of the machine to a connected graph that can be written."""
 
 from __future__ import annotations
 
 from .actions import is_constant_label
 from .graph import MAX_DEPTH, AmrGraph, Edge, unique_edges
-from .machine import State
+from .machine import AmrState
 
-# What stands for a sentence without any node.
+# Concept of a sentence without any node.
 EMPTY_LABEL = "amr-empty"
-# The role of edges that join what is not connected.
+# Role of edges that connect parts of a graph.
 REPAIR_ROLE = "mod"
 
 
-def build_graph(state: State) -> AmrGraph:
+def build_graph(state: AmrState) -> AmrGraph:
     """Return the graph of a state, final or not, repaired so that it is connected and can be written.
 
     Labelled items become nodes. If the machine gave no top, the node with the most children is chosen, among
@@ -35,10 +35,10 @@ def build_graph(state: State) -> AmrGraph:
     return graph
 
 
-def _raw_graph(state: State) -> tuple[AmrGraph, dict[int, int], int | None]:
-    """Nodes in the order of their words, edges, the node of each item, and the item that is the top."""
+def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int], int | None]:
+    """Return the nodes by word with their edges, the node of each item, and the top's item."""
     items = [item for item, label in enumerate(state.labels) if label is not None]
-    items.sort(key=lambda item: (state.positions[item], item))
+    items.sort(key=lambda item: (state.words[item], item))
     nodes = {item: node for node, item in enumerate(items)}
     graph = AmrGraph([state.labels[item] or "" for item in items], [])
     graph.edges = unique_edges(
@@ -52,12 +52,12 @@ def _raw_graph(state: State) -> tuple[AmrGraph, dict[int, int], int | None]:
 
 def _choose_top(graph: AmrGraph) -> int:
     parents, children = graph.parents(), graph.children()
-    # The first of equal ones.
+    # The first of equal nodes.
     return max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
 
 
 def _drop_lonely(graph: AmrGraph) -> None:
-    """Leave out nodes without an edge, unless they are the top."""
+    """Remove nodes without an edge, except the top."""
     neighbours = graph.neighbours()
     kept = [node for node in range(len(graph.labels)) if neighbours[node] or node == graph.top]
     new = {node: index for index, node in enumerate(kept)}
@@ -67,7 +67,7 @@ def _drop_lonely(graph: AmrGraph) -> None:
 
 
 def _attach(graph: AmrGraph) -> None:
-    """Join to the top what it does not reach within MAX_DEPTH steps."""
+    """Attach to the top all nodes that it does not reach within MAX_DEPTH steps."""
     while True:
         steps = graph.distances()
         unreached = [node for node, n in enumerate(steps) if n is None]

@@ -1,4 +1,4 @@
-"""AMR graphs: labelled nodes, labelled edges, a top; from the trees of PENMAN notation and back to its text.
+"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and written in PENMAN notation.
 
 Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013).
 """
@@ -15,15 +15,15 @@ from .tree import INDENT, AmrTree, tree_edges
 
 Wiki = Literal["drop", "keep"]
 
-# Roles that end in -of and are not the inverse of another one.
+# Roles that end in -of without being the inverse of another role.
 NOT_INVERSE = frozenset(("consist-of", "prep-on-behalf-of", "prep-out-of"))
 INVERSE = {"mod": "domain", "domain": "mod"}
-# Deeper trees can't be read by recursive readers, as that of the penman package.
+# Recursive readers, such as the penman package, cannot read deeper trees.
 MAX_DEPTH = 200
 
 
 class Edge(NamedTuple):
-    """An edge in its forward direction: `source` and `target` are indices of nodes."""
+    """An edge in its forward direction; `source` and `target` are indices of nodes."""
 
     source: int
     role: str
@@ -32,14 +32,13 @@ class Edge(NamedTuple):
 
 @dataclass
 class AmrGraph:
-    """An AMR; constants are nodes, too: leaves with one parent.
+    """An AMR. Constants are nodes, too: leaves with one parent.
 
-    Attributes:
-        labels: Concept or constant of each node (quotes included), in the order of the text.
-        edges: In the order of the text, in forward direction: (x :ARG0-of y) is the edge y ARG0 x.
-        top: The node that the text begins with.
-        constants: The nodes that are constants.
-        markers: The words, counted from 0, that alignment markers (~e.5) give a node.
+    labels: Concept or constant of each node (quotes included), in the order of the text.
+    edges: Edges in the order of the text, in forward direction: (x :ARG0-of y) is the edge y ARG0 x.
+    top: The node that the text begins with.
+    constants: The nodes that are constants.
+    markers: Words, counted from 0, that alignment markers (~e.5) give a node.
     """
 
     labels: list[str]
@@ -50,14 +49,13 @@ class AmrGraph:
 
     @classmethod
     def from_tree(cls, tree: AmrTree, wiki: Wiki = "drop") -> AmrGraph:
-        """The graph of a tree, which is well-formed (see `formats.amr.parse_penman`).
+        """Return the graph of a well-formed tree.
 
-        Inverse roles are turned around, other ones stay as they are written. Of the edges that say the same
-        the first is kept, see `canonical`.
+        Inverse roles are turned around, other roles stay as written. Of equivalent edges (see `canonical`)
+        the first is kept.
 
-        Args:
-            tree: The tree.
-            wiki: Whether to leave out `:wiki` or keep it.
+        tree: The tree.
+        wiki: Whether to drop or keep `:wiki`.
         """
         variables = {edge.variable for edge in tree_edges(tree)}
         graph, nodes = cls([], []), dict[str, int]()
@@ -80,7 +78,7 @@ class AmrGraph:
             if words and (role == "/" or node in constants):
                 graph.markers[node] = words
             elif words:
-                # Of a node that is named once more; its own marker goes first.
+                # A reentrant mention of a node; the marker of its concept comes first.
                 again.setdefault(node, words)
         graph.edges = unique_edges(graph.edges)
         graph.constants = frozenset(constants)
@@ -88,10 +86,9 @@ class AmrGraph:
         return graph
 
     def to_penman(self) -> str:
-        """The text of the graph in PENMAN notation, over several lines, without a line end at its end.
+        """Return the graph in PENMAN notation, over several lines, without a final line end.
 
-        Raises:
-            ValueError: If the graph is not connected.
+        Raises ValueError if the graph is not connected.
         """
         branches = self._branches()
         names = _variables(self.labels, {self.labels[node] for node in self.constants})
@@ -116,22 +113,22 @@ class AmrGraph:
         return "".join(pieces)
 
     def distances(self) -> list[int | None]:
-        """Steps from the top to each node, along edges of any direction; None where there is no way."""
+        """Return the number of edges, in any direction, from the top to each node; None if unreachable."""
         found: list[int | None] = [None] * len(self.labels)
         for node, (_, _, parent) in self._spanning_tree().items():
             found[node] = 0 if parent is None else (found[parent] or 0) + 1
         return found
 
     def parents(self) -> list[int]:
-        """How many edges lead to each node."""
+        """Return the number of edges that lead to each node."""
         return _count((edge.target for edge in self.edges), len(self.labels))
 
     def children(self) -> list[int]:
-        """How many edges leave each node."""
+        """Return the number of edges that leave each node."""
         return _count((edge.source for edge in self.edges), len(self.labels))
 
     def neighbours(self) -> list[list[int]]:
-        """The nodes that share an edge with each node, in the order of the edges."""
+        """Return the nodes that share an edge with each node, in the order of the edges."""
         found: list[list[int]] = [[] for _ in self.labels]
         for source, _, target in self.edges:
             found[source].append(target)
@@ -139,7 +136,7 @@ class AmrGraph:
         return found
 
     def _node(self, variable: str | None, nodes: dict[str, int], label: str = "") -> int:
-        """The node of a variable, or a new one for a constant."""
+        """Return the node of a variable, or a new node for a constant."""
         if variable is not None and variable in nodes:
             return nodes[variable]
         self.labels.append(label)
@@ -148,7 +145,7 @@ class AmrGraph:
         return len(self.labels) - 1
 
     def _spanning_tree(self) -> dict[int, tuple[int | None, bool, int | None]]:
-        """Of nodes that can be reached, breadth first: index of the edge to it, is it forward, parent."""
+        """Return the edge, its forwardness and the parent of each reachable node, breadth first."""
         edges: list[list[tuple[bool, int]]] = [[] for _ in self.labels]
         for index, (source, _, target) in enumerate(self.edges):
             edges[source].append((False, index))
@@ -166,7 +163,7 @@ class AmrGraph:
         return tree
 
     def _branches(self) -> list[list[tuple[str, int, bool]]]:
-        """The branches of each node in the text: role, target, whether the target is introduced there."""
+        """Return each node's branches in the text: role, target, whether the target is introduced there."""
         tree = self._spanning_tree()
         if len(tree) < len(self.labels):
             raise ValueError(Errors.E130.format(n=len(self.labels) - len(tree), total=len(self.labels)))
@@ -181,19 +178,19 @@ class AmrGraph:
 
 
 def forward_edge(source: int, role: str, target: int) -> Edge:
-    """The edge that a written role stands for."""
+    """Return the edge that a written role stands for."""
     if role.endswith("-of") and role not in NOT_INVERSE:
         return Edge(target, role.removesuffix("-of"), source)
     return Edge(source, role, target)
 
 
 def canonical(edge: Edge) -> Edge:
-    """The one of the edges that say the same: a mod b for b domain a."""
+    """Return the standard form among equivalent edges: a mod b for b domain a."""
     return Edge(edge.target, "mod", edge.source) if edge.role == "domain" else edge
 
 
 def unique_edges(edges: Iterable[Edge]) -> list[Edge]:
-    """The edges without those that say the same as one before."""
+    """Return the edges without those equivalent to an earlier edge."""
     found: dict[Edge, Edge] = {}
     for edge in edges:
         found.setdefault(canonical(edge), edge)
@@ -201,14 +198,14 @@ def unique_edges(edges: Iterable[Edge]) -> list[Edge]:
 
 
 def inverse_role(role: str) -> str:
-    """The role that is written for an edge from its target's side."""
+    """Return the role that an edge has when written from its target's side."""
     return INVERSE.get(role, f"{role}-of")
 
 
 def _variables(labels: list[str], constants: Collection[str]) -> list[str]:
-    """A variable for each label: its first letter, with a number from the second such one on.
+    """Return a variable for each label: its first letter, followed by a number from the second use on.
 
-    None of them is a constant's text, which would be read as that variable.
+    No variable equals a constant, which would be read as the variable.
     """
     names: list[str] = []
     counts: Counter[str] = Counter()

@@ -10,107 +10,47 @@ from .actions import AmrSentence
 from .graph import AmrGraph
 from .lexicon import IRREGULAR
 
-# Ending, and what may stand in its place; for the first ending that fits, in this order.
-_ENDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("iness", ("y",)),
-    ("fulness", ("ful",)),
-    ("ness", ("",)),
-    ("'s", ("",)),
-    ("s'", ("s", "")),
-    ("sses", ("ss",)),
-    ("ches", ("ch", "che")),
-    ("shes", ("sh",)),
-    ("xes", ("x",)),
-    ("zes", ("ze", "z")),
-    ("oes", ("o", "oe")),
-    ("ies", ("y", "ie")),
-    ("ves", ("ve", "f", "fe")),
-    ("ss", ("ss",)),
-    ("us", ("us",)),
-    ("is", ("is",)),
-    ("s", ("",)),
-    ("ied", ("y", "ie")),
-    ("eed", ("eed", "ee")),
-    ("ed", ("", "e")),
-    ("ying", ("y", "ie")),
-    ("ing", ("", "e")),
-    ("iest", ("y",)),
-    ("ier", ("y", "ier")),
-    ("est", ("", "e")),
-    ("ily", ("y",)),
-    ("bly", ("ble",)),
-    ("ally", ("al", "ally", "")),
-    ("ly", ("", "le")),
-    ("ization", ("ize",)),
-    ("ation", ("ate", "e", "")),
-    ("ition", ("ite", "it", "e")),
-    ("ution", ("ute", "ve")),
-    ("sion", ("de", "d", "se", "t", "s")),
-    ("tion", ("te", "t")),
-    ("ment", ("",)),
-    ("ance", ("", "e", "ant")),
-    ("ence", ("", "e", "ent")),
-    ("ency", ("ent",)),
-    ("ity", ("", "e")),
-    ("ive", ("e", "")),
-    ("able", ("", "e")),
-    ("ful", ("",)),
-    ("less", ("",)),
-    ("or", ("", "e")),
-    ("er", ("", "e", "er")),
-    ("al", ("", "e")),
-    ("ic", ("y", "e", "")),
-    ("ous", ("", "e", "y")),
-    ("y", ("", "e")),
-    ("en", ("", "e")),
-    ("th", ("",)),
+# Endings, each with what may replace it. The first ending that fits decides.
+_ENDING_TABLE = """
+iness:y fulness:ful ness: 's: s':s, sses:ss ches:ch,che shes:sh xes:x zes:ze,z oes:o,oe ies:y,ie ves:ve,f,fe
+ss:ss us:us is:is s: ied:y,ie eed:eed,ee ed:,e ying:y,ie ing:,e iest:y ier:y,ier est:,e ily:y bly:ble
+ally:al,ally, ly:,le ization:ize ation:ate,e, ition:ite,it,e ution:ute,ve sion:de,d,se,t,s tion:te,t ment:
+ance:,e,ant ence:,e,ent ency:ent ity:,e ive:e, able:,e ful: less: or:,e er:,e,er al:,e ic:y,e, ous:,e,y y:,e
+en:,e th:
+"""
+_ENDINGS = tuple(
+    (ending, tuple(new.split(",")))
+    for ending, _, new in (entry.partition(":") for entry in _ENDING_TABLE.split())
 )
-# Endings of inflection: only these are taken off without a word that is known.
-_INFLECTION = (
-    "s",
-    "ies",
-    "sses",
-    "ches",
-    "shes",
-    "xes",
-    "ed",
-    "ied",
-    "ing",
-    "ying",
-    "'s",
-    "oes",
-    "ves",
-    "zes",
+# Endings of inflection: only these are removed from a word without known lemmas.
+_INFLECTION = frozenset(
+    ["s", "ies", "sses", "ches", "shes", "xes", "ed", "ied", "ing", "ying", "'s", "oes", "ves", "zes"]
 )
-# What ends like a participle or plural, but is none.
+# Words that end like a participle or plural without being such a form.
 _UNINFLECTED = frozenset(
-    (
-        *(
-            "during",
-            "nothing",
-            "something",
-            "anything",
-            "everything",
-            "morning",
-            "evening",
-            "wedding",
-            "ceiling",
-        ),
-        *(
-            "always",
-            "perhaps",
-            "towards",
-            "besides",
-            "sometimes",
-            "news",
-            "hundred",
-            "indeed",
-            "across",
-            "unless",
-        ),
-    )
+    [
+        "across",
+        "always",
+        "anything",
+        "besides",
+        "ceiling",
+        "during",
+        "evening",
+        "everything",
+        "hundred",
+        "indeed",
+        "morning",
+        "news",
+        "nothing",
+        "perhaps",
+        "something",
+        "sometimes",
+        "towards",
+        "unless",
+        "wedding",
+    ]
 )
-# Then they are forgotten, so that a service does not grow for ever.
+# Cached words; then the cache is cleared, so that a service does not grow for ever.
 MAX_CACHED_WORDS = 100_000
 
 _SENSE = re.compile(r"-[0-9]{2,}$")
@@ -118,31 +58,27 @@ _VOWEL = re.compile(r"[aeiouy]")
 
 
 def stem(label: str) -> str:
-    """A concept without its sense number, a string without its quotes."""
+    """Return a concept without its sense number, or a string without its quotes."""
     return label.strip('"') if label.startswith('"') else _SENSE.sub("", label)
 
 
 def lemma_candidates(form: str) -> list[str]:
-    """The lemmas that a word may have, and words that it may be derived from: itself, too, in lower case."""
+    """Return possible lemmas of a word and words from which it may derive, itself in lower case included."""
     lower = form.lower()
     found = [*IRREGULAR.get(lower, ())]
     if lower not in IRREGULAR:
         found += _stripped(lower)
     found.append(lower)
     for first in tuple(found):
-        # One more ending, as of "drawings" and "meaningfully".
+        # A second ending, as in "drawings" and "meaningfully".
         found += _stripped(first)
     return list(dict.fromkeys(text for text in found if text))
 
 
 class Lemmatizer:
-    """Lemmas by rules, and by which words are known.
+    """Lemmas by rules and by known words.
 
-    Args:
-        known: Words that are lemmas, such as the concepts of training data, with how often they are there.
-
-    Attributes:
-        known: Likewise, in the order of the alphabet.
+    known: Count of each word that is a lemma, such as the concepts of training data; stored alphabetically.
     """
 
     def __init__(self, known: Mapping[str, int] | None = None) -> None:
@@ -151,7 +87,7 @@ class Lemmatizer:
 
     @classmethod
     def learn(cls, graphs: Iterable[AmrGraph]) -> Lemmatizer:
-        """A lemmatizer that knows the concepts of graphs."""
+        """Make a lemmatizer that knows the concepts of graphs."""
         return cls(
             Counter(
                 stem(label)
@@ -162,10 +98,10 @@ class Lemmatizer:
         )
 
     def lemma(self, form: str) -> str:
-        """The lemma of a word, in lower case.
+        """Return the lemma of a word, in lower case.
 
-        Of an irregular form's lemmas and the form itself the most frequent one that is known, else the first
-        known one of `lemma_candidates`, else the form without its inflection.
+        It is the most frequent known word among the form and its irregular lemmas, or else the first known
+        word of `lemma_candidates`, or else the form without its inflection.
         """
         lower = form.lower()
         if len(self._cache) > MAX_CACHED_WORDS:
@@ -177,7 +113,7 @@ class Lemmatizer:
         return self._cache[lower]
 
     def sentence(self, forms: Sequence[str], lemmas: Sequence[str] | None = None) -> AmrSentence:
-        """A sentence of words, with lemmas by rule where `lemmas` has none or is None."""
+        """Make a sentence. Words whose lemma in `lemmas` is missing or "" get theirs by rule."""
         given = lemmas if lemmas is not None else [""] * len(forms)
         return AmrSentence.of(
             forms, [lemma or self.lemma(form) for form, lemma in zip(forms, given, strict=True)]
@@ -185,7 +121,7 @@ class Lemmatizer:
 
 
 def _stripped(word: str) -> list[str]:
-    """A word without each ending that fits."""
+    """Return the word with each fitting ending replaced."""
     found = []
     for ending, endings in _ENDINGS:
         base = word.removesuffix(ending)
@@ -220,9 +156,9 @@ def _without_inflection(word: str) -> str:
 
 
 def _without_participle(base: str) -> str:
-    """The verb of a base that -ed or -ing was taken off."""
+    """Return the verb of a base from which -ed or -ing was removed."""
     if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeiouls":
         return base[:-1]
-    # A single consonant after a single vowel, as in "mak": mostly a silent e.
+    # A single consonant after a single vowel, as in "mak", mostly lost a silent e.
     needs_e = re.search(r"(?:^|[^aeiou])[aiou][bcdgkmpstvz]$|[cuv]$|[^aeiourlw]l$|dg$|rs$", base)
     return f"{base}e" if needs_e else base

@@ -34,7 +34,7 @@ we us our ours ourselves|they them their theirs themselves|you your yours yourse
 will 'll wo|can ca|this these|that those
 """.replace("\n", "|")
 
-#: The lemmas of irregular forms, as ("see",) of "saw"; that a form is a lemma, too, is not among them.
+#: Lemmas of irregular forms, such as ("see",) for "saw". A form that is its own lemma, too, does not list it.
 IRREGULAR: dict[str, tuple[str, ...]] = {}
 for _entry in filter(None, _IRREGULAR.split("|")):
     _lemma, *_forms = _entry.split()

@@ -1,48 +1,46 @@
 """The static oracle of the AMR machine: the actions that build a graph whose nodes have words.
 
-Each node has a word, and no word more nodes than it has items: a word gets its label, then all its edges to
-earlier words, then the next of its nodes; what has no edge to come is reduced. An edge is lost where it needs
-a pair to be swapped a second time, which happens in random graphs with many nodes a word.
+Each node has a word, and no word has more nodes than it may have items. A word gets its label, then all its
+edges to earlier words, then its next node. A word without edges to come is reduced. An edge that needs a pair
+to be swapped a second time is lost; this happens in random graphs with many nodes for each word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .actions import COPIES, Action, AmrSentence, Kind, copied_label
-from .aligner import NO_WORD, Alignment
+from ...parsing.state import NO_WORD
+from .actions import COPIES, ActionKind, AmrAction, AmrSentence, copied_label
+from .aligner import Alignment
 from .graph import AmrGraph
-from .machine import MAX_FORKS, State
+from .machine import MAX_FORKS, AmrState
 
 
-def oracle_actions(
+def amr_oracle_actions(
     graph: AmrGraph, sentence: AmrSentence, alignment: Alignment, *, max_forks: int = MAX_FORKS
-) -> list[Action]:
-    """The actions that build a graph over a sentence.
+) -> list[AmrAction]:
+    """Return the actions that build a graph over a sentence.
 
-    Edges of a node to itself, nodes that find no word with an item left, and what is beyond the most actions
-    of the machine are lost.
+    Lost are edges of a node to itself, nodes that find no word with an item left, and all that comes after
+    the machine's most actions.
 
-    Args:
-        graph: The graph.
-        sentence: Its sentence.
-        alignment: The words of its nodes, see `aligner`. Constants without one become DEPENDENTs.
-        max_forks: Most FORKs for one word; further nodes go to the nearest words that have none.
+    graph: The graph.
+    sentence: Sentence of the graph.
+    alignment: Words of the nodes, see `aligner`. Constants without a word become DEPENDENTs.
+    max_forks: Most FORKs for one word; further nodes go to the nearest words without a node.
     """
     return list(_Oracle(graph, sentence, alignment, max_forks))
 
 
 def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
-    """Words of nodes such that none has more than `max_nodes`.
+    """Return words for nodes such that no word has more than `max_nodes`.
 
-    Args:
-        words: The word of each node; NO_WORD stays.
-        n_words: Words of the sentence.
-        max_nodes: Most nodes of a word.
+    A node too many moves to the nearest word without a node, or else to the nearest word with room, or else
+    has NO_WORD.
 
-    Returns:
-        What is too much goes to the nearest word without a node, else to the nearest with room; NO_WORD if
-        there is none.
+    words: Word of each node; NO_WORD stays.
+    n_words: Number of words in the sentence.
+    max_nodes: Most nodes of a word.
     """
     counts = [0] * n_words
     for word in words:
@@ -63,18 +61,18 @@ def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
     return new
 
 
-def label_action(label: str, form: str, lemma: str) -> Action:
-    """The action that gives a word its label: the first COPY that does, else PRED."""
+def label_action(label: str, form: str, lemma: str) -> AmrAction:
+    """Return the action that gives a word its label: the first COPY that does, or else PRED."""
     for kind in COPIES:
         if copied_label(kind, form, lemma) == label:
-            return Action(kind)
-    return Action(Kind.PRED, label)
+            return AmrAction(kind)
+    return AmrAction(ActionKind.PRED, label)
 
 
 class _Oracle:
     def __init__(self, graph: AmrGraph, sentence: AmrSentence, alignment: Alignment, max_forks: int) -> None:
         self._graph = graph
-        self._state = State(sentence, max_forks=max_forks)
+        self._state = AmrState(sentence, max_forks=max_forks)
         words = limit_nodes(alignment.words, len(sentence), max_forks + 1)
         self._is_placed = [word != NO_WORD for word in words]
         self._queues = self._order(words)
@@ -87,65 +85,66 @@ class _Oracle:
                 self._pending[source].append(index)
                 self._pending[target].append(index)
 
-    def __iter__(self) -> Iterator[Action]:
+    def __iter__(self) -> Iterator[AmrAction]:
         state = self._state
         while not state.is_final:
             action = self._next()
             item = state.top
-            if action.kind in (*COPIES, Kind.PRED) and item is not None:
-                node = self._queues[state.positions[item]].pop(0)
+            if action.kind in (*COPIES, ActionKind.PRED) and item is not None:
+                node = self._queues[state.words[item]].pop(0)
                 self._nodes[item], self._items[node] = node, item
             state.apply(action)
             yield action
-            if item in self._nodes and action.kind in (*COPIES, Kind.PRED):
+            if item in self._nodes and action.kind in (*COPIES, ActionKind.PRED):
                 yield from self._dependents(self._nodes[item])
 
-    def _next(self) -> Action:
+    def _next(self) -> AmrAction:
         state = self._state
         top = state.top
         if top is None:
-            return Action(Kind.SHIFT)
+            return AmrAction(ActionKind.SHIFT)
         if top == state.root_item:
             return self._finish()
-        queue = self._queues[state.positions[top]]
+        queue = self._queues[state.words[top]]
         if state.labels[top] is None:
-            return self._label(top, queue[0]) if queue else Action(Kind.REDUCE)
+            return self._label(top, queue[0]) if queue else AmrAction(ActionKind.REDUCE)
         if (arc := self._arc(top)) is not None:
             return arc
         partners = self._partners(self._nodes[top])
         if any(item in partners for item in state.stack[:-1]) and state.can_swap:
-            return Action(Kind.SWAP)
+            return AmrAction(ActionKind.SWAP)
         if queue and state.can_fork:
-            return Action(Kind.FORK)
+            return AmrAction(ActionKind.FORK)
         is_root = self._nodes[top] == self._graph.top
-        return Action(Kind.SHIFT if self._pending[self._nodes[top]] or is_root else Kind.REDUCE)
+        return AmrAction(
+            ActionKind.SHIFT if self._pending[self._nodes[top]] or is_root else ActionKind.REDUCE
+        )
 
-    def _finish(self) -> Action:
-        """ROOT is on top: down to the item of the graph's top."""
+    def _finish(self) -> AmrAction:
+        """Return the next action while ROOT is on top: swap down to the item of the graph's top."""
         state, second = self._state, self._state.second
         root = self._items.get(self._graph.top)
         if second is not None and second == root:
-            return Action(Kind.ROOT)
+            return AmrAction(ActionKind.ROOT)
         if state.can_close:
-            return Action(Kind.CLOSE)
-        return Action(Kind.SWAP)
+            return AmrAction(ActionKind.CLOSE)
+        return AmrAction(ActionKind.SWAP)
 
-    def _label(self, item: int, node: int) -> Action:
-        position = self._state.positions[item]
-        sentence = self._state.sentence
-        return label_action(self._graph.labels[node], sentence.forms[position], sentence.lemmas[position])
+    def _label(self, item: int, node: int) -> AmrAction:
+        word, sentence = self._state.words[item], self._state.sentence
+        return label_action(self._graph.labels[node], sentence.forms[word], sentence.lemmas[word])
 
-    def _dependents(self, node: int) -> Iterator[Action]:
-        """Constants without a word, under a node that just got its label."""
+    def _dependents(self, node: int) -> Iterator[AmrAction]:
+        """Apply and yield the DEPENDENTs of a node that just got its label."""
         for source, role, target in self._graph.edges:
             if source == node and not self._is_placed[target] and target in self._graph.constants:
-                action = Action(Kind.DEPENDENT, role, self._graph.labels[target])
+                action = AmrAction(ActionKind.DEPENDENT, role, self._graph.labels[target])
                 if self._state.is_valid(action):
                     self._state.apply(action)
                     yield action
 
-    def _arc(self, top: int) -> Action | None:
-        """An edge between top and second that is still to draw."""
+    def _arc(self, top: int) -> AmrAction | None:
+        """Return the action for an edge between top and second that is still missing, or None."""
         second = self._state.second
         if second not in self._nodes or self._state.labels[top] is None:
             return None
@@ -155,11 +154,11 @@ class _Oracle:
             if other in (source, target):
                 self._pending[node].remove(index)
                 self._pending[other].remove(index)
-                return Action(Kind.LA if source == node else Kind.RA, role)
+                return AmrAction(ActionKind.LA if source == node else ActionKind.RA, role)
         return None
 
     def _partners(self, node: int) -> set[int]:
-        """The items that a node has an edge to draw with, of those that have labels."""
+        """Return the labelled items to which a node still lacks an edge."""
         found = set()
         for index in self._pending[node]:
             source, _, target = self._graph.edges[index]
@@ -169,13 +168,13 @@ class _Oracle:
         return found
 
     def _order(self, words: list[int]) -> dict[int, list[int]]:
-        """The nodes of each word: those with the most edges to other words first, then by the text."""
+        """Return the nodes of each word: those with the most edges to other words first, then by the text."""
         outside = [0] * len(words)
         for source, _, target in self._graph.edges:
             if words[source] != words[target]:
                 outside[source] += 1
                 outside[target] += 1
-        queues: dict[int, list[int]] = {position: [] for position in range(len(self._state.sentence) + 1)}
+        queues: dict[int, list[int]] = {word: [] for word in range(len(self._state.sentence) + 1)}
         for node in sorted(range(len(words)), key=lambda node: (-outside[node], node)):
             if words[node] != NO_WORD:
                 queues[words[node]].append(node)

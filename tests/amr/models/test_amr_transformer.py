@@ -15,9 +15,9 @@ from spacy_g2g.amr.models.amr_transformer import (
     pad_replays,
 )
 from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
-from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind
+from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
-from spacy_g2g.amr.parsing.machine import State
+from spacy_g2g.amr.parsing.machine import AmrState
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
@@ -76,14 +76,14 @@ def assert_same_parse(found: AmrParse, expected: AmrParse) -> None:
 # States
 
 
-def plain_places(state: State) -> tuple[list[int], list[int]]:
+def plain_places(state: AmrState) -> tuple[list[int], list[int]]:
     """Positions of ROOT and the words; a word of several items is on the stack if one is, else nearest."""
     n = len(state.sentence)
     stack, buffer = [-1] * (n + 1), [-1] * (n + 1)
     for column in range(n + 1):
         word = n if column == 0 else column - 1
         for items, places in ((state.stack, stack), (state.buffer, buffer)):
-            depths = [d for d, item in enumerate(reversed(items)) if state.positions[item] == word]
+            depths = [d for d, item in enumerate(reversed(items)) if state.words[item] == word]
             if depths and max(stack[column], buffer[column]) < 0:
                 places[column] = depths[0]
     return stack, buffer
@@ -96,7 +96,7 @@ def test_padded_replays_are_the_states_of_each_step():
         sentence = SCHEME.lemmatizer.sentence(text.split())
         n, state = len(sentence) + 1, SCHEME.table.begin(sentence)
         choices = SCHEME.table.word_choices(sentence)
-        actions = SCHEME.oracle_actions(graph_of(amr), sentence)
+        actions = SCHEME.amr_oracle_actions(graph_of(amr), sentence)
         for t, action in enumerate(actions):
             stack, buffer = plain_places(state)
             assert sequences.stack[i, t].tolist() == stack + [-1] * (12 - n)
@@ -113,7 +113,7 @@ def test_padded_replays_are_the_states_of_each_step():
 
 
 def test_padding_has_no_places():
-    n = [replay.places.shape[1] for replay in GOLD]
+    n = [replay.stack.shape[1] for replay in GOLD]
     sequences = pad_replays(GOLD, max(n) + 2)
     for i, width in enumerate(n):
         assert (sequences.stack[i, :, width:] == -1).all()
@@ -125,8 +125,8 @@ def test_padding_has_no_places():
 
 @torch.no_grad()
 def step_by_step(
-    shim: G2GShim, sentence: Sentence, actions: Sequence[Action] | None = None
-) -> tuple[torch.Tensor, list[int], State]:
+    shim: G2GShim, sentence: Sentence, actions: Sequence[AmrAction] | None = None
+) -> tuple[torch.Tensor, list[int], AmrState]:
     """Log-probabilities in the states that actions lead through, or else the best ones; those; the end."""
     network = network_of(shim)
     memory, mask = network.read(shim.wordpieces.batch([sentence]))
@@ -140,7 +140,7 @@ def step_by_step(
         valid = torch.from_numpy(table.valid_actions(state, choices))
         if actions is not None:
             action = actions[len(ids)]
-            is_shift = action.kind == Kind.SHIFT
+            is_shift = action.kind == ActionKind.SHIFT
             previous = table.shift_id(state.front_form or "") if is_shift else table.id(action)
             valid[previous] |= previous >= 0
         rows.append(network.parser.output(hidden[0, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
@@ -155,7 +155,7 @@ def step_by_step(
 
 def loss_by_hand(shim: G2GShim, sentence: Sentence, amr: str, share: float = 0.0) -> float:
     read = SCHEME.lemmatizer.sentence(sentence.words)
-    actions = SCHEME.oracle_actions(graph_of(amr), read)
+    actions = SCHEME.amr_oracle_actions(graph_of(amr), read)
     rows, ids, _ = step_by_step(shim, sentence, actions)
     loss = 0.0
     for row, action in zip(rows, ids, strict=True):
@@ -240,24 +240,24 @@ def test_a_parse_has_the_probability_that_training_gives_its_actions(
     network = network_of(shim)
     search = network.parser.search
     monkeypatch.setattr(network.parser, "search", lambda *a: found.append(search(*a)) or found[-1])
-    apply = State.apply
-    taken: dict[int, list[Action]] = {}
-    copied = State.copy
+    apply = AmrState.apply
+    taken: dict[int, list[AmrAction]] = {}
+    copied = AmrState.copy
 
-    def record(state: State, action: Action) -> None:
+    def record(state: AmrState, action: AmrAction) -> None:
         taken.setdefault(id(state), []).append(action)
         apply(state, action)
 
-    def copy(state: State) -> State:
+    def copy(state: AmrState) -> AmrState:
         other = copied(state)
         taken[id(other)] = list(taken.get(id(state), []))
         keep.append(other)
         return other
 
     # States stay alive, so that no two have one id.
-    keep: list[State] = []
-    monkeypatch.setattr(State, "apply", record)
-    monkeypatch.setattr(State, "copy", copy)
+    keep: list[AmrState] = []
+    monkeypatch.setattr(AmrState, "apply", record)
+    monkeypatch.setattr(AmrState, "copy", copy)
     parses = model.predict(SENTENCES[:3])
     ends = [(len(s.sentence), taken[id(s)]) for f in found for s in f.machines.states]
     monkeypatch.undo()

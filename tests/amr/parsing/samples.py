@@ -5,7 +5,7 @@ from spacy_g2g.amr.parsing.actions import AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph, canonical
 from spacy_g2g.amr.parsing.lemmas import Lemmatizer
-from spacy_g2g.amr.parsing.machine import State
+from spacy_g2g.amr.parsing.machine import AmrState
 
 # Reentrancy, inverse roles, a name, numbers, polarity and mode, a cycle, several nodes of one word.
 SAMPLES = {
@@ -47,7 +47,7 @@ def facts(graph: AmrGraph) -> tuple:
 
 
 def execute(sentence: AmrSentence, actions) -> AmrGraph:
-    state = State(sentence)
+    state = AmrState(sentence)
     for action in actions:
         state.apply(action)
     return build_graph(state)

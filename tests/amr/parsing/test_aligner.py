@@ -1,8 +1,9 @@
 import pytest
 
 from spacy_g2g.amr.parsing.align_rules import candidates, make_words
-from spacy_g2g.amr.parsing.aligner import LEXICAL, NO_WORD, Aligner, Alignment
+from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph
+from spacy_g2g.parsing.state import NO_WORD
 
 from .samples import SAMPLES, graph_of, sentence_of
 

@@ -1,35 +1,45 @@
 import pytest
 
-from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind, copied_label, is_constant_label
+from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence, copied_label, is_constant_label
 from spacy_g2g.amr.parsing.build import REPAIR_ROLE, build_graph
 from spacy_g2g.amr.parsing.graph import Edge
-from spacy_g2g.amr.parsing.machine import IN_BUFFER, ON_STACK, REDUCED, State
+from spacy_g2g.amr.parsing.machine import AmrState
 
 from .samples import facts, graph_of
 
-SHIFT, REDUCE, SWAP, FORK, ROOT, CLOSE = (Action(kind) for kind in list(Kind)[:6])
-LEMMA = Action(Kind.COPY_LEMMA)
+SHIFT, REDUCE, SWAP, FORK, ROOT, CLOSE = (AmrAction(kind) for kind in list(ActionKind)[:6])
+LEMMA = AmrAction(ActionKind.COPY_LEMMA)
 
 
-def make_state(words: str, actions: list[Action] | None = None, **settings: int) -> State:
+def make_state(words: str, actions: list[AmrAction] | None = None, **settings: int) -> AmrState:
     forms = words.split()
-    state = State(AmrSentence.of(forms, [form.lower() for form in forms]), **settings)
+    state = AmrState(AmrSentence.of(forms, [form.lower() for form in forms]), **settings)
     for action in actions or []:
         state.apply(action)
     return state
 
 
-def la(role: str) -> Action:
-    return Action(Kind.LA, role)
+def la(role: str) -> AmrAction:
+    return AmrAction(ActionKind.LA, role)
 
 
-def ra(role: str) -> Action:
-    return Action(Kind.RA, role)
+def ra(role: str) -> AmrAction:
+    return AmrAction(ActionKind.RA, role)
 
 
 def test_actions_build_the_graph_that_they_spell_out():
-    want, polarity = Action(Kind.PRED, "want-01"), Action(Kind.DEPENDENT, "polarity", "-")
-    first = [SHIFT, LEMMA, SHIFT, want, la("ARG0"), polarity, SHIFT, Action(Kind.COPY_SENSE01), ra("ARG1")]
+    want, polarity = AmrAction(ActionKind.PRED, "want-01"), AmrAction(ActionKind.DEPENDENT, "polarity", "-")
+    first = [
+        SHIFT,
+        LEMMA,
+        SHIFT,
+        want,
+        la("ARG0"),
+        polarity,
+        SHIFT,
+        AmrAction(ActionKind.COPY_SENSE01),
+        ra("ARG1"),
+    ]
     state = make_state("boy wants sleep", [*first, SWAP, la("ARG0"), REDUCE, REDUCE, SHIFT, SHIFT, ROOT])
     graph = build_graph(state)
     expected = "(w / want-01 :polarity - :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
@@ -38,9 +48,12 @@ def test_actions_build_the_graph_that_they_spell_out():
 
 
 def test_fork_gives_a_word_one_more_item():
-    state = make_state("Paris", [SHIFT, Action(Kind.COPY_QUOTE), FORK, Action(Kind.PRED, "name"), la("op1")])
+    state = make_state(
+        "Paris",
+        [SHIFT, AmrAction(ActionKind.COPY_QUOTE), FORK, AmrAction(ActionKind.PRED, "name"), la("op1")],
+    )
     assert state.stack == [0, 2]
-    assert state.positions == [0, 1, 0]
+    assert state.words == [0, 1, 0]
     assert state.labels == ['"Paris"', None, "name"]
     assert list(state.edges) == [Edge(2, "op1", 0)]
 
@@ -53,26 +66,26 @@ def test_fork_gives_a_word_one_more_item():
         ([], LEMMA),
         ([], ROOT),
         ([], CLOSE),
-        ([], Action(Kind.SHIFT, "b")),
+        ([], AmrAction(ActionKind.SHIFT, "b")),
         ([SHIFT], FORK),
-        ([SHIFT], Action(Kind.DEPENDENT, "polarity", "-")),
+        ([SHIFT], AmrAction(ActionKind.DEPENDENT, "polarity", "-")),
         ([SHIFT], ROOT),
         ([SHIFT, LEMMA], LEMMA),
-        ([SHIFT, LEMMA], Action(Kind.PRED, "x")),
+        ([SHIFT, LEMMA], AmrAction(ActionKind.PRED, "x")),
         ([SHIFT, LEMMA, SHIFT], la("ARG0")),
         ([SHIFT, SHIFT, LEMMA], la("ARG0")),
         ([SHIFT, LEMMA, SHIFT, LEMMA, la("ARG0")], la("ARG0")),
         ([SHIFT, SHIFT, SWAP, SHIFT, SWAP, SHIFT], SWAP),
         ([SHIFT, LEMMA, FORK, LEMMA, FORK, LEMMA], FORK),
-        ([SHIFT, LEMMA, *[Action(Kind.DEPENDENT, "polarity", "-")]], Action(Kind.DEPENDENT, "polarity", "-")),
-        ([SHIFT, SHIFT, SHIFT], SHIFT),
+        ([SHIFT, LEMMA, *[AmrAction(ActionKind.DEPENDENT, "polarity", "-")]], AmrAction(ActionKind.DEPENDENT,
+        "polarity", "-")), ([SHIFT, SHIFT, SHIFT], SHIFT),
         ([SHIFT, SHIFT, SHIFT], REDUCE),
         ([SHIFT, SHIFT, SHIFT], ROOT),
         ([SHIFT, LEMMA, SHIFT, SHIFT], CLOSE),
         ([SHIFT, LEMMA, SHIFT, SHIFT, SWAP, ROOT], CLOSE),
     ],
 )  # fmt: skip
-def test_an_action_without_its_precondition_is_an_error(done: list[Action], action: Action):
+def test_an_action_without_its_precondition_is_an_error(done: list[AmrAction], action: AmrAction):
     state = make_state("a b", done, max_forks=2)
     assert not state.is_valid(action)
     with pytest.raises(ValueError, match="G2G-E141"):
@@ -85,33 +98,33 @@ def test_both_orders_of_a_pair_can_be_swapped():
     assert state.buffer == [2, 1]
 
 
-def test_places_are_those_of_the_first_example_of_the_paper():
+def test_positions_are_those_of_the_first_example_of_the_paper():
     steps = [SHIFT, SHIFT, REDUCE, SHIFT]
     found = []
     state = make_state("a b c")
     for action in steps:
         state.apply(action)
-        found.append([array.tolist() for array in state.places()])
-    buffer, stack, reduced = IN_BUFFER, ON_STACK, REDUCED
+        found.append([array.tolist() for array in state.positions()])
+    # ROOT comes first; -1 is for a word that is not there.
     assert found == [
-        [[stack, buffer, buffer, buffer], [0, 0, 1, 2]],
-        [[stack, stack, buffer, buffer], [1, 0, 0, 1]],
-        [[stack, reduced, buffer, buffer], [0, -1, 0, 1]],
-        [[stack, reduced, stack, buffer], [1, -1, 0, 0]],
+        [[-1, 0, -1, -1], [2, -1, 0, 1]],
+        [[-1, 1, 0, -1], [1, -1, -1, 0]],
+        [[-1, 0, -1, -1], [1, -1, -1, 0]],
+        [[-1, 1, -1, 0], [0, -1, -1, -1]],
     ]
 
 
 def test_a_word_is_on_the_stack_if_one_of_its_items_is():
     state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA, SWAP])
-    places, depths = state.places()
-    assert places.tolist() == [ON_STACK, IN_BUFFER]
-    assert depths.tolist() == [0, 1]
+    stack, buffer = state.positions()
+    assert stack.tolist() == [-1, 0]
+    assert buffer.tolist() == [1, -1]
 
 
 def test_a_copy_goes_its_own_way():
     state = make_state("a b", [SHIFT, LEMMA])
     other = state.copy()
-    for action in (SHIFT, LEMMA, la("ARG0"), Action(Kind.DEPENDENT, "mode", "x"), FORK, LEMMA, SWAP):
+    for action in (SHIFT, LEMMA, la("ARG0"), AmrAction(ActionKind.DEPENDENT, "mode", "x"), FORK, LEMMA, SWAP):
         other.apply(action)
     assert state.stack == [0]
     assert not state.edges
@@ -176,7 +189,7 @@ def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
 )
 def test_copies_are_labels_that_penman_can_have(form: str, labels: list[str | None]):
     lemma = "boy" if form[0].isalpha() else form
-    kinds = (Kind.COPY_LEMMA, Kind.COPY_LOWER, Kind.COPY_SENSE01, Kind.COPY_QUOTE)
+    kinds = (ActionKind.COPY_LEMMA, ActionKind.COPY_LOWER, ActionKind.COPY_SENSE01, ActionKind.COPY_QUOTE)
     assert [copied_label(kind, form, lemma) for kind in kinds] == labels
 
 
@@ -196,5 +209,5 @@ def test_lemmas_that_are_too_few_are_an_error():
 
 
 def test_an_action_is_written_with_its_arguments():
-    assert str(Action(Kind.DEPENDENT, "polarity", "-")) == "DEPENDENT(polarity, -)"
+    assert str(AmrAction(ActionKind.DEPENDENT, "polarity", "-")) == "DEPENDENT(polarity, -)"
     assert str(SHIFT) == "SHIFT"

@@ -2,18 +2,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_g2g.amr.parsing.actions import Action, AmrSentence, Kind
-from spacy_g2g.amr.parsing.aligner import NO_WORD, Aligner, Alignment
+from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
+from spacy_g2g.amr.parsing.aligner import Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph, Edge
-from spacy_g2g.amr.parsing.machine import State
-from spacy_g2g.amr.parsing.oracle import label_action, limit_nodes, oracle_actions
+from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.oracle import amr_oracle_actions, label_action, limit_nodes
+from spacy_g2g.parsing.state import NO_WORD
 
 from .samples import SAMPLES, execute, facts, graph_of, sentence_of
 
 
 def actions_of(text: str, amr: str) -> list[str]:
     graph, sentence = graph_of(amr), sentence_of(text)
-    return [str(action) for action in oracle_actions(graph, sentence, Aligner().align(graph, sentence))]
+    return [str(action) for action in amr_oracle_actions(graph, sentence, Aligner().align(graph, sentence))]
 
 
 def test_the_moves_of_a_control_sentence():
@@ -40,7 +41,7 @@ def test_polarity_and_mode_are_dependents():
 @pytest.mark.parametrize("text", SAMPLES)
 def test_execution_gives_the_graph_back(text: str):
     graph, sentence = graph_of(SAMPLES[text]), sentence_of(text)
-    actions = oracle_actions(graph, sentence, Aligner().align(graph, sentence))
+    actions = amr_oracle_actions(graph, sentence, Aligner().align(graph, sentence))
     assert facts(execute(sentence, actions)) == facts(graph)
 
 
@@ -59,15 +60,15 @@ def aligned_graphs(draw) -> tuple[AmrGraph, AmrSentence, Alignment]:
     return graph, AmrSentence.of(forms, forms), Alignment(words, ["exact"] * len(words))
 
 
-def is_blocked(graph: AmrGraph, sentence: AmrSentence, actions: list[Action]) -> bool:
+def is_blocked(graph: AmrGraph, sentence: AmrSentence, actions: list[AmrAction]) -> bool:
     """Whether an edge to a deeper item waits for a SWAP of a pair that was swapped before."""
-    state = State(sentence)
+    state = AmrState(sentence)
     partners = {(graph.labels[e.source], graph.labels[e.target]) for e in graph.edges}
     for action in actions:
         top = state.labels[state.top] if state.top is not None and state.top != state.root_item else None
         deeper = {state.labels[item] for item in state.stack[:-2]}
         waits = any((top, label) in partners or (label, top) in partners for label in deeper)
-        if waits and not state.can_swap and action.kind not in (Kind.LA, Kind.RA):
+        if waits and not state.can_swap and action.kind not in (ActionKind.LA, ActionKind.RA):
             return True
         state.apply(action)
     return False
@@ -77,10 +78,10 @@ def is_blocked(graph: AmrGraph, sentence: AmrSentence, actions: list[Action]) ->
 @settings(max_examples=60)
 def test_no_edge_is_lost_where_each_node_has_a_word_unless_a_pair_would_be_swapped_twice(case):
     graph, sentence, alignment = case
-    actions = oracle_actions(graph, sentence, alignment)
+    actions = amr_oracle_actions(graph, sentence, alignment)
     if len(actions) < 20 * (len(sentence) + 1) and not is_blocked(graph, sentence, actions):
         assert facts(execute(sentence, actions)) == facts(graph)
-    assert actions[-1].kind == Kind.ROOT or len(actions) == 20 * (len(sentence) + 1)
+    assert actions[-1].kind == ActionKind.ROOT or len(actions) == 20 * (len(sentence) + 1)
 
 
 def test_what_finds_no_word_is_lost_and_the_rest_stays_connected():
@@ -88,7 +89,7 @@ def test_what_finds_no_word_is_lost_and_the_rest_stays_connected():
     edges = [Edge(0, "ARG0", i) for i in range(1, n)] + [Edge(0, "ARG1", 0)]
     graph = AmrGraph([f"n{i}" for i in range(n)], edges)
     sentence = sentence_of("a")
-    built = execute(sentence, oracle_actions(graph, sentence, Alignment([0] * n, [""] * n), max_forks=2))
+    built = execute(sentence, amr_oracle_actions(graph, sentence, Alignment([0] * n, [""] * n), max_forks=2))
     assert len(built.labels) == 3
 
 

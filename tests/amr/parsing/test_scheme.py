@@ -23,7 +23,7 @@ def assert_same(found: AmrScheme, expected: AmrScheme) -> None:
         sentence = expected.lemmatizer.sentence(words)
         assert found.lemmatizer.sentence(words) == sentence
         assert found.aligner.align(graph, sentence) == expected.aligner.align(graph, sentence)
-        assert found.oracle_actions(graph, sentence) == expected.oracle_actions(graph, sentence)
+        assert found.amr_oracle_actions(graph, sentence) == expected.amr_oracle_actions(graph, sentence)
         for of_found, of_expected in zip(
             found.replay(graph, sentence), expected.replay(graph, sentence), strict=True
         ):
@@ -58,7 +58,7 @@ def test_the_actions_build_the_graphs():
     scheme = learn()
     for text in TEXTS:
         graph, sentence = graph_of(SAMPLES[text]), scheme.lemmatizer.sentence(text.split())
-        assert facts(execute(sentence, scheme.oracle_actions(graph, sentence))) == facts(graph)
+        assert facts(execute(sentence, scheme.amr_oracle_actions(graph, sentence))) == facts(graph)
         assert (scheme.replay(graph, sentence).ids >= 0).all()
 
 

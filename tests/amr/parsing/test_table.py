@@ -7,13 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.amr.formats.penman_text import parse_penman
-from spacy_g2g.amr.parsing.actions import COPIES, ROOT_FORM, Action, AmrSentence, Kind
+from spacy_g2g.amr.parsing.actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import Aligner
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph
-from spacy_g2g.amr.parsing.machine import State
-from spacy_g2g.amr.parsing.oracle import oracle_actions
-from spacy_g2g.amr.parsing.table import NO_ACTION, ActionTable
+from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.oracle import amr_oracle_actions
+from spacy_g2g.amr.parsing.table import AmrActions
+from spacy_g2g.parsing.arc_standard import NO_ACTION
 
 from .samples import SAMPLES, execute, facts, graph_of, sentence_of
 
@@ -40,21 +41,21 @@ ODD = [
 ]
 
 
-def oracle(text: str) -> tuple[AmrSentence, list[Action]]:
+def oracle(text: str) -> tuple[AmrSentence, list[AmrAction]]:
     sentence, graph = sentence_of(text), graph_of(SAMPLES[text])
-    return sentence, oracle_actions(graph, sentence, Aligner().align(graph, sentence))
+    return sentence, amr_oracle_actions(graph, sentence, Aligner().align(graph, sentence))
 
 
-def make_table(**settings) -> ActionTable:
-    return ActionTable.learn(map(oracle, SAMPLES), **settings)
+def make_table(**settings) -> AmrActions:
+    return AmrActions.learn(map(oracle, SAMPLES), **settings)
 
 
 TABLES = {candidates: make_table(candidates=candidates) for candidates in ("word", "lemma", "vocab")}
 
 
-def walk(sentence: AmrSentence, table: ActionTable, rng: random.Random, max_forks: int = 3) -> State:
+def walk(sentence: AmrSentence, table: AmrActions, rng: random.Random, max_forks: int = 3) -> AmrState:
     """A random sequence of valid actions; kinds are equally likely."""
-    state = State(sentence, max_forks=max_forks)
+    state = AmrState(sentence, max_forks=max_forks)
     choices = table.word_choices(sentence)
     while not state.is_final:
         valid = np.flatnonzero(table.valid_actions(state, choices)).tolist()
@@ -87,15 +88,15 @@ def test_any_sequence_of_valid_actions_ends_in_a_connected_graph_that_is_read_ba
 def test_the_valid_actions_are_those_that_the_state_allows(forms, candidates, seed):
     table, rng = TABLES[candidates], random.Random(seed)
     sentence = AmrSentence.of(forms, forms)
-    state, choices = State(sentence, max_forks=2), table.word_choices(sentence)
+    state, choices = AmrState(sentence, max_forks=2), table.word_choices(sentence)
     while not state.is_final:
         valid = table.valid_actions(state, choices)
         assert valid.any()
         for action, is_valid in zip(table.actions, valid.tolist(), strict=True):
             is_choice = (
-                action.kind not in (*COPIES, Kind.PRED)
+                action.kind not in (*COPIES, ActionKind.PRED)
                 or state.top in (None, state.root_item)
-                or table.id(action) in choices[state.positions[state.top]]
+                or table.id(action) in choices[state.words[state.top]]
             )
             assert is_valid == (state.is_valid(action) and is_choice)
         state.apply(table.actions[rng.choice(np.flatnonzero(valid).tolist())])
@@ -105,7 +106,7 @@ def test_ids_go_by_kind_and_each_action_has_one():
     table = TABLES["lemma"]
     assert [action.kind for action in table.actions] == sorted(action.kind for action in table.actions)
     assert [table.id(action) for action in table.actions] == list(range(len(table)))
-    assert table.id(Action(Kind.PRED, "unheard-of-01")) == NO_ACTION
+    assert table.id(AmrAction(ActionKind.PRED, "unheard-of-01")) == NO_ACTION
 
 
 @pytest.mark.parametrize(
@@ -121,25 +122,25 @@ def test_ids_go_by_kind_and_each_action_has_one():
 def test_pred_gives_the_labels_seen_with_the_word_or_lemma(candidates, form, lemma, expected):
     table = TABLES[candidates]
     (choices,) = table.word_choices(AmrSentence.of([form], [lemma]))
-    labels = {table.actions[i].label for i in choices if table.actions[i].kind == Kind.PRED}
+    labels = {table.actions[i].label for i in choices if table.actions[i].kind == ActionKind.PRED}
     assert labels == expected
 
 
 def test_with_vocab_each_word_may_have_any_label():
     table = TABLES["vocab"]
     (choices,) = table.word_choices(AmrSentence.of(["dogs"], ["dog"]))
-    assert {table.actions[i].label for i in choices} - {""} == set(table.labels(Kind.PRED))
+    assert {table.actions[i].label for i in choices} - {""} == set(table.labels(ActionKind.PRED))
 
 
 def test_frequent_words_and_root_have_a_shift_of_their_own_which_is_the_only_valid_one():
     table = make_table(shift_labels=2)
-    assert table.labels(Kind.SHIFT) == ["", "!", ROOT_FORM, "the"]
+    assert table.labels(ActionKind.SHIFT) == ["", "!", ROOT_FORM, "the"]
     sentence = AmrSentence.of(["the", "dog"], ["the", "dog"])
-    state, choices = State(sentence), table.word_choices(sentence)
+    state, choices = AmrState(sentence), table.word_choices(sentence)
     for label in ("the", "", ROOT_FORM):
         valid = table.valid_actions(state, choices)
-        shifts = [a for a, ok in zip(table.actions, valid, strict=True) if ok and a.kind == Kind.SHIFT]
-        assert shifts == [Action(Kind.SHIFT, label)]
+        shifts = [a for a, ok in zip(table.actions, valid, strict=True) if ok and a.kind == ActionKind.SHIFT]
+        assert shifts == [AmrAction(ActionKind.SHIFT, label)]
         state.apply(shifts[0])
 
 
@@ -150,23 +151,23 @@ def test_a_replay_gives_ids_that_are_valid_and_execute_to_the_same_graph(shift_l
         sentence, actions = oracle(text)
         replay = table.replay(sentence, actions)
         assert replay.valid[np.arange(len(actions)), replay.ids].all()
-        assert replay.places.shape == replay.depths.shape == (len(actions), len(sentence) + 1)
+        assert replay.stack.shape == replay.buffer.shape == (len(actions), len(sentence) + 1)
         again = execute(sentence, [table.actions[i] for i in replay.ids])
         assert facts(again) == facts(execute(sentence, actions))
 
 
 def test_a_replay_of_a_label_that_is_not_there_has_no_action_and_of_one_not_seen_with_the_word_is_valid():
     table, sentence = TABLES["lemma"], AmrSentence.of(["dog"], ["dog"])
-    shift, root = Action(Kind.SHIFT), Action(Kind.ROOT)
-    unknown = table.replay(sentence, [shift, Action(Kind.PRED, "unheard-of-01"), shift, root])
+    shift, root = AmrAction(ActionKind.SHIFT), AmrAction(ActionKind.ROOT)
+    unknown = table.replay(sentence, [shift, AmrAction(ActionKind.PRED, "unheard-of-01"), shift, root])
     assert unknown.ids[1] == NO_ACTION
-    unseen = table.replay(sentence, [shift, Action(Kind.PRED, "person"), shift, root])
+    unseen = table.replay(sentence, [shift, AmrAction(ActionKind.PRED, "person"), shift, root])
     assert unseen.valid[1, unseen.ids[1]]
 
 
 def test_a_table_survives_json():
     table = make_table(shift_labels=2)
-    again = ActionTable.from_dict(json.loads(json.dumps(table.to_dict())))
+    again = AmrActions.from_dict(json.loads(json.dumps(table.to_dict())))
     assert again == table
     assert again.actions == table.actions
     assert again != TABLES["lemma"]
@@ -175,14 +176,14 @@ def test_a_table_survives_json():
 @pytest.mark.parametrize("data", [{}, {"actions": [["JUMP", "", ""]], "seen": {}, "candidates": "lemma"}, []])
 def test_data_that_is_no_table_is_an_error(data):
     with pytest.raises(ValueError, match="G2G-E144"):
-        ActionTable.from_dict(data)
+        AmrActions.from_dict(data)
 
 
 def test_a_table_of_labels_without_preds_is_an_error():
     with pytest.raises(ValueError, match=r"G2G-E143.*'x'"):
-        ActionTable([], {"a": ["x"]})
+        AmrActions([], {"a": ["x"]})
 
 
 def test_unknown_candidates_are_an_error():
     with pytest.raises(ValueError, match=r"G2G-E142.*'all'"):
-        ActionTable([], candidates="all")
+        AmrActions([], candidates="all")

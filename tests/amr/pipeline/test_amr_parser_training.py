@@ -18,7 +18,7 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
-from spacy_g2g.amr.parsing.actions import Kind
+from spacy_g2g.amr.parsing.actions import ActionKind
 from spacy_g2g.amr.pipeline import amr_parser
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
@@ -80,7 +80,7 @@ def test_settings_are_those_of_what_is_learned():
     assert scheme is not None
     assert (scheme.table.candidates, scheme.table.max_forks) == ("vocab", 1)
     assert scheme.aligner.unaligned == "free_word"
-    assert len([label for label in scheme.table.labels(Kind.SHIFT) if label]) == 3
+    assert len([label for label in scheme.table.labels(ActionKind.SHIFT) if label]) == 3
     assert "wiki" in {action.label for action in scheme.table.actions}
     plain = amr_parser_of(initialised()).scheme
     assert plain is not None
@@ -265,7 +265,7 @@ def test_lemmas_of_frozen_components_are_learned_with(is_trainable: bool):
     parser = amr_parser_of(nlp)
     assert parser.scheme is not None
     # The concept is the lemma's copy.
-    assert parser.scheme.table.labels(Kind.PRED) == []
+    assert parser.scheme.table.labels(ActionKind.PRED) == []
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
     (sentence,) = parser.inputs([doc], amr_parser.lay_out([doc]))
