@@ -1,8 +1,7 @@
-"""``debug-data``: figures of the data of a training config, what is wrong with it, and what to do then."""
+"""``debug-data``: figures and problems of the data in a training config, with advice."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,12 +17,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_config, load_model_from_config, registry, resolve_dot_names
 from thinc.api import Config
-from wasabi import msg
 
-from ..data.advice import Finding, find_problems
+from ..data.advice import find_problems
 from ..data.corpus import Corpus
 from ..data.report import (
-    LONG_DUPLICATE,
     MISSING,
     OUTSIDE,
     SPACE,
@@ -49,32 +46,33 @@ from ..pipeline.gold import gold_trees, lay_out_examples
 from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, lay_out, make_sentences, word_slices
 from ..pipeline.rng_refiner import RngRefiner
 from ..pipeline.word_vectors import get_tok2vec
-from .common import atomic_path, progress, user_errors
+from .common import progress, user_errors, write_json
+from .debug_data_tables import print_findings, print_report
 
 if TYPE_CHECKING:
     from ..models.sources import EncoderSource
     from ..models.wordpieces import WordPieces
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
-#: Architectures that learn from no tree in which a word other than the root has the label of roots.
+#: Architectures that skip trees in which a word other than the root has the root's label.
 WITHOUT_ROOT_LABEL = {"spacy_g2g.StackTransformer.v1"}
-#: What components declare to write, by the attribute that a component of ours reads.
+#: Annotation that other components declare to write, by the attribute that a parser reads.
 WRITTEN = {"POS": "token.pos", "TAG": "token.tag", "DEP": "token.dep"}
 
 
 def debug_data_cli(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Training config", exists=True, dir_okay=False)],
-    limit: Annotated[int, typer.Option(help="Docs to read of each corpus; 0 for all")] = 0,
-    output: Annotated[Path | None, typer.Option("--json", help="JSON file for figures and findings")] = None,
+    limit: Annotated[int, typer.Option(help="Number of Docs to read from each corpus; 0 for all")] = 0,
+    output: Annotated[Path | None, typer.Option("--json", help="JSON file with figures and findings")] = None,
     code: Annotated[
         Path | None, typer.Option("--code", "-c", help="Python file with registered functions")
     ] = None,
 ) -> None:
-    """Show figures of the data of a training config, and what is wrong with it.
+    """Show figures and problems of the data in a training config.
 
-    Settings of the config may be given as to spacy train (--paths.train FILE). The exit status is 1 where the
-    data can't be trained on.
+    Settings of the config can be overridden as in spacy train (--paths.train FILE). The exit status is 1 if
+    training on the data is impossible.
     """
     overrides = parse_config_overrides(context.args)
     import_code(code)
@@ -82,9 +80,7 @@ def debug_data_cli(
         report = debug_data(load_config(config, overrides=overrides), limit=limit, silent=False)
         findings = find_problems(report)
         if output is not None:
-            figures = {**report.to_dict(), "findings": [asdict(finding) for finding in findings]}
-            with atomic_path(output) as path:
-                path.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+            write_json(output, {**report.to_dict(), "findings": [asdict(finding) for finding in findings]})
     print_report(report)
     print_findings(findings)
     if any(finding.level == "error" for finding in findings):
@@ -92,10 +88,12 @@ def debug_data_cli(
 
 
 def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataReport:
-    """The figures of the corpora of a training config, as its components of ours that are trained see them.
+    """Return figures of the corpora as the trained parsers of this library see them.
 
-    limit: Docs to read of each corpus; 0 for all.
-    RAISES (ValueError): for a config that trains no component of ours, and for corpora that can't be read.
+    config: Training config.
+    limit: Number of Docs to read from each corpus, 0 for all.
+    silent: Show no progress bar.
+    Raises ValueError if the config trains no parser of this library, or if a corpus can't be read.
     """
     nlp = load_model_from_config(config, auto_fill=True)
     full = nlp.config.interpolate()
@@ -129,7 +127,7 @@ def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataRe
 
 @dataclass
 class _Corpus:
-    """Examples, and their sentences that have words, as training sees them."""
+    """Examples with their sentences that have words, as training sees them."""
 
     examples: list[Example]
     docs: list[Doc]
@@ -143,7 +141,7 @@ def _read(
 ) -> _Corpus:
     keep_multiword_counts(reader)
     if isinstance(reader, Corpus):
-        reader.augmenter = None  # figures are those of the data
+        reader.augmenter = None  # figures describe the data before augmentation
     examples: list[Example] = []
     try:
         for example in progress(reader(nlp), unit="Docs", silent=silent):
@@ -169,7 +167,7 @@ def _read(
 
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:
-    """The sentences that have words, with their gold trees."""
+    """Yield the sentences that have words with their gold trees."""
     absolute, labels = gold_trees(examples, layout)
     heads = heads_in_sentences(layout, absolute)
     of_words = absolute[layout.words]
@@ -182,7 +180,7 @@ def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) ->
 
 
 def _writers(nlp: Language, names: Sequence[str], attribute: str) -> tuple[str, ...]:
-    """The components among these that write an attribute."""
+    """Return the components that write an attribute."""
     return tuple(name for name in names if attribute in nlp.get_pipe_meta(name).assigns)
 
 
@@ -227,7 +225,7 @@ def _report(
 
 
 def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
-    """Where the encoder comes from, by the component's block of ``[initialize]``."""
+    """Return the origin of the encoder by the component's block in ``[initialize]``."""
     from ..models.shim import get_shim
 
     tok2vec = get_tok2vec(pipe.model)
@@ -238,7 +236,7 @@ def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
 
 
 def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: _Corpus) -> WordPieces | None:
-    """The table of pieces that training would have; None where words come as vectors."""
+    """Return the tokenizer that training would use, or None if words come as vectors."""
     from ..models.shim import get_shim
     from ..models.sources import encoder_from_scratch
     from ..models.wordpieces import WordPieces
@@ -266,11 +264,12 @@ def _pieces(wordpieces: WordPieces, gold: Sequence[GoldSentence]) -> PieceFacts:
 def _learnable(
     settings: Mapping[str, Any], gold: Sequence[GoldSentence], roots: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return how many sentences training learns from, how many others have heads, and how many whole trees.
+    """Count the sentences to learn from, the other sentences with heads, and those with whole trees.
 
-    settings: The component's block ``model``. Architectures with a setting ``swap`` learn from the trees that
-        an oracle can build, the others from each sentence that has a head.
-    roots: How many roots of the training data have each label.
+    settings: Block ``model`` of the component. Architectures with a setting ``swap`` learn from trees that an
+        oracle can build. Other architectures learn from each sentence that has a head.
+    gold: Sentences of the corpus.
+    roots: Number of roots in the training data for each label.
     """
     if "swap" in settings:
         lengths = np.array([len(sentence.words) for sentence in gold], dtype=np.int64)
@@ -298,7 +297,11 @@ def _missing_tags(corpus: _Corpus, tag_attr: str) -> int:
 
 
 def _initial(corpus: _Corpus, labels: Sequence[str]) -> InitialFacts:
-    """The graphs that predicted Docs have, against the gold ones, whose labels these are."""
+    """Compare the initial graphs of Docs with the gold graphs.
+
+    corpus: Corpus with Docs and gold graphs.
+    labels: Labels of the gold graphs.
+    """
     strings = StringStore()
     ids = {strings.add(label): i for i, label in enumerate(labels)}
     heads, label_ids = initial_graphs(corpus.docs, corpus.layout, ids)
@@ -307,96 +310,3 @@ def _initial(corpus: _Corpus, labels: Sequence[str]) -> InitialFacts:
         (heads[words].tolist(), [names[i] for i in label_ids[words]]) for words in word_slices(corpus.layout)
     ]
     return initial_facts(corpus.gold, graphs)
-
-
-# Printing
-
-
-def print_report(report: DataReport) -> None:
-    """Print the figures as tables."""
-    msg.divider("Corpora")
-    _print_table([(text, *map(show, (report.train, report.dev))) for text, show in CORPUS_ROWS])
-    msg.text(
-        f"{report.duplicates} sentences of dev are in train, too, {report.long_duplicates} of them with "
-        f"{LONG_DUPLICATE} words or more"
-    )
-    msg.divider("Labels")
-    train, dev = report.train.labels, report.dev.labels
-    _print_table([(label, _count(train.get(label, 0)), _count(dev.get(label, 0))) for label in train | dev])
-    for name, component in report.components.items():
-        msg.divider(name)
-        msg.text(f"Model {component.architecture}, encoder {component.encoder}")
-        if component.initial_from:
-            msg.text(f"Begins with the trees of {', '.join(component.initial_from)}")
-        pairs = ((component.train, report.train), (component.dev, report.dev))
-        columns = [dict(_component_rows(facts, corpus)) for facts, corpus in pairs]
-        _print_table([(text, *(column[text] for column in columns)) for text in columns[0]])
-
-
-def print_findings(findings: Sequence[Finding]) -> None:
-    """Print what is wrong."""
-    msg.divider("Findings")
-    for finding in findings:
-        title = f"{finding.where}: {finding.name}"
-        if finding.level == "error":
-            msg.fail(title, finding.text)
-        else:
-            msg.warn(title, finding.text)
-    if not findings:
-        msg.good("Nothing to complain about")
-
-
-def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    msg.table(rows, header=("", "train", "dev"), divider=True, aligns=("l", "r", "r"))
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
-
-
-def _share(number: int, total: int) -> str:
-    """A count with its share."""
-    return f"{number:,} ({number / total:.1%})" if number else "0"
-
-
-def _multiword(facts: CorpusFacts) -> str:
-    if facts.multiword_tokens is None or facts.multiword_words is None:
-        return "not known"
-    return f"{facts.multiword_tokens:,} of {_share(facts.multiword_words, facts.words)}"
-
-
-#: Rows of the table of corpora.
-CORPUS_ROWS: tuple[tuple[str, Callable[[CorpusFacts], str]], ...] = (
-    ("Docs", lambda f: _count(f.docs)),
-    ("Sentences", lambda f: _count(f.sentences)),
-    ("Words", lambda f: _count(f.words)),
-    ("White-space tokens", lambda f: _count(f.white_space)),
-    ("Labels", lambda f: _count(len(f.labels))),
-    ("Longest sentence, words", lambda f: _count(f.longest)),
-    ("Sentences of one word", lambda f: _share(f.one_word, f.sentences)),
-    ("Multiword tokens, of words", _multiword),
-    ("Sentences with a whole tree", lambda f: _share(f.trees, f.sentences)),
-    ("Non-projective ones of them", lambda f: _share(f.non_projective, f.trees)),
-    ("Non-projective words", lambda f: _share(f.non_projective_words, f.words)),
-    ("Sentences without any head", lambda f: _share(f.no_tree, f.sentences)),
-    ("Sentences that lack some heads", lambda f: _share(f.incomplete, f.sentences)),
-    ("Sentences with several roots", lambda f: _share(f.several_roots, f.sentences)),
-    ("Sentences with cycles", lambda f: _share(f.cycles, f.sentences)),
-    ("Words without a head", lambda f: _share(f.missing, f.words)),
-    ("Heads in other sentences", lambda f: _share(f.outside, f.words)),
-    ("Heads that are white space", lambda f: _share(f.space_heads, f.words)),
-)
-
-
-def _component_rows(facts: ComponentFacts, corpus: CorpusFacts) -> Iterator[tuple[str, str]]:
-    """The figures of a component and a corpus."""
-    yield "Sentences it can learn from", _share(facts.learnable, corpus.sentences)
-    pieces = facts.pieces
-    yield "Pieces a word", f"{pieces.pieces / corpus.words:.2f}" if pieces and corpus.words else "not known"
-    yield "Longest sentence, pieces", f"{pieces.longest:,} of {pieces.limit:,}" if pieces else "not known"
-    yield "Words with unknown pieces", _share(pieces.unknown, corpus.words) if pieces else "not known"
-    if facts.missing_tags is not None:
-        yield "Words without a tag", _share(facts.missing_tags, corpus.words)
-    if facts.initial is not None:
-        yield "Words with an initial head", _share(facts.initial.heads, corpus.words)
-        yield "Initial heads and labels that are right", _share(facts.initial.right, facts.initial.words)
