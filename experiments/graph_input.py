@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from spacy_g2g.layers.encoder import EncoderConfig, GraphEncoder
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.graph_input import count_relations, graph_edges, to_edges
-from spacy_g2g.models.wordpieces import PieceBatch
 
 N_LABELS = 50
 PIECES = 2048

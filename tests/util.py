@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed
 
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
 from spacy_g2g.models.types import Sentence, Start
@@ -250,6 +252,12 @@ def start(
     labels = tuple(LABELS[:n_labels])
     model.initialize(X=sentences, Y=Start(labels=labels, n_initial_labels=n_initial_labels, encoder=encoder))
     return get_shim(model)
+
+
+def noted_batch(shim: G2GShim, sentences: Sequence[Sentence]) -> PieceBatch:
+    """One batch of sentences, with the network's notes on them."""
+    notes = [shim.network.note(sentence) for sentence in sentences]
+    return replace(shim.wordpieces.batch(sentences), notes=notes)
 
 
 def tiny_encoder(**settings: Any) -> EncoderSource:

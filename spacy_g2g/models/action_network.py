@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from ..arrays import IntArray
 from .action_decoder import ActionTransformer
-from .network import ROOT_RANGE, Network, NetworkSpec
+from .batch import Batch, PieceBatch, WordBatch
+from .network import Network, NetworkSpec
 from .settings import ActionSettings
-from .wordpieces import PieceBatch
 
 #: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.
 MAX_KEPT_WORDS = 1_000_000
 
 
-class ActionNetwork(Network):
+class ActionNetwork(Network[Batch]):
     """The words' vectors, from a frozen encoder as a rule, and the model that takes actions.
 
     ROOT has a vector of its own, before those of the words; the encoder does not read it.
@@ -32,11 +32,8 @@ class ActionNetwork(Network):
         n_actions: int,
         groups: IntArray | None = None,
     ) -> None:
-        super().__init__(spec)
-        if spec.encoder is not None:
-            self.root = nn.Parameter(torch.empty(spec.width))
-            nn.init.normal_(self.root, std=ROOT_RANGE)
-        self.is_frozen = spec.encoder is not None and spec.pretrained and not settings.train_encoder
+        super().__init__(spec, has_root_vector=True)
+        self.is_frozen = "encoder" in spec.pretrained and not settings.train_encoder
         if self.is_frozen:
             self.encoder.requires_grad_(False)
         self.parser = ActionTransformer(spec.width, n_actions, settings, groups)
@@ -50,17 +47,18 @@ class ActionNetwork(Network):
             self.encoder.eval()
         return self
 
-    def read(self, batch: PieceBatch) -> tuple[Tensor, Tensor | None]:
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """The encoded ROOT and words, [sentences, words + 1, width], and which are real, None for all."""
         memory, mask = self.word_vectors(batch), None
         if int(batch.n_words.min()) < memory.shape[1] - 1:
             mask = self.tensor(np.arange(memory.shape[1]) <= batch.n_words[:, None])
         return self.parser.encode(memory, mask), mask
 
-    def word_vectors(self, batch: PieceBatch) -> Tensor:
+    def word_vectors(self, batch: Batch) -> Tensor:
         """The vectors of ROOT and of the words, float [sentences, words + 1, width]."""
-        if batch.vectors is not None:
+        if isinstance(batch, WordBatch):
             return self.encode(batch)
+        assert isinstance(batch, PieceBatch)
         if not self.is_frozen:
             words = self._encode_words(batch)
         else:
@@ -70,13 +68,11 @@ class ActionNetwork(Network):
 
     def _encode_words(self, batch: PieceBatch) -> Tensor:
         """Means of encoded pieces of each word, which may be in several rows: [sentences, words, width]."""
-        # Without ROOT, the second piece, the encoder reads what it was trained on.
-        piece_ids, words = (np.delete(array, 1, axis=1) for array in (batch.piece_ids, batch.words))
-        mask = None
-        if int(batch.lengths.min()) - 1 < piece_ids.shape[1]:
-            mask = self.tensor(np.arange(piece_ids.shape[1]) < batch.lengths[:, None] - 1)
-        vectors = self.encoder(self.tensor(piece_ids), mask)
-        return self.mean_pieces(vectors, words, batch)[:, 1:]
+        mask, width = None, batch.piece_ids.shape[1]
+        if int(batch.lengths.min()) < width:
+            mask = self.tensor(np.arange(width) < batch.lengths[:, None])
+        vectors = self.encoder(self.tensor(batch.piece_ids), mask)
+        return self.mean_pieces(vectors, batch)[:, 1:]
 
     def _kept_words(self, batch: PieceBatch) -> Tensor:
         """The vectors of words, of which those of sentences seen before are kept."""

@@ -17,7 +17,7 @@ from torch import LongTensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..layers.attention import Edges
-from .wordpieces import PieceBatch
+from .batch import PieceBatch
 
 # Labels beyond the known ones: any other label, and the sub-word label.
 N_EXTRA_LABELS = 2

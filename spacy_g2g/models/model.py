@@ -25,7 +25,7 @@ _FIRST_PROCESS = os.getpid()
 
 def make_model(
     name: str,
-    network: Callable[..., Network],
+    network: Callable[..., Network[Any]],
     settings: Settings,
     *,
     learn: Learn | None = None,

@@ -6,21 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ..arrays import IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
-from .wordpieces import N_SPECIAL_TAGS, NO_TAG, PieceBatch
+from .batch import Batch, PieceBatch, WordBatch
+from .types import Sentence
+from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 
 #: A part of a network's parameters. All parts but graph input can start from another parser's weights.
 Part = Literal["encoder", "scorers", "graph_input"]
+#: Batches that a network reads: of pieces, of words as vectors, or of both kinds.
+B = TypeVar("B", bound=Batch)
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
 
@@ -73,12 +76,14 @@ class NetworkSpec:
         return self.vector_width if self.encoder is None else self.encoder.width
 
 
-class Network(nn.Module, ABC):
+class Network(nn.Module, ABC, Generic[B]):
     """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
 
     A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
     [trees]. Without it, each tree with at least one head gives a loss.
 
+    has_root_vector: ROOT has a vector of its own, and is no piece that the encoder reads. In any case it has
+        where words come as vectors.
     n_relations: Number of relations in graph input; 0 for a network that takes none.
     normalise_keys: See ``GraphSelfAttention``.
     """
@@ -90,20 +95,28 @@ class Network(nn.Module, ABC):
 
     encoder: GraphEncoder
 
-    def __init__(self, spec: NetworkSpec, *, n_relations: int = 0, normalise_keys: bool = False) -> None:
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        *,
+        has_root_vector: bool = False,
+        n_relations: int = 0,
+        normalise_keys: bool = False,
+    ) -> None:
         super().__init__()
         #: Words that are read as unknown in training.
         self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.tags = None
-        if spec.encoder is None:
-            self.root = nn.Parameter(torch.empty(spec.vector_width))
+        self.has_root_vector = has_root_vector or spec.encoder is None
+        if spec.encoder is not None:
+            self.encoder = GraphEncoder(
+                replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)
+            )
+            if spec.tags is not None:
+                self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
+        if self.has_root_vector:
+            self.root = nn.Parameter(torch.empty(spec.width))
             nn.init.normal_(self.root, std=ROOT_RANGE)
-            return
-        self.encoder = GraphEncoder(
-            replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)
-        )
-        if spec.tags is not None:
-            self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
 
     @classmethod
     def part_of(cls, name: str) -> Part:
@@ -117,15 +130,19 @@ class Network(nn.Module, ABC):
         weights = self.state_dict().items()
         return {name: weight.detach().cpu() for name, weight in weights if self.part_of(name) == part}
 
-    def encode(self, batch: PieceBatch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
-        """The vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width].
+    def note(self, sentence: Sentence) -> Any:  # noqa: ARG002
+        """Return what the network reads of a sentence beside pieces, tags, graph and vectors."""
+        return None
 
-        extra: added to the input vectors, float [rows, width of the rows, embedding_width].
+    def encode(self, batch: Batch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
+        """Return the vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width].
+
+        extra: Vectors to add to the input, float [rows, width of the rows, embedding_width].
         """
+        if isinstance(batch, WordBatch):
+            return torch.cat([self.root.expand(len(batch.n_words), 1, -1), batch.vectors], dim=1)
+        assert isinstance(batch, PieceBatch)
         piece_ids = self.tensor(batch.piece_ids)
-        if batch.vectors is not None:
-            words = batch.vectors[(piece_ids[:, 1:] - 1).clamp(min=0)]
-            return torch.cat([self.root.expand(len(words), 1, -1), words], dim=1)
         mask = None
         if int(batch.lengths.min()) < batch.piece_ids.shape[1]:
             mask = self.tensor(np.arange(batch.piece_ids.shape[1]) < batch.lengths[:, None])
@@ -135,28 +152,27 @@ class Network(nn.Module, ABC):
         pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
 
-    def mean_pieces(self, vectors: Tensor, words: IntArray, batch: PieceBatch) -> Tensor:
-        """The mean over the pieces of ROOT and of each word, which may be in several rows.
+    def mean_pieces(self, vectors: Tensor, batch: PieceBatch) -> Tensor:
+        """Return the mean over the pieces of ROOT and of each word, which may be in several rows.
 
-        vectors: float [rows, width of the rows, any width]; words: int [rows, width of the rows], as
-            ``batch.words``.
-        Returns float32 [sentences, words + 1, any width], zeros for what has no pieces.
+        vectors: Vectors of the batch's pieces, float [rows, width of the rows, any width].
+        Returns float32 [sentences, words + 1, any width], zeros for words without pieces.
         """
         n, width = batch.word_index.shape
-        rows, places = np.nonzero(words >= 0)
-        owners = batch.sentences[rows] * width + words[rows, places]
+        rows, places = np.nonzero(batch.words >= 0)
+        owners = batch.sentences[rows] * width + batch.words[rows, places]
         counts = np.maximum(np.bincount(owners, minlength=n * width), 1).astype(np.float32)
         picked = vectors[self.tensor(rows), self.tensor(places)].float()
         sums = picked.new_zeros(n * width, picked.shape[1]).index_add(0, self.tensor(owners), picked)
         return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
 
     @abstractmethod
-    def loss(self, batch: PieceBatch, gold: Sequence[Any]) -> Tensor:
-        """The loss of a batch, a sum that grows with its words; words whose gold is missing have none."""
+    def loss(self, batch: B, gold: Sequence[Any]) -> Tensor:
+        """Return the loss of a batch, a sum over its words. Words whose gold is missing have no loss."""
 
     @abstractmethod
-    def parse(self, batch: PieceBatch) -> list[Any]:
-        """The parse of each sentence of a batch, as the protocol in ``types`` has it."""
+    def parse(self, batch: B) -> list[Any]:
+        """Return the parse of each sentence of a batch."""
 
     def count_targets(self, gold: Sequence[Any]) -> int:
         """Return how many predictions a loss is the sum of; by default, words that have heads."""
@@ -164,7 +180,7 @@ class Network(nn.Module, ABC):
 
     @property
     def n_hypotheses(self) -> int:
-        """Rows that the encoder may be given for each of a sentence's."""
+        """Number of hypotheses, each of which needs as much memory as a sentence."""
         return 1
 
     @abstractmethod
@@ -173,11 +189,11 @@ class Network(nn.Module, ABC):
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """Device of the parameters."""
         return next(self.parameters()).device
 
     def tensor(self, array: npt.NDArray[Any]) -> Tensor:
-        """An array on the network's device."""
+        """Return an array as a tensor on the network's device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
 
 

@@ -15,7 +15,7 @@ from .network import Network, Part
 
 
 def make_adamw(
-    network: Network, pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
+    network: Network[Any], pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
 ) -> torch.optim.AdamW:
     """Return an AdamW for the parameters of a network, without moments.
 

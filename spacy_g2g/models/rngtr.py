@@ -17,13 +17,13 @@ from torch import Tensor
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
+from .batch import PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
 from .settings import COUNT, BiaffineSettings, builder, setting
 from .syntr import Graphs, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
-from .wordpieces import PieceBatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def learn_initial_labels(
     return {"n_initial_labels": start.n_initial_labels}
 
 
-class RNGTr(SynTr):
+class RNGTr(SynTr[PieceBatch]):
     """``G_t = decode(score(encode(words, G_{t-1})))`` with the same weights at each t (paper, section 3).
 
     Between passes, heads and labels are the arg-max. So a graph may have cycles and several roots. The last

@@ -18,6 +18,7 @@ from ..arrays import FloatArray, IntArray
 from ..parsing.arc_standard import NO_ACTION, is_arc
 from ..parsing.replay import Samples, Step, sample_groups
 from ..parsing.state import B1, S1, S2, States
+from .batch import PieceBatch
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .model import make_model
 from .network import NetworkSpec
@@ -25,7 +26,6 @@ from .settings import COUNT, TransitionSettings, builder, setting
 from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork
 from .types import ParserModel
-from .wordpieces import PieceBatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from safetensors.torch import save as save_tensors
 from thinc.api import Model, Optimizer, Shim, get_torch_default_device
 
 from ..errors import Errors
+from .batch import Batch
 from .network import Network, NetworkSpec
 from .optimizer import make_adamw, take_step
 from .types import Sentence
@@ -42,7 +43,7 @@ class G2GShim(Shim):
 
     def __init__(
         self,
-        build: Callable[[NetworkSpec], Network],
+        build: Callable[[NetworkSpec], Network[Any]],
         *,
         encoder_rate_factor: float,
         rate_factor: float,
@@ -60,14 +61,21 @@ class G2GShim(Shim):
 
     # The network
 
-    def build_network(self, spec: NetworkSpec) -> Network:
+    def build_network(self, spec: NetworkSpec) -> Network[Any]:
         """Replace the network by a new one with random weights, and return it."""
         config = spec.encoder
+        network = self.build(spec)
         self._wordpieces = None
         if config is not None:
-            self._wordpieces = WordPieces(spec.tokenizer, config.n_positions, config.vocab_size, spec.tags)
+            self._wordpieces = WordPieces(
+                spec.tokenizer,
+                config.n_positions,
+                config.vocab_size,
+                spec.tags,
+                has_root=not network.has_root_vector,
+            )
         self.spec = spec
-        self._model = self.build(spec).to(get_torch_default_device())
+        self._model = network.to(get_torch_default_device())
         self._optimizer = None
         self.n_targets = 0
         return self.network
@@ -81,11 +89,11 @@ class G2GShim(Shim):
         self._optimizer = None
 
     @property
-    def network(self) -> Network:
+    def network(self) -> Network[Any]:
         """The PyTorch module. Raises ValueError before initialisation."""
         if self._model is None:
             raise ValueError(Errors.E405)
-        network: Network = self._model
+        network: Network[Any] = self._model
         return network
 
     @property
@@ -110,7 +118,7 @@ class G2GShim(Shim):
         parses: list[Any] = [None] * len(sentences)
         with torch.inference_mode(), self.precision():
             words = self._reader(sentences)
-            for members, batch in words.batches(sentences, self.max_padded // network.n_hypotheses):
+            for members, batch in self._batches(words, sentences, self.max_padded // network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
         return parses
@@ -130,7 +138,8 @@ class G2GShim(Shim):
         losses = []
         words = self._reader(sentences)
         with self.precision():
-            for members, batch in words.batches(sentences, self.max_padded, network.unknown_words):
+            unknown = network.unknown_words
+            for members, batch in self._batches(words, sentences, self.max_padded, unknown):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = network.count_targets(gold)
 
@@ -143,6 +152,17 @@ class G2GShim(Shim):
         if not math.isfinite(total):
             raise ValueError(Errors.E411.format(loss=total))
         return total, backprop
+
+    def _batches(
+        self,
+        words: WordPieces | WordVectors,
+        sentences: Sequence[Sentence],
+        max_padded: int,
+        unknown: Collection[str] = (),
+    ) -> Iterator[tuple[list[int], Batch]]:
+        """Batch the sentences, with the network's notes on them."""
+        for members, batch in words.batches(sentences, max_padded, unknown):
+            yield members, replace(batch, notes=[self.network.note(sentences[i]) for i in members])
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
         """Return what makes batches of the sentences."""

@@ -23,12 +23,12 @@ from ..parsing.state import B1, States
 from ..parsing.tree import ROOT_LABEL
 from .action_decoder import chunks
 from .action_network import ActionNetwork
+from .batch import Batch
 from .model import make_model
 from .network import NetworkSpec
 from .settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
 from .start import learn_frequent_words
-from .types import Parse, ParserModel, Tree, pad_trees
-from .wordpieces import PieceBatch
+from .types import Parse, ParserModel, Sentence, Tree, pad_trees
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,21 +81,26 @@ class StackTransformer(ActionNetwork):
         has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
         return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
 
-    def shifts(self, batch: PieceBatch) -> IntArray:
-        """The number of each word among those that SHIFT names, int [sentences, words + 1], 0 for others."""
+    def note(self, sentence: Sentence) -> list[int]:
+        """Return the number of each word among the words that SHIFT names, 0 for other words.
+
+        The list is empty if SHIFT names no words.
+        """
+        return [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
+
+    def shifts(self, batch: Batch) -> IntArray:
+        """Return the notes of a batch as an array, int [sentences, words + 1]."""
         shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
-        if self._shift_ids:
-            for of_sentence, sentence in zip(shifts, batch.inputs, strict=True):
-                ids = [self._shift_ids.get(word, 0) for word in sentence.words]
-                of_sentence[1 : len(ids) + 1] = ids
+        for of_sentence, ids in zip(shifts, batch.notes, strict=True):
+            of_sentence[1 : len(ids) + 1] = ids
         return shifts
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: Batch, gold: Sequence[Tree]) -> Tensor:
         """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
         memory, mask = self.read(batch)
         return self.parser.loss(memory, mask, self.sequences(batch, gold))
 
-    def sequences(self, batch: PieceBatch, gold: Sequence[Tree]) -> Sequences:
+    def sequences(self, batch: Batch, gold: Sequence[Tree]) -> Sequences:
         """The oracle's actions, and the states before them."""
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         types = oracle.oracle_actions(heads, batch.n_words, self.swap)
@@ -113,7 +118,7 @@ class StackTransformer(ActionNetwork):
         stack[sentences, numbers], buffer[sentences, numbers] = state_positions(states)
         return Sequences(actions, stack, buffer, self.actions.valid(states, shifts, self.swap))
 
-    def parse(self, batch: PieceBatch) -> list[Parse]:
+    def parse(self, batch: Batch) -> list[Parse]:
         """The tree of the best sequence of actions of each sentence.
 
         The probability of a head is that of an arc between the two words in the state it was made in, with

@@ -52,7 +52,9 @@ def build_for_training(
             shim.spec = replace(spec, pretrained=("encoder", "scorers"))
 
 
-def _take_scorers(network: Network, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]) -> bool:
+def _take_scorers(
+    network: Network[Any], spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
+) -> bool:
     """Copy a parser's scorers. Warn and return False if they do not fit."""
     found, expected = (
         {name: tuple(weight.shape) for name, weight in weights.items()}

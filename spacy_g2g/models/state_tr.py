@@ -23,6 +23,7 @@ from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
 from ..parsing.replay import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
 from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
+from .batch import PieceBatch
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
 from .model import make_model
 from .network import NetworkSpec
@@ -30,7 +31,6 @@ from .settings import COUNT, TransitionSettings, builder, setting
 from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork
 from .types import Fit, ParserModel
-from .wordpieces import PieceBatch
 
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
@@ -147,7 +147,7 @@ class StateTr(TransitionNetwork):
         piece_ids = self.tensor(batch.piece_ids)
         table = self.encoder.embeddings.pieces
         if self.pieces == "mean":
-            vectors = self.mean_pieces(table(piece_ids), batch.words, batch)
+            vectors = self.mean_pieces(table(piece_ids), batch)
         else:
             vectors = table(piece_ids.flatten()[index])
         if self.tags is not None and batch.tag_ids is not None:

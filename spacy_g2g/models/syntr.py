@@ -20,11 +20,11 @@ from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
+from .batch import Batch
 from .model import make_model
-from .network import Network, NetworkSpec
+from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, VectorSettings, builder
 from .types import Fit, Parse, ParserModel, Tree, pad_trees
-from .wordpieces import PieceBatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def build_syntr(settings: SynTrSettings) -> ParserModel:
     return make_model("syntr", SynTr, settings)
 
 
-class SynTr(Network):
+class SynTr(Network[B]):
     """Encoder and biaffine scorers. The scorer has no root label: the root arc has it, and no other."""
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
@@ -63,14 +63,14 @@ class SynTr(Network):
         """Make room for added labels."""
         self.scorer.resize(n_labels - 1)
 
-    def score(self, batch: PieceBatch, edges: Edges | None = None) -> Scores:
+    def score(self, batch: Batch, edges: Edges | None = None) -> Scores:
         """Encode and score a batch; edges: graph input, of networks that take any."""
         arcs, dependents, heads = self.scorer(self.encode(batch, edges))
         columns = np.arange(arcs.shape[2])
         possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
         return Scores(arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads)
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: B, gold: Sequence[Tree]) -> Tensor:
         """Cross-entropy of gold heads and of gold labels at gold heads, summed."""
         scores = self.score(batch)
         return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
@@ -96,7 +96,7 @@ class SynTr(Network):
         )
         return label_scores.float()
 
-    def arg_max(self, scores: Scores, batch: PieceBatch) -> tuple[Graphs, FloatArray]:
+    def arg_max(self, scores: Scores, batch: Batch) -> tuple[Graphs, FloatArray]:
         """The best head of each word, whatever graph they form, and the best label at it.
 
         Returns them, and the log-probabilities of heads, float [sentences, words, words + 1]. All that the
@@ -119,7 +119,7 @@ class SynTr(Network):
         return graphs, found
 
     def to_trees(
-        self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: PieceBatch, chosen: BoolArray
+        self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: Batch, chosen: BoolArray
     ) -> Graphs:
         """The graphs, with the best trees of chosen sentences, bool [sentences], in place of theirs.
 
@@ -148,7 +148,7 @@ class SynTr(Network):
         labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads])
         return labels.float().log_softmax(-1).max(-1)
 
-    def parse(self, batch: PieceBatch) -> list[Parse]:
+    def parse(self, batch: B) -> list[Parse]:
         """Arg-max heads where they are a tree with one root, else Chu-Liu/Edmonds; then arg-max labels."""
         scores = self.score(batch)
         graphs, log_probs = self.arg_max(scores, batch)

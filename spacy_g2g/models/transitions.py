@@ -25,10 +25,10 @@ from ..parsing.replay import Samples, Step, replay, sample_groups, take_samples
 from ..parsing.search import Beam, Choices
 from ..parsing.state import S2, States
 from ..parsing.tree import ROOT_LABEL
+from .batch import PieceBatch
 from .network import Network, NetworkSpec
 from .settings import TransitionSettings
 from .types import Fit, Parse, Tree, pad_trees
-from .wordpieces import PieceBatch
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
@@ -54,7 +54,7 @@ class Reader(ABC):
         """Follow a step that led to these states."""
 
 
-class TransitionNetwork(Network):
+class TransitionNetwork(Network[PieceBatch]):
     """A transition-based parser. A subclass encodes parser states.
 
     spec: Facts that the network is built from.

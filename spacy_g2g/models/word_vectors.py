@@ -10,9 +10,8 @@ import torch
 from thinc.api import get_array_module, torch2xp, xp2torch
 from torch import Tensor
 
-from ..arrays import IntArray
+from .batch import WordBatch
 from .types import Sentence
-from .wordpieces import PieceBatch
 
 
 def stack_vectors(sentences: Sequence[Sentence], device: torch.device) -> Tensor:
@@ -33,9 +32,9 @@ def split_gradients(vectors: Tensor, sentences: Sequence[Sentence]) -> list[Any]
 
 
 class WordVectors:
-    """Makes batches as ``WordPieces`` does: a row is ROOT and a sentence's words.
+    """Makes batches of sentences whose words come as vectors, as ``WordPieces`` does of pieces.
 
-    vectors: of all words, as ``stack_vectors`` gives them.
+    vectors: Vectors of all words, as ``stack_vectors`` returns them, float [words, width].
     """
 
     def __init__(self, vectors: Tensor) -> None:
@@ -46,31 +45,17 @@ class WordVectors:
         sentences: Sequence[Sentence],
         max_padded: int,
         unknown: Collection[str] = (),  # noqa: ARG002
-    ) -> Iterator[tuple[list[int], PieceBatch]]:
-        """Sentences of about the same length together, the longest first; see ``WordPieces.batches``."""
+    ) -> Iterator[tuple[list[int], WordBatch]]:
+        """Batch sentences of similar lengths, the longest first; see ``WordPieces.batches``."""
         lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
-        firsts = np.cumsum(lengths) - lengths + 1
+        firsts = np.cumsum(lengths) - lengths
         order = np.argsort(-lengths, kind="stable")
         while len(order):
+            # Networks add a vector for ROOT to each sentence.
             n_rows = max(1, max_padded // int(lengths[order[0]] + 1))
             members, order = order[:n_rows], order[n_rows:]
-            inputs = [sentences[i] for i in members]
-            yield members.tolist(), self._batch(firsts[members], lengths[members], inputs)
-
-    def _batch(self, firsts: IntArray, n_words: IntArray, inputs: Sequence[Sentence]) -> PieceBatch:
-        """One batch; firsts: int [sentences], the ids of first words."""
-        places = np.arange(int(n_words.max()) + 1)
-        is_word = (places > 0) & (places <= n_words[:, None])
-        rows = np.arange(len(n_words))
-        return PieceBatch(
-            piece_ids=np.where(is_word, firsts[:, None] + places - 1, 0),
-            lengths=n_words + 1,
-            word_index=np.where(places <= n_words[:, None], rows[:, None] * len(places) + places, 0),
-            n_words=n_words,
-            tag_ids=None,
-            fits=["whole"] * len(n_words),
-            sentences=rows,
-            words=np.where(places <= n_words[:, None], places, -1),
-            vectors=self.vectors,
-            inputs=inputs,
-        )
+            n_words = lengths[members]
+            places = np.arange(int(n_words.max()))
+            rows = np.where(places < n_words[:, None], firsts[members, None] + places, 0)
+            vectors = self.vectors[torch.from_numpy(rows).to(self.vectors.device, non_blocking=True)]
+            yield members.tolist(), WordBatch(vectors=vectors, n_words=n_words, fits=["whole"] * len(members))

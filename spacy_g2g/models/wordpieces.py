@@ -1,9 +1,9 @@
 """Words to pieces, and sentences to batches of padded rows.
 
-A row is ``CLS ROOT pieces SEP``. A sentence that has more pieces than the encoder has positions
-is still read whole: first its words are cut to their first k pieces, with the largest k that fits;
-if one piece a word is still too much, the sentence becomes several rows, overlapping windows of
-words, and each word's vector is taken from the row in which it has most context on its shorter side.
+A row is ``CLS ROOT pieces SEP``; some networks read rows without ROOT. A sentence with more pieces than the
+encoder has positions is still read whole. First its words are cut to their first k pieces, with the largest k
+that fits. If one piece a word is still too much, the sentence becomes several rows, overlapping windows of
+words. Each word's vector is then taken from the row in which the shorter side of its context is longest.
 """
 
 from __future__ import annotations
@@ -15,82 +15,21 @@ from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from ..arrays import IntArray
 from ..errors import Errors
+from .batch import PieceBatch
 from .types import Fit, Sentence, pad_trees
 
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
-# Pieces of a row that belong to no word: CLS, ROOT and SEP.
+# Pieces of a row that belong to no word: CLS, ROOT and SEP. Rows without ROOT leave its place free.
 N_FRAME_PIECES = 3
 MAX_CACHED_WORDS = 100_000
 # Words of special pieces.
 NO_WORD, ROOT = -1, 0
 # Tag ids: special pieces have no tag, then the vectors of missing and of unknown tags.
 NO_TAG, MISSING_TAG, UNKNOWN_TAG, N_SPECIAL_TAGS = 0, 1, 2, 3
-
-
-@dataclass(frozen=True)
-class PieceBatch:
-    """Padded rows of pieces, and where the words of each sentence are in them.
-
-    piece_ids: int [rows, width], padded on the right.
-    lengths: int [rows], pieces of each row.
-    word_index: int [sentences, words + 1], place of ROOT and of each word's first piece in the
-        flattened [rows * width] array; 0 in padding.
-    n_words: int [sentences].
-    tag_ids: int [rows, width], 0 at special pieces and padding; None without tags.
-    fits: how each sentence went in.
-    sentences: int [rows], the sentence of each row.
-    words: int [rows, width], the word of each piece: 0 is ROOT, words count from 1, -1 is none.
-    heads, labels: int [sentences, words] each, the graphs that the sentences came with, -1 where missing;
-        None where no sentence had one.
-    vectors: float [all words, width], where words come as vectors. Then the pieces of a row are ROOT, 0, and
-        words, whose ids count from 1 over all words of all batches.
-    inputs: the sentences as they were given.
-    """
-
-    piece_ids: IntArray
-    lengths: IntArray
-    word_index: IntArray
-    n_words: IntArray
-    tag_ids: IntArray | None
-    fits: list[Fit]
-    sentences: IntArray
-    words: IntArray
-    heads: IntArray | None = None
-    labels: IntArray | None = None
-    vectors: Tensor | None = None
-    inputs: Sequence[Sentence] = ()
-
-    def take(self, members: IntArray) -> PieceBatch:
-        """The batch of some of the sentences, at least one, given by their numbers, which may repeat."""
-        starts = np.searchsorted(self.sentences, members)
-        counts = np.searchsorted(self.sentences, members, side="right") - starts
-        ends = np.cumsum(counts)
-        new_starts = ends - counts
-        rows = np.arange(ends[-1]) + np.repeat(starts - new_starts, counts)
-        lengths, n_words = self.lengths[rows], self.n_words[members]
-        old_width, width = self.piece_ids.shape[1], int(lengths.max())
-        index = self.word_index[members, : n_words.max() + 1]
-        is_word = np.arange(index.shape[1]) <= n_words[:, None]
-        new_rows = index // old_width + (new_starts - starts)[:, None]
-        return PieceBatch(
-            self.piece_ids[rows, :width],
-            lengths,
-            np.where(is_word, new_rows * width + index % old_width, 0),
-            n_words,
-            None if self.tag_ids is None else self.tag_ids[rows, :width],
-            [self.fits[i] for i in members],
-            np.repeat(np.arange(len(members)), counts),
-            self.words[rows, :width],
-            None if self.heads is None else self.heads[members, : n_words.max()],
-            None if self.labels is None else self.labels[members, : n_words.max()],
-            self.vectors,
-            [self.inputs[i] for i in members] if self.inputs else (),
-        )
 
 
 @dataclass
@@ -111,13 +50,23 @@ class WordPieces:
     n_positions: positions of the encoder.
     root_id: piece id of ROOT, the first after the encoder's vocabulary.
     tags: the known tags; None for a parser that reads no tags.
+    has_root: Rows have ROOT as their second piece.
     Raises ValueError when the tokenizer has no special pieces of a known family.
     """
 
-    def __init__(self, tokenizer: str, n_positions: int, root_id: int, tags: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        tokenizer: str,
+        n_positions: int,
+        root_id: int,
+        tags: Sequence[str] | None,
+        *,
+        has_root: bool = True,
+    ) -> None:
         self.tokenizer = load_tokenizer(tokenizer)
         self.max_pieces = n_positions - N_FRAME_PIECES
         self.root_id = root_id
+        self.has_root = has_root
         self.cls_id, self.sep_id, self.pad_id, self.unk_id = _special_ids(self.tokenizer)
         self.tag_ids = None if tags is None else {tag: i + N_SPECIAL_TAGS for i, tag in enumerate(tags)}
         self._pieces: dict[str, tuple[int, ...]] = {}
@@ -189,6 +138,7 @@ class WordPieces:
         word_index = np.zeros((len(sentences), int(n_words.max()) + 1), dtype=np.int64)
         offset = 0
         for i, sentence_rows in enumerate(rows):
+            word_index[i, 0] = offset + 1 if self.has_root else 0
             _place_words(word_index[i], sentence_rows, offset, width)
             offset += width * len(sentence_rows)
         graphs = [sentence.graph for sentence in sentences]
@@ -196,23 +146,25 @@ class WordPieces:
         if any(graph is not None for graph in graphs):
             heads, labels = pad_trees(graphs, int(n_words.max()))
         return PieceBatch(
-            _pad([row.pieces for row in flat], width, self.pad_id),
-            lengths,
-            word_index,
-            n_words,
-            None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
-            [fit for _, fit in fitted],
-            np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
-            _pad([row.words_of_pieces for row in flat], width, NO_WORD),
-            heads,
-            labels,
-            inputs=sentences,
+            piece_ids=_pad([row.pieces for row in flat], width, self.pad_id),
+            lengths=lengths,
+            word_index=word_index,
+            n_words=n_words,
+            tag_ids=None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
+            fits=[fit for _, fit in fitted],
+            sentences=np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
+            words=_pad([row.words_of_pieces for row in flat], width, NO_WORD),
+            heads=heads,
+            labels=labels,
         )
 
     def _row(self, pieces: list[tuple[int, ...]], tags: Sequence[str] | None, start: int, end: int) -> _Row:
-        """CLS, ROOT, the pieces of the words from start to end, SEP."""
-        words = list(range(start + 1, end + 1))
-        row = _Row([self.cls_id, self.root_id], [NO_TAG, NO_TAG], [NO_WORD, ROOT], words, [])
+        """Return CLS, ROOT if wanted, the pieces of the words from start to end, and SEP."""
+        row = _Row([self.cls_id], [NO_TAG], [NO_WORD], list(range(start + 1, end + 1)), [])
+        if self.has_root:
+            row.pieces.append(self.root_id)
+            row.tags.append(NO_TAG)
+            row.words_of_pieces.append(ROOT)
         for word in range(start, end):
             row.positions.append(len(row.pieces))
             row.pieces.extend(pieces[word])
@@ -279,8 +231,7 @@ def _windows(n_words: int, size: int) -> list[tuple[int, int]]:
 
 
 def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> None:
-    """Write the flat place of ROOT (from the first row) and of each word (from its best row) into index."""
-    index[0] = offset + 1
+    """Write the place of each word, from its best row, into an index whose first cell is of ROOT."""
     if len(rows) == 1:
         index[1 : len(rows[0].words) + 1] = np.array(rows[0].positions, dtype=np.int64) + offset
         return

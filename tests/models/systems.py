@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.sent_tr import build_sent_tr
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.state_tr import build_state_tr
 from spacy_g2g.models.transitions import TransitionNetwork
 from spacy_g2g.models.types import ParserModel, Sentence, Tree, pad_trees
-from spacy_g2g.models.wordpieces import PieceBatch
 from spacy_g2g.parsing.oracle import can_learn, oracle_actions
 from spacy_g2g.parsing.replay import Step, replay
 from spacy_g2g.parsing.tree import is_tree

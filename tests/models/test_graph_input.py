@@ -10,6 +10,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.graph_input import (
     LabelEmbeddings,
     count_relations,
@@ -20,7 +21,7 @@ from spacy_g2g.models.graph_input import (
     unlabelled_graph,
 )
 from spacy_g2g.models.types import Sentence, Tree
-from spacy_g2g.models.wordpieces import PieceBatch, WordPieces
+from spacy_g2g.models.wordpieces import WordPieces
 
 from .test_wordpieces import char_tokenizer, sentence_of
 

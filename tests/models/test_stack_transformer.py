@@ -25,7 +25,16 @@ from spacy_g2g.parsing.state import States
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import PlainState, plain_oracle
-from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, start, tiny_encoder
+from ..util import (
+    LABELS,
+    STACK_ROWS,
+    TINY_STACK,
+    initialised_model,
+    noted_batch,
+    randomise,
+    start,
+    tiny_encoder,
+)
 from .systems import GOLD, SENTENCES
 
 SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
@@ -118,7 +127,7 @@ def literal_scores(
     network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]
 ) -> torch.Tensor:
     """Log-probabilities after each prefix of actions, decoded step by step: [steps + 1, actions]."""
-    batch = shim.wordpieces.batch([sentence])
+    batch = noted_batch(shim, [sentence])
     memory, mask = network.read(batch)
     cache = network.parser.decoder.begin(memory, mask)
     states, rows = States.begin(batch.n_words), []
@@ -245,7 +254,7 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
     assert shim.spec is not None
     assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
-    batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
+    batch = noted_batch(shim, [Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
     the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
@@ -308,7 +317,7 @@ def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(
 def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
     sentences = [*SENTENCES[:3], Sentence([f"w{i}" for i in range(30)]), Sentence(["the cat sat"] * 9)]
     _, shim = from_checkpoint()
-    batch, network = shim.wordpieces.batch(sentences), network_of(shim)
+    batch, network = noted_batch(shim, sentences), network_of(shim)
     fresh = network.word_vectors(batch)
     network.train()
     for _ in range(2):
@@ -329,7 +338,7 @@ def test_a_word_is_the_mean_of_its_pieces_in_a_sentence_without_root():
     _, shim = from_checkpoint()
     network = network_of(shim)
     words = ["she", "the cat", "saw"]
-    batch = shim.wordpieces.batch([Sentence(words), Sentence(["x"])])
+    batch = noted_batch(shim, [Sentence(words), Sentence(["x"])])
     pieces = [shim.wordpieces.split([Sentence(words)])[0][i] for i in range(3)]
     assert len(pieces[1]) > 1
     ids = [shim.wordpieces.cls_id, *(i for word in pieces for i in word), shim.wordpieces.sep_id]
@@ -382,7 +391,7 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so(name: str):
 def test_actions_of_the_oracle_are_valid():
     _, shim = make("Stack-b")
     network = network_of(shim)
-    batch = shim.wordpieces.batch(SENTENCES)
+    batch = noted_batch(shim, SENTENCES)
     sequences = network.sequences(batch, GOLD)
     taken = sequences.actions[sequences.actions >= 0]
     assert sequences.valid[np.arange(len(taken)), taken].all()

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.models import transitions
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.transitions import TransitionNetwork
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
-from spacy_g2g.models.wordpieces import PieceBatch
 from spacy_g2g.parsing import arc_actions
 from spacy_g2g.parsing import replay as replays
 from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply, valid_actions

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from spacy_g2g.models import wordpieces
+from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.types import Sentence
-from spacy_g2g.models.wordpieces import MISSING_TAG, NO_TAG, UNKNOWN_TAG, PieceBatch, WordPieces
+from spacy_g2g.models.wordpieces import MISSING_TAG, NO_TAG, UNKNOWN_TAG, WordPieces
 
 SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[UNK]"]
 CLS, SEP, PAD, UNK = range(4)

@@ -263,16 +263,14 @@ def vector_sentences(*lengths: int) -> list[Sentence]:
 def test_each_word_of_each_batch_is_its_vector(max_padded: int):
     sentences = vector_sentences(2, 5, 1, 3, 5)
     vectors = stack_vectors(sentences, torch.device("cpu"))
-    table = torch.cat([torch.zeros(1, 4), vectors.detach()]).numpy()
     seen = []
     for members, batch in WordVectors(vectors).batches(sentences, max_padded):
         seen += members
-        assert len(members) == 1 or batch.piece_ids.size <= max_padded
+        assert len(members) == 1 or batch.vectors[..., 0].numel() + len(members) <= max_padded
         for i, member in enumerate(members):
             n = len(sentences[member].words)
             assert batch.n_words[i] == n
-            np.testing.assert_array_equal(table[batch.piece_ids[i, 1 : n + 1]], sentences[member].vectors)
-            assert (batch.piece_ids[i, n + 1 :] == 0).all()
+            np.testing.assert_array_equal(batch.vectors[i, :n].detach(), sentences[member].vectors)
     assert sorted(seen) == list(range(5))
 
 

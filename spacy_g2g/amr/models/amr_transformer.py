@@ -18,11 +18,11 @@ from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
 from ...models.action_decoder import chunks
 from ...models.action_network import ActionNetwork
+from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import FROM_ZERO, ActionSettings, builder, setting
 from ...models.types import Sentence, Start
-from ...models.wordpieces import PieceBatch
 from ...parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
@@ -133,18 +133,24 @@ class AmrTransformer(ActionNetwork):
         """The actions that there are."""
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Replay]) -> Tensor:
+    def note(self, sentence: Sentence) -> AmrSentence:
+        """Return what the machine reads of a sentence; words without lemmas have themselves in lower case."""
+        if isinstance(sentence, AmrInput):
+            return sentence.amr
+        return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
+
+    def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
         """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
         memory, mask = self.read(batch)
         return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1]))
 
-    def parse(self, batch: PieceBatch) -> list[AmrParse]:
+    def parse(self, batch: Batch) -> list[AmrParse]:
         """The graph of the best sequence of actions of each sentence."""
         memory, mask = self.read(batch)
         parses: list[AmrParse] = []
         for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):
             width = int(batch.n_words[part].max()) + 1
-            sentences = [amr_sentence(sentence) for sentence in batch.inputs[part]]
+            sentences = batch.notes[part]
             machines = AmrMachines(
                 self.table,
                 [self.table.begin(sentence) for sentence in sentences],
@@ -163,13 +169,6 @@ class AmrTransformer(ActionNetwork):
                 graph = build_graph(state)
                 parses.append(AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), fit=fit))
         return parses
-
-
-def amr_sentence(sentence: Sentence) -> AmrSentence:
-    """Return what the machine reads of a sentence; words without lemmas have themselves in lower case."""
-    if isinstance(sentence, AmrInput):
-        return sentence.amr
-    return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
 
 
 def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -21,7 +22,7 @@ from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
 from spacy_g2g.amr.pipeline import amr_parser
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.sources import encoder_from_scratch
+from spacy_g2g.models.sources import encoder_from_pipeline, encoder_from_scratch
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
@@ -379,3 +380,17 @@ def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, va
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):
         amr_nlp(**{setting: value})
+
+
+def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(tmp_path: Path):
+    trained, nlp = initialised(), amr_nlp()
+    trained.to_disk(tmp_path)
+    source = encoder_from_pipeline(str(tmp_path), component="amr_parser")
+    amr_parser_of(nlp).initialize(lambda: amr_examples(nlp), nlp=nlp, encoder=source)
+    found, expected = (get_shim(amr_parser_of(n).model) for n in (nlp, trained))
+    assert found.known_spec.pretrained == ("encoder", "scorers")
+    weights = expected.network.state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in found.network.state_dict().items())
+    for text in AMRS:
+        docs = [plain_doc(n.vocab, text) for n in (nlp, trained)]
+        assert get_amrs(nlp(docs[0])) == get_amrs(trained(docs[1]))
