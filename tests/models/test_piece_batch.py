@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.batch import PieceBatch
+from spacy_g2g.models.types import Sentence, Tree
 
 from .test_wordpieces import CLS, PAD, ROOT, SEP, char_tokenizer, make, sentence_of, word_tokenizer
 
