@@ -102,8 +102,8 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
     log_probs = []
     if AMR_PARSER in loaded.pipe_names:
         parser: Any = loaded.get_pipe(AMR_PARSER)
-        parses = parser.predict([doc.copy() for doc in docs])
-        log_probs = [float(parse.log_prob) for doc_parses in parses for parse in doc_parses]
+        parses = parser.predict([doc.copy() for doc in docs]).parses
+        log_probs = [float(parse.log_prob) for parse in parses]
     parsed = [
         describe(doc) for doc in loaded.pipe([Doc(loaded.vocab).from_bytes(d.to_bytes()) for d in docs])
     ]

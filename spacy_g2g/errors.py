@@ -21,7 +21,7 @@ class Errors(metaclass=_TextsWithCodes):
     E101 = "Heads have dtype {dtype} and shape {shape}. Expected whole numbers in {n_dims} dimension(s)."
     E102 = "Sentence lengths are {lengths}. Expected {batch} whole number(s) from 0 to {width}."
     E103 = (
-        "Head {head} of word {word} is out of range (sentence {sentence} of the batch). Expected 0 (ROOT) to "
+        "Head {head} of word {word} is out of range (sentence {sentence} of the batch). Expected {least} to "
         "{n}."
     )
     E104 = "Heads form a cycle: {cycle}. Expected every word to lead to ROOT (0)."
@@ -184,7 +184,10 @@ class Errors(metaclass=_TextsWithCodes):
         "and {system!r}. Expected two annotations of the same text."
     )
     E370 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
-    E371 = "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head) to {last}."
+    E371 = (
+        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or a word "
+        "from 1 to {last}."
+    )
     E380 = (
         "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "
         "and one label for each of the {n} words."

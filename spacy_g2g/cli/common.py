@@ -16,6 +16,7 @@ from wasabi import msg
 
 from ..amr.api import AmrBlock, doc_from_amr, read_amr_file, set_amrs
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from ..data.graphs import write_initial_graph
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
@@ -101,8 +102,8 @@ def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iter
     if initial is None:
         yield from docs
         return
-    for doc, graph in align_graphs(docs, initial, source):
-        graph.write(doc)
+    for doc, graphs in align_graphs(docs, initial, source):
+        write_initial_graph(doc, graphs)
         yield doc
 
 

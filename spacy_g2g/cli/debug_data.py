@@ -42,8 +42,8 @@ from ..data.report import (
 from ..errors import Errors
 from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.gold import gold_trees, lay_out_examples
-from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, lay_out, make_sentences, word_slices
+from ..pipeline.gold import gold_parses, lay_out_examples
+from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, join_heads, lay_out, make_sentences
 from ..pipeline.rng_refiner import RngRefiner
 from ..pipeline.word_vectors import get_tok2vec
 from .common import progress, user_errors, write_json
@@ -168,14 +168,14 @@ def _read(
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:
     """Yield the sentences that have words with their gold trees."""
-    absolute, labels = gold_trees(examples, layout)
-    heads = heads_in_sentences(layout, absolute)
-    of_words = absolute[layout.words]
+    gold_heads, labels = gold_parses(examples, layout)
+    heads = heads_in_sentences(layout, gold_heads)
+    of_words = join_heads(layout, gold_heads)[layout.words]
     is_lost = (heads < 0) & (of_words >= 0)
     is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
     heads = np.select([is_outside, is_lost, heads < 0], [OUTSIDE, SPACE, MISSING], heads)
     sentences = make_sentences(docs, layout, None)
-    for sentence, words in zip(sentences, word_slices(layout), strict=True):
+    for sentence, words in zip(sentences, layout.sentence_slices, strict=True):
         yield GoldSentence(sentence.words, heads[words].tolist(), labels[words])
 
 
@@ -307,6 +307,7 @@ def _initial(corpus: _Corpus, labels: Sequence[str]) -> InitialFacts:
     heads, label_ids = initial_graphs(corpus.docs, corpus.layout, ids)
     names = [*labels, ""]
     graphs = [
-        (heads[words].tolist(), [names[i] for i in label_ids[words]]) for words in word_slices(corpus.layout)
+        (heads[words].tolist(), [names[i] for i in label_ids[words]])
+        for words in corpus.layout.sentence_slices
     ]
     return initial_facts(corpus.gold, graphs)

@@ -1,9 +1,10 @@
 """``refinement``: what each iteration of a refiner changes on a treebank."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 import typer
@@ -13,15 +14,13 @@ from spacy.tokens import Doc
 from wasabi import msg
 
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from ..data.graphs import to_sentence
 from ..errors import Errors
 from ..evaluation.plots import plot_refinement
 from ..evaluation.refinement import (
     COMPARED,
-    MISSING,
-    ROOT,
     ArcScores,
     Curve,
-    Graph,
     RefinedSentence,
     Refinement,
     analyse_refinement,
@@ -112,10 +111,10 @@ def refined_sentence(doc: Doc, gold: ConlluSentence) -> RefinedSentence:
     words = [token.text for token in doc]
     if words != [word.form for word in gold.words]:
         raise ValueError(Errors.E323.format(sentence=gold.text, words=words))
-    heads = [ROOT if word.head is None else word.head for word in gold.words]
+    graphs = [to_sentence(graph, range(len(doc)), doc).with_ud_root() for graph in doc._.get(GRAPHS)]
     return RefinedSentence(
-        gold=Graph(heads, [word.deprel for word in gold.words]),
-        graphs=[_graph(graph) for graph in doc._.get(GRAPHS)],
+        gold=gold.graph(),
+        graphs=[replace(graph, head_probs=(), dep_probs=()) for graph in graphs],
         passes=max(doc._.get(ITERATIONS)),
     )
 
@@ -191,16 +190,3 @@ def _reduction(rate: float | None) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "-"
-
-
-def _graph(graph: Mapping[str, Sequence[Any]]) -> Graph:
-    """A stored graph, whose heads are tokens of the Doc, a root its own, by numbers of words from 1.
-
-    The label ROOT is read as root, as ``evaluate`` writes it.
-    """
-    heads, labels = [], []
-    for token, (head, label) in enumerate(zip(graph["heads"], graph["deps"], strict=True)):
-        is_root = head == token
-        heads.append(ROOT if is_root else MISSING if head < 0 else head + 1)
-        labels.append("root" if is_root and label == "ROOT" else label)
-    return Graph(heads, labels)

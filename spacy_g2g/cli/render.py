@@ -15,9 +15,11 @@ from wasabi import msg
 
 from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..errors import Errors
-from ..evaluation.drawing import NO_HEAD, Drawing, Graph, draw_page, graph_of, is_empty
+from ..evaluation.drawing import Drawing, draw_page
 from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.graphs import Graph
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
 from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
@@ -164,9 +166,9 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
 
 def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
     """The sentences of a Doc, without tokens of white space; the whole Doc where it has gold words."""
-    graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_of(doc)]
+    graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_with_probabilities(doc)]
     amrs = get_amrs(doc)
-    if len(graphs) == 1 and all(head == NO_HEAD for head in graphs[0]["heads"]) and doc.text.strip():
+    if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
         if amrs is None and not isinstance(gold, AmrBlock):
             raise ValueError(Errors.E344.format(names=nlp.pipe_names))
         graphs = []
@@ -180,7 +182,7 @@ def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
             yield Drawing(
                 words=[doc[word].text for word in words],
-                graphs=_cut_all(graphs, words, n_passes),
+                graphs=_sentence_graphs(doc, graphs, words, n_passes),
                 text=span.text.strip(),
                 more=draw_amrs(amrs[number]) if amrs else [],
             )
@@ -198,7 +200,7 @@ def _draw_beside_gold(
     if isinstance(gold, AmrBlock):
         words, tree, name, text = gold.tokens, None, gold.id, gold.sentence
     else:
-        words, tree = [word.form for word in gold.words], _gold_tree(gold)
+        words, tree = [word.form for word in gold.words], gold.graph()
         name, text = gold.comment("sent_id") or "", gold.text
         if found != words:
             raise ValueError(Errors.E323.format(sentence=text, words=found))
@@ -206,20 +208,17 @@ def _draw_beside_gold(
         raise ValueError(Errors.E318.format(sentence=text, words=found, n=len(amrs)))
     return Drawing(
         words=words,
-        graphs=_cut_all(graphs, range(len(doc)), n_passes),
-        gold=tree,
+        graphs=_sentence_graphs(doc, graphs, range(len(doc)), n_passes),
+        gold=None if tree is None or tree.is_empty else tree,
         name=name,
         text=text,
         more=draw_amrs("".join(amrs), gold.text if isinstance(gold, AmrBlock) else ""),
     )
 
 
-def _tree_of(doc: Doc) -> dict[str, list[Any]]:
-    """The tree that is written to a Doc, as a refiner stores its graphs."""
-    graph: dict[str, list[Any]] = {
-        "heads": [token.head.i if token.dep or token.head.i != token.i else NO_HEAD for token in doc],
-        "deps": [token.dep_ for token in doc],
-    }
+def _tree_with_probabilities(doc: Doc) -> TokenGraph:
+    """Return the tree that is written to a Doc, and the probabilities in its tokens, if they have any."""
+    graph = tree_of(doc)
     for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
         probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
         # White space has none, and is not drawn.
@@ -227,52 +226,28 @@ def _tree_of(doc: Doc) -> dict[str, list[Any]]:
     return graph
 
 
-def _gold_tree(sentence: ConlluSentence) -> Graph | None:
-    """The tree of a sentence, None where it has no heads."""
-    graph = graph_of(sentence, "gold")
-    return None if is_empty(graph) else graph
+def _sentence_graphs(
+    doc: Doc, graphs: Sequence[Mapping[str, Sequence[Any]]], words: Sequence[int], n_passes: int
+) -> dict[str, Graph]:
+    """Return the graphs of a sentence by name: the initial one, and those of its passes up to the tree.
 
-
-def _cut_all(
-    graphs: Sequence[Mapping[str, Sequence[Any]]], words: Sequence[int], n_passes: int
-) -> list[Graph]:
-    """The graphs of a sentence: the initial one, those of its passes, and as the last one what was written.
-
+    doc: The Doc.
+    graphs: Graphs over its tokens.
     words: Indices of the sentence's words in the Doc.
+    n_passes: Number of the sentence's passes.
     """
     if not graphs:
-        return []
-    if len(graphs) == 1 or n_passes == 0:
-        return [_cut("tree", graphs[-1], words)]
-    names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
+        return {}
     own = [*graphs[:n_passes], graphs[-1]]
-    return [_cut(name, graph, words) for name, graph in zip(names, own, strict=True)]
-
-
-def _cut(name: str, graph: Mapping[str, Sequence[Any]], words: Sequence[int]) -> Graph:
-    """What a graph over the tokens of a Doc says of these tokens."""
-    places = {word: place for place, word in enumerate(words)}
-    heads = [_head_within(word, graph["heads"], places) for word in words]
-    deps = [graph["deps"][word] for word in words]
-    # spaCy's name of the root label, also of other schemes.
-    deps = [
-        "root" if (place, dep) == (head, "ROOT") else dep
-        for place, (head, dep) in enumerate(zip(heads, deps, strict=True))
-    ]
-    probs = {key: [graph[key][word] for word in words] for key in ("head_probs", "dep_probs") if graph[key]}
-    return Graph(name, heads, deps, **probs)
-
-
-def _head_within(word: int, heads: Sequence[int], places: Mapping[int, int]) -> int:
-    """The place of a word's head; what hangs on white space moves to its head, or becomes a root."""
-    head = heads[word]
-    if head not in places and head != NO_HEAD:
-        head = word if heads[head] == head else heads[head]
-    return places.get(head, NO_HEAD)
+    names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
+    if len(graphs) == 1 or n_passes == 0:
+        own, names = [graphs[-1]], ["tree"]
+    pairs = zip(names, own, strict=True)
+    return {name: to_sentence(graph, words, doc).with_ud_root() for name, graph in pairs}
 
 
 def _is_changed(drawing: Drawing) -> bool:
     if not drawing.graphs:
         return False
-    first, last = drawing.graphs[0], drawing.graphs[-1]
-    return any(first.arc(word) != last.arc(word) for word in range(len(drawing.words)))
+    first, *_, last = [*drawing.graphs.values()] * 2
+    return (list(first.heads), list(first.deps)) != (list(last.heads), list(last.deps))

@@ -13,14 +13,15 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import read_conllu
+from ..formats.graphs import Graph
 from .augmenters import Augmenter
 from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
-from .initial_graph import InitialGraph
+from .graphs import write_initial_graph
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
 
-#: A gold Doc, and the graph that its predicted Doc starts from, if any.
-GoldAndInitial = tuple[Doc, InitialGraph | None]
+#: A gold Doc, and the initial graphs of its sentences for the predicted Doc, or None.
+GoldAndInitial = tuple[Doc, list[Graph] | None]
 
 
 def make_corpus(
@@ -91,7 +92,7 @@ class Corpus:
             gold, initial = self._items[i]
             predicted = unparsed_copy(gold, self.annotations)
             if initial is not None:
-                initial.write(predicted)
+                write_initial_graph(predicted, initial)
             example = Example(predicted, gold)
             if self.augmenter is None:
                 yield example

@@ -13,10 +13,11 @@ from spacy.util import ensure_path
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllu import read_conllu
+from ..formats.graphs import Graph
 from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
 from .docs import TOKEN_ANNOTATIONS, check_annotations
-from .initial_graph import InitialGraph
+from .graphs import to_sentence, tree_of
 
 BOUNDARIES = "SENT_START"
 #: How many words of a sentence an error shows.
@@ -67,14 +68,14 @@ def make_refiner_corpus(
 class PredictedSentence(NamedTuple):
     """A sentence to refine.
 
-    where: where it was read, for error messages.
-    heads: 0 for the root, otherwise IDs from 1, None where missing. deps: "" where missing.
+    where: Where it was read, for error messages.
+    words: Its words.
+    graph: Its heads and labels, which may form any graph.
     """
 
     where: str
     words: list[str]
-    heads: list[int | None]
-    deps: list[str]
+    graph: Graph
 
 
 def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[GoldAndInitial]:
@@ -87,7 +88,7 @@ def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[G
 
 def align_graphs(
     docs: Iterable[Doc], predicted: Path, source: Path | None
-) -> Iterator[tuple[Doc, InitialGraph]]:
+) -> Iterator[tuple[Doc, list[Graph]]]:
     """The Docs with the graphs that a file has for their sentences.
 
     source: where the Docs are from, for errors.
@@ -96,7 +97,7 @@ def align_graphs(
     sentences = predicted_sentences(corpus_files(predicted), Vocab())
     number = 0
     for doc in docs:
-        graphs: list[tuple[list[int | None], list[str]]] = []
+        graphs: list[Graph] = []
         for span in _spans(doc):
             words = [token.text for token in span]
             sentence = next(sentences, None)
@@ -105,43 +106,28 @@ def align_graphs(
             number += 1
             if sentence.words != words:
                 raise ValueError(_difference(sentence, words, number, source))
-            graphs.append((sentence.heads, sentence.deps))
-        yield doc, InitialGraph.of_sentences(graphs)
+            graphs.append(sentence.graph)
+        yield doc, graphs
     rest = next(sentences, None)
     if rest is not None:
         raise ValueError(_too_few(source, number, predicted, rest.words))
 
 
 def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[PredictedSentence]:
-    """The sentences of .conllu and .spacy files, whose heads may be anything."""
+    """Yield the sentences of .conllu and .spacy files, whose heads may be anything."""
     for file in files:
         if file.suffix == ".conllu":
             for sentence in read_conllu(file, trees="any"):
-                yield _of_conllu(sentence)
+                sent_id = sentence.comment("sent_id")
+                where = sentence.location() + (f" (sent_id {sent_id})" if sent_id else "")
+                yield PredictedSentence(where, [word.form for word in sentence.words], sentence.graph())
         else:
             for number, doc in enumerate(read_docs([file], vocab), start=1):
+                tree = tree_of(doc)
                 for span in _spans(doc):
-                    yield _of_span(span, f"{file}, Doc {number}, token {span.start}")
-
-
-def _of_conllu(sentence: ConlluSentence) -> PredictedSentence:
-    sent_id = sentence.comment("sent_id")
-    where = sentence.location() + (f" (sent_id {sent_id})" if sent_id else "")
-    words = sentence.words
-    deps = ["" if word.deprel == "_" else word.deprel for word in words]
-    return PredictedSentence(where, [word.form for word in words], [word.head for word in words], deps)
-
-
-def _of_span(span: Span, where: str) -> PredictedSentence:
-    """A sentence of a Doc; heads outside of it are missing."""
-    heads: list[int | None] = []
-    for token in span:
-        if token.head.i == token.i:
-            heads.append(0 if token.dep else None)
-        else:
-            inside = span.start <= token.head.i < span.end
-            heads.append(token.head.i - span.start + 1 if inside else None)
-    return PredictedSentence(where, [t.text for t in span], heads, [t.dep_ for t in span])
+                    where = f"{file}, Doc {number}, token {span.start}"
+                    graph = to_sentence(tree, range(span.start, span.end), doc)
+                    yield PredictedSentence(where, [token.text for token in span], graph)
 
 
 def _spans(doc: Doc) -> list[Span]:

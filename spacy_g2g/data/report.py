@@ -15,7 +15,7 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..formats.heads import find_cycle
+from ..formats.graphs import Graph
 from ..parsing.tree import non_projective_arcs
 from .corpus import Corpus, GoldAndInitial
 from .docs import USER_DATA_KEY
@@ -55,7 +55,7 @@ class GoldSentence:
     @property
     def has_cycle(self) -> bool:
         """Whether some words hang on each other."""
-        return bool(find_cycle([None if head < 0 else head for head in self.heads]))
+        return bool(Graph(self.heads, self.labels).find_cycle())
 
 
 @dataclass(frozen=True)

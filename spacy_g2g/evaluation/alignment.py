@@ -26,7 +26,13 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class PlacedWord:
-    """A word of a layout: its token's span, and its head as an index of ``Layout.words``; -1 for the root."""
+    """A word and its place in a text.
+
+    word: The word.
+    span: Span of its token.
+    is_multiword: Whether its token has several words.
+    head: Index of its head in ``PlacedText.words``, -1 for ROOT, None if missing.
+    """
 
     word: ConlluWord
     span: Span
@@ -35,7 +41,7 @@ class PlacedWord:
 
 
 @dataclass(slots=True)
-class Layout:
+class PlacedText:
     """An annotated text: its characters without white space, and what covers which of them."""
 
     characters: str
@@ -44,16 +50,16 @@ class Layout:
     words: list[PlacedWord] = field(default_factory=list)
 
 
-def make_layout(sentences: Iterable[ConlluSentence]) -> Layout:
+def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
     """Place sentences, tokens and words on the text.
 
     RAISES (ValueError): for a token of white space only.
     """
-    layout = Layout("")
+    text = PlacedText("")
     characters: list[str] = []
     end = 0
     for sentence in sentences:
-        first_word, sentence_start = len(layout.words), end
+        first_word, sentence_start = len(text.words), end
         for token in sentence.tokens:
             form = _without_spaces(token.form)
             if not form:
@@ -61,23 +67,23 @@ def make_layout(sentences: Iterable[ConlluSentence]) -> Layout:
             span = Span(end, end + len(form))
             end = span.end
             characters.append(form)
-            layout.tokens.append(span)
+            text.tokens.append(span)
             for word in sentence.words[token.start - 1 : token.end]:
                 head = None if word.head is None else first_word + word.head - 1 if word.head else -1
-                layout.words.append(PlacedWord(word, span, token.is_multiword, head))
-        layout.sentences.append(Span(sentence_start, end))
-    layout.characters = "".join(characters)
-    return layout
+                text.words.append(PlacedWord(word, span, token.is_multiword, head))
+        text.sentences.append(Span(sentence_start, end))
+    text.characters = "".join(characters)
+    return text
 
 
-def check_same_text(gold: Layout, system: Layout) -> None:
-    """Raise a ValueError with the first difference where two layouts do not have the same characters."""
+def check_same_text(gold: PlacedText, system: PlacedText) -> None:
+    """Raise a ValueError with the first difference where two texts do not have the same characters."""
     if gold.characters == system.characters:
         return
     pairs = zip(gold.characters, system.characters, strict=False)
     shorter = min(len(gold.characters), len(system.characters))
     i = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-    excerpts = [layout.characters[i : i + 20] for layout in (gold, system)]
+    excerpts = [text.characters[i : i + 20] for text in (gold, system)]
     raise ValueError(Errors.E361.format(index=i, gold=excerpts[0], system=excerpts[1]))
 
 

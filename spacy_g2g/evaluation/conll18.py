@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..formats.conllu import ConlluSentence, ConlluWord
-from .alignment import Layout, Span, align_words, check_same_text, make_layout
+from .alignment import PlacedText, Span, align_words, check_same_text, place_words
 
 _CONTENT = (
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod "
@@ -125,22 +125,22 @@ def evaluate_sentences(
         UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation.
     Raises ValueError if the texts differ.
     """
-    gold_layout, system_layout = make_layout(gold), make_layout(system)
-    check_same_text(gold_layout, system_layout)
-    aligned = align_words(gold_layout.words, system_layout.words)
-    gold_words = _features(gold_layout, {i: i for i in range(len(gold_layout.words))}, MISSING)
-    system_words = _features(system_layout, {s: g for g, s in aligned.items()}, UNALIGNED)
+    gold_text, system_text = place_words(gold), place_words(system)
+    check_same_text(gold_text, system_text)
+    aligned = align_words(gold_text.words, system_text.words)
+    gold_words = _features(gold_text, {i: i for i in range(len(gold_text.words))}, MISSING)
+    system_words = _features(system_text, {s: g for g, s in aligned.items()}, UNALIGNED)
     pairs = [(gold_words[g], _fit_lemma(gold_words[g], system_words[s])) for g, s in aligned.items()]
     scores = {
-        "Tokens": _score_spans(gold_layout.tokens, system_layout.tokens),
-        "Sentences": _score_spans(gold_layout.sentences, system_layout.sentences),
+        "Tokens": _score_spans(gold_text.tokens, system_text.tokens),
+        "Sentences": _score_spans(gold_text.sentences, system_text.sentences),
         "Words": Score(len(pairs), len(gold_words), len(system_words)),
     }
     for name, key in _WORD_METRICS.items():
         scores[name] = _score_words(gold_words, system_words, pairs, key)
     without_punctuation = {}
     if is_punctuation is not None:
-        left_out = {g for g, placed in enumerate(gold_layout.words) if is_punctuation(placed.word)}
+        left_out = {g for g, placed in enumerate(gold_text.words) if is_punctuation(placed.word)}
         kept_gold = [word for g, word in enumerate(gold_words) if g not in left_out]
         partners = {s for g, s in aligned.items() if g in left_out}
         kept_system = [word for s, word in enumerate(system_words) if s not in partners]
@@ -178,16 +178,16 @@ def _fit_lemma(gold: _Features, system: _Features) -> _Features:
     return system._replace(lemma="_") if gold.lemma == "_" else system
 
 
-def _features(layout: Layout, gold_index: Mapping[int, int], missing: int) -> list[_Features]:
-    """Return the features of each word in a layout.
+def _features(text: PlacedText, gold_index: Mapping[int, int], missing: int) -> list[_Features]:
+    """Return the features of each word of a text.
 
-    layout: Placed words of one side.
-    gold_index: Gold index of each aligned word by its index in the layout.
+    text: Placed words of one side.
+    gold_index: Gold index of each aligned word by its index in the text.
     missing: Value for a missing head; it differs between gold and system so that it is never correct.
     """
     own = []  # features that a word contributes as a functional dependent
     functional = defaultdict(list)
-    for i, placed in enumerate(layout.words):
+    for i, placed in enumerate(text.words):
         word = placed.word
         relation = word.deprel.partition(":")[0]
         known = (feat for feat in word.feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES)
@@ -195,7 +195,7 @@ def _features(layout: Layout, gold_index: Mapping[int, int], missing: int) -> li
         if relation in FUNCTIONAL_RELATIONS and placed.head is not None:
             functional[placed.head].append(own[-1])
     features = []
-    for i, (placed, (_, relation, upos, feats)) in enumerate(zip(layout.words, own, strict=True)):
+    for i, (placed, (_, relation, upos, feats)) in enumerate(zip(text.words, own, strict=True)):
         head = placed.head
         if head is None:
             head = missing

@@ -7,15 +7,13 @@ and titles is escaped. Lengths are in px.
 """
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence
-from ..parsing.tree import find_cycle
+from ..formats.graphs import MISSING, ROOT, Graph
 from .page import escape, make_page, shorten, text_width
 
-NO_HEAD = -1
 COMPARED = "Labels count with their subtypes, punctuation counts."
 
 WORD_SIZE, LABEL_SIZE = 15.0, 11.0
@@ -28,49 +26,21 @@ MARGIN = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """An arc for each word: a tree, or any other graph with at most one head a word.
-
-    heads: Index from 0 of each word's head; its own index for a root, -1 where it has none.
-    deps: Label of each word's arc; "" where it has none.
-    head_probs, dep_probs: Probability of each head and label, or nothing.
-    """
-
-    name: str
-    heads: Sequence[int]
-    deps: Sequence[str]
-    head_probs: Sequence[float] = ()
-    dep_probs: Sequence[float] = ()
-
-    def arc(self, word: int) -> tuple[int, str]:
-        """Head and label of a word."""
-        return self.heads[word], self.deps[word]
-
-
-def graph_of(sentence: ConlluSentence, name: str, *, subtypes: bool = True) -> Graph:
-    """The arcs of a sentence. subtypes: of labels; without them nmod:poss becomes nmod."""
-    words = sentence.words
-    heads = [
-        NO_HEAD if word.head is None else word.head - 1 if word.head else i for i, word in enumerate(words)
-    ]
-    deps = ["" if word.deprel == "_" else word.deprel for word in words]
-    return Graph(name, heads, deps if subtypes else [dep.partition(":")[0] for dep in deps])
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
-    """A sentence and its graphs, the initial one first.
+    """A sentence and its graphs.
 
-    words: One or more.
+    words: Words of the sentence, one or more.
+    graphs: Graphs by name, the initial one first.
     gold: The right tree. Heads of -1 and labels of "" in it are not known.
-    name: What the sentence is called, "sent_id" for instance.
-    are_steps: Whether each graph came from the one before, so that changes are shown and gold comes last, to
-        be opened. Otherwise, gold is drawn first.
+    name: Name of the sentence, such as its "sent_id".
+    text: Text of the sentence.
+    are_steps: Whether each graph came from the one before. Then changes are shown, and gold comes last, to be
+        opened. Otherwise gold is drawn first.
     more: Further figures as HTML, which follow the trees.
     """
 
     words: Sequence[str]
-    graphs: Sequence[Graph]
+    graphs: Mapping[str, Graph]
     gold: Graph | None = None
     name: str = ""
     text: str = ""
@@ -113,51 +83,48 @@ _LEGEND_OF_BOTH = {"fixed": "wrong to right", "broken": "right to wrong", "moved
 
 
 def arc_kinds(word: int, graph: Graph, before: Graph | None, gold: Graph | None) -> tuple[str, str]:
-    """How the head of a word stands, and how its head and label together do.
+    """Compare the head of a word, and its head and label together, with another graph and with gold.
 
-    It is "same" or "changed", and where gold is known "same" (right as before), "wrong" (as before),
-    "fixed", "broken", "moved" (from wrong to wrong), or "changed" (right, but for a label not known).
+    Each is "same" or "changed" if gold is not known. Otherwise it is "same" (right as before), "wrong" (as
+    before), "fixed", "broken", "moved" (from wrong to wrong), or "changed" (right, with a new label that gold
+    does not know).
 
+    word: Number of the word, from 1.
+    graph: The graph that has the arc.
     before: The graph of the iteration before, or None.
+    gold: The right tree, or None.
     """
-    head, arc = graph.heads[word], graph.arc(word)
-    old_head, old_arc = (head, arc) if before is None else (before.heads[word], before.arc(word))
-    if gold is None or gold.heads[word] == NO_HEAD:
-        return "changed" if old_head != head else "same", "changed" if old_arc != arc else "same"
+    arc = graph.arc(word)
+    old_arc = arc if before is None else before.arc(word)
+    if gold is None or gold.arc(word)[0] == MISSING:
+        return "changed" if old_arc[0] != arc[0] else "same", "changed" if old_arc != arc else "same"
     right_head, right_dep = gold.arc(word)
     was_right, is_right = (a[0] == right_head and right_dep in ("", a[1]) for a in (old_arc, arc))
-    of_head = _KINDS[old_head != head, old_head == right_head, head == right_head]
+    of_head = _KINDS[old_arc[0] != arc[0], old_arc[0] == right_head, arc[0] == right_head]
     return of_head, _KINDS[old_arc != arc, was_right, is_right]
 
 
-def is_empty(graph: Graph) -> bool:
-    """Whether no word has a head."""
-    return all(head == NO_HEAD for head in graph.heads)
-
-
 def _facts(words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None) -> list[str]:
-    """What there is to say of a graph beside its name."""
-    if is_empty(graph):
+    """Return what the caption of a graph says after its name."""
+    if graph.is_empty:
         return ["no arcs"]
     facts = []
     n = len(words)
-    kinds = [arc_kinds(word, graph, before, gold)[1] for word in range(n)]
+    kinds = [arc_kinds(word, graph, before, gold)[1] for word in range(1, n + 1)]
     if before is not None:
         n_changed = n - kinds.count("same") - kinds.count("wrong")
         facts.append(f"{_count(n_changed, 'arc')} changed" if n_changed else "nothing changed")
         facts += [f"{kinds.count(kind)} {text}" for kind, text in _LEGEND_OF_BOTH.items() if kind in kinds]
     if gold is not None:
-        n_known = sum(head != NO_HEAD for head in gold.heads)
+        n_known = sum(head != MISSING for head in gold.heads)
         n_wrong = sum(kinds.count(kind) for kind in _WRONG)
         facts.append(f"{n_known - n_wrong} of {n_known} right")
-    n_roots = sum(head == word for word, head in enumerate(graph.heads))
-    n_headless = sum(head == NO_HEAD for head in graph.heads)
+    n_roots, n_headless = list(graph.heads).count(ROOT), list(graph.heads).count(MISSING)
     if n_headless:
         facts.append(f"{_count(n_headless, 'word')} without head")
     if n_roots != 1:
         facts.append(_count(n_roots, "root"))
-    parents = [0 if head in (word, NO_HEAD) else head + 1 for word, head in enumerate(graph.heads)]
-    if cycle := find_cycle(parents):
+    if cycle := graph.find_cycle():
         facts.append("cycle: " + " ← ".join(words[word - 1] for word in (*cycle, cycle[0])))
     return facts
 
@@ -167,11 +134,11 @@ def _count(n: int, noun: str) -> str:
 
 
 def _describe(words: Sequence[str], word: int, graph: Graph, before: Graph | None, gold: Graph | None) -> str:
-    """What a word's arc says on hover."""
+    """Return the text that a word's arc shows under the pointer."""
     lines = [_arc_text(words, word, graph)]
-    if graph.heads[word] != NO_HEAD and graph.head_probs:
-        dep_prob = f", label {graph.dep_probs[word]:.1%}" if graph.dep_probs else ""
-        lines.append(f"head {graph.head_probs[word]:.1%}{dep_prob}")
+    if graph.arc(word)[0] != MISSING and graph.head_probs:
+        dep_prob = f", label {graph.dep_probs[word - 1]:.1%}" if graph.dep_probs else ""
+        lines.append(f"head {graph.head_probs[word - 1]:.1%}{dep_prob}")
     if before is not None and before.arc(word) != graph.arc(word):
         lines.append(f"before: {_arc_text(words, word, before)}")
     if gold is not None and arc_kinds(word, graph, before, gold)[1] in _WRONG:
@@ -181,9 +148,9 @@ def _describe(words: Sequence[str], word: int, graph: Graph, before: Graph | Non
 
 def _arc_text(words: Sequence[str], word: int, graph: Graph) -> str:
     head, dep = graph.arc(word)
-    if head == NO_HEAD:
-        return f"{words[word]}: no head"
-    return f"{words[word]} ← {'ROOT' if head == word else words[head]}: {dep or 'no label'}"
+    if head == MISSING:
+        return f"{words[word - 1]}: no head"
+    return f"{words[word - 1]} ← {words[head - 1] if head else 'ROOT'}: {dep or 'no label'}"
 
 
 # Where things are
@@ -198,8 +165,8 @@ class _Columns:
     right_to_left: bool
 
     def x(self, word: int, offset: float = 0.0) -> float:
-        """Place of a word, or ``offset`` px to the later words from it."""
-        x = self.centres[word] + offset
+        """Return the place that is ``offset`` px towards later words from a word, counted from 1."""
+        x = self.centres[word - 1] + offset
         return round(self.width - x if self.right_to_left else x, 1)
 
 
@@ -208,15 +175,15 @@ def _place_words(words: Sequence[str], graphs: Iterable[Graph]) -> _Columns:
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
     room: list[dict[int, float]] = [{} for _ in words]  # by the right end and the left end of an arc
     for graph in graphs:
-        for word, ports in enumerate(_ports(graph.heads)):
+        for i, ports in enumerate(_ports(graph.heads)):
             n_ports = max((abs(port) for port in ports.values()), default=0)
-            widths[word] = max(widths[word], 2 * PORT_STEP * (n_ports + 0.5))
-        for word, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
+            widths[i] = max(widths[i], 2 * PORT_STEP * (n_ports + 0.5))
+        for i, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
             needed = text_width(dep, LABEL_SIZE)
-            if head == word:
-                widths[word] = max(widths[word], needed)
-            elif head != NO_HEAD:
-                left, right = sorted((word, head))
+            if head in (ROOT, i + 1):
+                widths[i] = max(widths[i], needed)
+            elif head != MISSING:
+                left, right = sorted((i, head - 1))
                 room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
     centres: list[float] = []
     for word, width in enumerate(widths):
@@ -231,51 +198,55 @@ def _is_right_to_left(word: str) -> bool:
 
 
 def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
-    """For each word, by dependent, the place on the word from which the arc leaves.
+    """Return for each word, by dependent, the place on the word from which the arc leaves.
 
-    Places count from the middle of the word, 1, 2, ... to later words and -1, -2, ... to earlier ones;
-    the longest arc is the innermost, so that arcs of a projective tree do not cross.
+    Places count from the middle of the word, 1, 2, ... to later words and -1, -2, ... to earlier ones. The
+    longest arc is the innermost, so that arcs of a projective tree do not cross.
     """
     ports: list[dict[int, int]] = [{} for _ in heads]
-    for word in sorted(range(len(heads)), key=lambda word: -abs(heads[word] - word)):
-        head = heads[word]
-        if head not in (word, NO_HEAD):
-            side = 1 if word > head else -1
-            ports[head][word] = side * (1 + sum((place > 0) == (side > 0) for place in ports[head].values()))
+    for word, head in sorted(_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
+        side = 1 if word > head else -1
+        taken = ports[head - 1]
+        taken[word] = side * (1 + sum((place > 0) == (side > 0) for place in taken.values()))
     return ports
 
 
 def arc_levels(heads: Sequence[int]) -> list[int]:
-    """Height of each word's arc, 1 for the lowest, and 0 for words that are roots or have no head.
+    """Return the height of each word's arc, 1 for the lowest, and 0 for roots and words without a head.
 
-    An arc lies above each shorter arc (of two as long, above that of the earlier word) that it shares
-    a gap between words with.
+    An arc lies above each shorter arc with which it shares a gap between words. If both are as long, the arc
+    of the later word is above.
     """
-    levels, tops = [0] * len(heads), [0] * len(heads)  # tops[i]: over the gap after word i
-    arcs = [word for word, head in enumerate(heads) if head not in (word, NO_HEAD)]
-    for word in sorted(arcs, key=lambda word: abs(heads[word] - word)):
-        left, right = sorted((word, heads[word]))
-        levels[word] = 1 + max(tops[left:right])
-        tops[left:right] = [levels[word]] * (right - left)
+    levels, tops = [0] * len(heads), [0] * (len(heads) + 1)  # tops[i]: over the gap after word i
+    for word, head in sorted(_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
+        left, right = sorted((word, head))
+        levels[word - 1] = 1 + max(tops[left:right])
+        tops[left:right] = [levels[word - 1]] * (right - left)
     return levels
+
+
+def _arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
+    """Return dependent and head of each arc between words."""
+    return [(word, head) for word, head in enumerate(heads, start=1) if head not in (MISSING, ROOT, word)]
 
 
 # SVG and HTML
 
 
 def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
-    for graph in (*drawing.graphs, *([drawing.gold] if drawing.gold else [])):
-        _check(drawing.words, graph)
     gold = drawing.gold
-    columns = _place_words(drawing.words, [*drawing.graphs, *([gold] if gold else [])])
+    named = [*drawing.graphs.items(), *([("gold", gold)] if gold else [])]
+    for name, graph in named:
+        _check(drawing.words, name, graph)
+    columns = _place_words(drawing.words, [graph for _, graph in named])
     figures = []
     before: Graph | None = None
-    for graph in drawing.graphs:
-        figures.append(_draw_figure(drawing.words, graph, before, gold, columns))
+    for name, graph in drawing.graphs.items():
+        figures.append(_draw_figure(name, drawing.words, graph, before, gold, columns))
         # All would be new beside a graph without arcs.
-        before = graph if drawing.are_steps and not is_empty(graph) else None
+        before = graph if drawing.are_steps and not graph.is_empty else None
     if gold is not None:
-        figure = _draw_figure(drawing.words, gold, None, None, columns)
+        figure = _draw_figure("gold", drawing.words, gold, None, None, columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"
         figures = [*figures, folded] if drawing.are_steps else [figure, *figures]
     shown = "trees" if figures else "graphs"
@@ -288,44 +259,55 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     )
 
 
-def _check(words: Sequence[str], graph: Graph) -> None:
+def _check(words: Sequence[str], name: str, graph: Graph) -> None:
     n = len(words)
     lengths = {len(graph.heads), len(graph.deps)}
     lengths |= {len(probs) for probs in (graph.head_probs, graph.dep_probs) if probs}
     if lengths != {n}:
-        raise ValueError(Errors.E370.format(name=graph.name, found=sorted(lengths), expected=n))
-    bad = [head for head in graph.heads if not NO_HEAD <= head < n]
+        raise ValueError(Errors.E370.format(name=name, found=sorted(lengths), expected=n))
+    bad = [head for head in graph.heads if not MISSING <= head <= n]
     if bad:
-        raise ValueError(Errors.E371.format(name=graph.name, heads=bad, last=n - 1))
+        raise ValueError(Errors.E371.format(name=name, heads=bad, last=n))
 
 
 def _draw_figure(
-    words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None, columns: _Columns
+    name: str,
+    words: Sequence[str],
+    graph: Graph,
+    before: Graph | None,
+    gold: Graph | None,
+    columns: _Columns,
 ) -> str:
     facts = " · ".join(_facts(words, graph, before, gold))
-    caption = f'<figcaption dir="ltr"><b>{escape(graph.name)}</b> {escape(facts)}</figcaption>'
-    picture = "" if is_empty(graph) else _draw_graph(words, graph, before, gold, columns)
+    caption = f'<figcaption dir="ltr"><b>{escape(name)}</b> {escape(facts)}</figcaption>'
+    picture = "" if graph.is_empty else _draw_graph(name, words, graph, before, gold, columns)
     return f"<figure>{caption}{picture}</figure>"
 
 
 def _draw_graph(
-    words: Sequence[str], graph: Graph, before: Graph | None, gold: Graph | None, columns: _Columns
+    name: str,
+    words: Sequence[str],
+    graph: Graph,
+    before: Graph | None,
+    gold: Graph | None,
+    columns: _Columns,
 ) -> str:
     levels, ports = arc_levels(graph.heads), _ports(graph.heads)
     top = max(levels) + 1
     base = FOOT + top * LEVEL_STEP + LABEL_SIZE + 4
     parts = []
     # Low arcs come last: their labels, and the pointer's places, are above the long lines that pass.
-    for word in sorted(range(len(words)), key=lambda word: -(levels[word] or top)):
+    for i in sorted(range(len(words)), key=lambda i: -(levels[i] or top)):
+        word = i + 1
         head, dep = graph.arc(word)
-        x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[word] or top)
+        x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[i] or top)
         label_x = x
-        if head == NO_HEAD:
+        if head == MISSING:
             path = f"M{x - 4},{base - 7}a4,4 0 1 0 8,0a4,4 0 1 0 -8,0"
-        elif head == word:
+        elif head in (ROOT, word):
             path = f"M{x},{base}V{y}" + _arrow(x, base)
         else:
-            start = columns.x(head, PORT_STEP * ports[head][word])
+            start = columns.x(head, PORT_STEP * ports[head - 1][word])
             path = _arc(start, x, y, base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
         line, label = arc_kinds(word, graph, before, gold)
@@ -335,14 +317,14 @@ def _draw_graph(
             f'<g class="arc"><title>{title}</title><path class="hit" d="{path}"/>'
             f'<path class="{line}" d="{path}"/>{text}</g>'
         )
-    for word, form in enumerate(words):
+    for word, form in enumerate(words, start=1):
         whole = f"<title>{escape(form)}</title>" if shorten(form) != form else ""
         x, y = columns.x(word), base + WORD_SIZE
         parts.append(f'<text class="word" x="{x}" y="{y}">{whole}{escape(shorten(form))}</text>')
     width, height = round(columns.width), round(base + 1.5 * WORD_SIZE)
     return (
         f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(graph.name)}">\n' + "\n".join(parts) + "\n</svg>"
+        f'aria-label="{escape(name)}">\n' + "\n".join(parts) + "\n</svg>"
     )
 
 
@@ -364,7 +346,7 @@ def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
         return ""
     has_changes = any(drawing.are_steps and len(drawing.graphs) > 1 for drawing in drawings)
     has_gold = any(drawing.gold is not None for drawing in drawings)
-    has_gaps = any(drawing.gold is None or NO_HEAD in drawing.gold.heads for drawing in drawings)
+    has_gaps = any(drawing.gold is None or MISSING in drawing.gold.heads for drawing in drawings)
     kinds = {"same": "not changed"}
     if has_gold:
         kinds = {"same": "right, or gold not known" if has_gaps else "right", "wrong": "wrong"}

@@ -26,8 +26,9 @@ import numpy as np
 
 from ..arrays import BoolArray, IntArray
 from ..formats.conllu import ConlluSentence
+from ..parsing.tree import non_projective_arcs
 from .conll18 import CONTENT_RELATIONS
-from .refinement import f1_score, non_projective, ratio
+from .refinement import f1_score, ratio
 
 LONGEST = 7  # longer arcs and deeper words share one bin
 LENGTH_BINS = ("ROOT", *map(str, range(1, LONGEST + 1)), f">{LONGEST}")
@@ -82,7 +83,7 @@ class Words:
         spans = np.where(self.heads == 0, 0, abs(parents - np.arange(len(words))))
         self.lengths = np.minimum(spans, LONGEST + 1)
         self.distances = np.minimum(_distances(parents), LONGEST + 1) - 1
-        crossing = [non_projective([word.head or 0 for word in sentence.words]) for sentence in sentences]
+        crossing = [non_projective_arcs(sentence.graph().heads) for sentence in sentences]
         self.crossing: IntArray = np.array([cross for arcs in crossing for cross in arcs], dtype=np.int64)
         self.sentence_lengths: IntArray = np.searchsorted(SENTENCE_EDGES, n_words, side="right")
         self.trees = np.array([arcs.any() for arcs in crossing], dtype=np.int64)

@@ -18,29 +18,19 @@ from numpy.typing import NDArray
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
+from ..formats.graphs import MISSING, ROOT, Graph
+from ..parsing.tree import non_projective_arcs
 
 COMPARED = "universal part of labels (nmod:poss is nmod), punctuation counted, as in the CoNLL 2018 metrics"
-ROOT, MISSING = 0, -1
-
-
-@dataclass(frozen=True)
-class Graph:
-    """One head and one label for each word of a sentence; it need not be a tree.
-
-    heads: From 1, 0 for ROOT, -1 where missing.
-    labels: With their subtypes; of a missing head any.
-    """
-
-    heads: Sequence[int]
-    labels: Sequence[str]
 
 
 @dataclass(frozen=True)
 class RefinedSentence:
     """A sentence with its gold tree and the graphs of its refinement.
 
-    graphs: The initial graph, then one for each iteration; after the last one, nothing changed.
-    passes: Iterations that were run before refinement of the sentence stopped.
+    gold: The gold tree.
+    graphs: The initial graph, then one for each iteration. Nothing changed after the last one.
+    passes: Number of iterations before refinement of the sentence stopped.
     """
 
     gold: Graph
@@ -221,30 +211,6 @@ def analyse_refinement(sentences: Sequence[RefinedSentence]) -> Refinement:
     )
 
 
-def non_projective(heads: Sequence[int]) -> BoolArray:
-    """For each word, whether some word between it and its head does not descend from that head.
-
-    Unlike ``parsing.tree.non_projective_arcs``, whose result it gives for trees, it takes any graph. Words
-    without a head and arcs from ROOT count as projective.
-    heads: From 1, 0 for ROOT, -1 where missing, [words].
-    RETURNS (bool array): [words].
-    """
-    n = len(heads)
-    places = np.arange(n + 1)
-    ends = np.concatenate([[ROOT], np.asarray(heads, dtype=np.int64)])
-    parents = np.where(ends == MISSING, places, ends)
-    descends = np.eye(n + 1, dtype=np.bool_)  # [head, word]
-    above = places
-    while not descends[(above := parents[above]), places].all():
-        descends[above, places] = True
-    # outside[head, i]: how many words before i do not descend from the head
-    outside = np.pad(np.cumsum(~descends, axis=1), ((0, 0), (1, 0)))
-    first, last = np.minimum(parents, places), np.maximum(parents, places)
-    is_over = outside[parents, last] > outside[parents, np.minimum(first + 1, last)]
-    found: BoolArray = (is_over & (ends > ROOT))[1:]
-    return found
-
-
 class _Words:
     """The words of all sentences end to end: gold [words], and the graphs [T + 1, words].
 
@@ -258,9 +224,9 @@ class _Words:
         heads, labels, crossing, ids = [], [], [], dict[str, int]()
         for row in rows:
             heads.append([head for graph in row for head in graph.heads])
-            names = [label.partition(":")[0] for graph in row for label in graph.labels]
+            names = [label.partition(":")[0] for graph in row for label in graph.deps]
             labels.append([ids.setdefault(name, len(ids)) for name in names])
-            crossing.append([arc for graph in row for arc in non_projective(graph.heads).tolist()])
+            crossing.append([arc for graph in row for arc in non_projective_arcs(graph.heads).tolist()])
         lengths = [len(sentence.gold.heads) for sentence in sentences]
         self.sentence_of: IntArray = np.repeat(np.arange(len(sentences)), np.array(lengths, dtype=np.int64))
         self.names = list(ids)
@@ -284,7 +250,7 @@ def _check(number: int, sentence: RefinedSentence) -> None:
     graphs = [("gold", sentence.gold, ROOT)]
     graphs += [(str(t), graph, MISSING) for t, graph in enumerate(sentence.graphs)]
     for name, graph, least in graphs:
-        found = len(graph.heads), len(graph.labels)
+        found = len(graph.heads), len(graph.deps)
         if found != (n, n):
             raise ValueError(Errors.E380.format(sentence=number, graph=name, found=found, n=n))
         wrong = [head for head in graph.heads if not least <= head <= n]
@@ -374,4 +340,4 @@ def _stopped(sentences: Sequence[RefinedSentence], n_iterations: int) -> tuple[S
 
 
 def _same(graph: Graph, other: Graph) -> bool:
-    return list(graph.heads) == list(other.heads) and list(graph.labels) == list(other.labels)
+    return list(graph.heads) == list(other.heads) and list(graph.deps) == list(other.deps)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..formats.conllu import ConlluSentence
-from .drawing import Drawing, draw_sentences, graph_of
+from .drawing import Drawing, draw_sentences
 from .error_analysis import WORST_BY, Analysis, Confusions, worst_sentences
 from .error_tables import Rate
 from .page import escape, make_image, make_page, make_table
@@ -214,8 +214,8 @@ def _draw_worst(
         drawings.append(
             Drawing(
                 words=[word.form for word in sentence.words],
-                graphs=[graph_of(trees[index], name, subtypes=subtypes) for name, trees in systems.items()],
-                gold=graph_of(sentence, "gold", subtypes=subtypes),
+                graphs={name: trees[index].graph(subtypes=subtypes) for name, trees in systems.items()},
+                gold=sentence.graph(subtypes=subtypes),
                 name=" · ".join(filter(None, [sentence.comment("sent_id"), facts])),
                 text=sentence.text,
                 are_steps=False,

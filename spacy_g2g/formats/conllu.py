@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
-from .heads import find_cycle
+from .graphs import MISSING, Graph
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
@@ -106,6 +106,15 @@ class ConlluSentence:
     def location(self, word: int = 0) -> str:
         """Return source and line number of the word with this index, for error messages."""
         return _location(self.source, self.first_line + self.words[word].row)
+
+    def graph(self, *, subtypes: bool = True) -> Graph:
+        """Return heads and labels of the words.
+
+        subtypes: Whether labels keep their subtypes; without them nmod:poss becomes nmod.
+        """
+        heads = [MISSING if word.head is None else word.head for word in self.words]
+        deps = ["" if word.deprel == "_" else word.deprel for word in self.words]
+        return Graph(heads, deps if subtypes else [dep.partition(":")[0] for dep in deps])
 
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
         """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.
@@ -296,7 +305,7 @@ def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool
         raise ValueError(Errors.E306.format(where=sentence.location(roots[1]), roots=[i + 1 for i in roots]))
     if is_full and None in heads:
         raise ValueError(Errors.E304.format(where=sentence.location(heads.index(None)), head="_"))
-    cycle = find_cycle(heads)
+    cycle = sentence.graph().find_cycle()
     if cycle:
         ids = " -> ".join(str(i) for i in cycle)
         raise ValueError(Errors.E307.format(where=sentence.location(cycle[0] - 1), cycle=ids))

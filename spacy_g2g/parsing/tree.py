@@ -110,27 +110,28 @@ def is_projective(heads: ArrayLike) -> bool:
 
 
 def non_projective_arcs(heads: ArrayLike) -> BoolArray:
-    """For each word, whether some word between it and its head does not descend from that head.
+    """Return for each word whether some word between it and its head does not descend from that head.
 
-    heads: Head of each word, shape [n]; several words may have ROOT as their head.
-    Returns shape [n].
-    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
+    The heads may form any graph. Words without a head, and words whose head is ROOT, count as projective.
+
+    heads: Head of each word, -1 if missing; int [n].
+    Returns bool [n].
+    Raises ValueError if heads are not whole numbers from -1 to n.
     """
-    words = _acyclic_heads(heads)
-    n = len(words)
-    numbers = np.arange(n + 1)
-    order = np.concatenate([[0], projective_order(words)])
-    # A word and its descendants are neighbours in the projective order: from the leftmost
-    # dependent's leftmost dependent ... to the rightmost one's.
-    leftmost, rightmost = numbers.copy(), numbers.copy()
-    np.minimum.at(leftmost, words, numbers[1:])
-    np.maximum.at(rightmost, words, numbers[1:])
-    first, last = order[ends(leftmost)][words], order[ends(rightmost)][words]
-    descends = (order >= first[:, None]) & (order <= last[:, None])
-    lower, upper = np.minimum(words, numbers[1:]), np.maximum(words, numbers[1:])
-    between = (numbers > lower[:, None]) & (numbers < upper[:, None])
-    outside: BoolArray = np.any(between & ~descends, axis=1)
-    return outside
+    words = _checked_heads(heads, least=-1)
+    places = np.arange(len(words) + 1)
+    pointers = np.concatenate([[0], words])
+    parents = np.where(pointers < 0, places, pointers)
+    descends = np.eye(len(places), dtype=np.bool_)  # [head, word]
+    above = places
+    while not descends[(above := parents[above]), places].all():
+        descends[above, places] = True
+    # outside[head, i]: how many words before i do not descend from the head
+    outside = np.pad(np.cumsum(~descends, axis=1, dtype=np.int32), ((0, 0), (1, 0)))
+    first, last = np.minimum(parents, places), np.maximum(parents, places)
+    is_over = outside[parents, last] > outside[parents, np.minimum(first + 1, last)]
+    found: BoolArray = (is_over & (pointers > 0))[1:]
+    return found
 
 
 def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
@@ -167,18 +168,24 @@ def _as_integers(heads: ArrayLike, n_dims: int) -> IntArray:
     return array.astype(np.int64)
 
 
-def _check_range(heads: IntArray, is_word: BoolArray, lengths: IntArray) -> None:
-    wrong = np.argwhere(is_word & ((heads < 0) | (heads > lengths[:, None])))
+def _check_range(heads: IntArray, is_word: BoolArray, lengths: IntArray, least: int = 0) -> None:
+    wrong = np.argwhere(is_word & ((heads < least) | (heads > lengths[:, None])))
     if len(wrong):
         sentence, i = wrong[0].tolist()
         raise ValueError(
-            Errors.E103.format(head=heads[sentence, i], word=i + 1, sentence=sentence, n=lengths[sentence])
+            Errors.E103.format(
+                head=heads[sentence, i],
+                word=i + 1,
+                sentence=sentence,
+                least="-1 (missing) or 0 (ROOT)" if least else "0 (ROOT)",
+                n=lengths[sentence],
+            )
         )
 
 
-def _checked_heads(heads: ArrayLike) -> IntArray:
+def _checked_heads(heads: ArrayLike, least: int = 0) -> IntArray:
     words = _as_integers(heads, n_dims=1)
-    _check_range(words[None], np.ones((1, len(words)), dtype=bool), np.array([len(words)]))
+    _check_range(words[None], np.ones((1, len(words)), dtype=bool), np.array([len(words)]), least)
     return words
 
 

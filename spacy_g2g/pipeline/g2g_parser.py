@@ -21,21 +21,22 @@ from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..errors import Errors, Warnings
-from .gold import gold_trees, lay_out_examples
+from .gold import gold_parses, lay_out_examples
 from .layout import (
     SPACE_LABEL,
     Layout,
+    ParsedBatch,
     concatenate,
     heads_in_sentences,
     lay_out,
     make_sentences,
-    word_slices,
+    make_trees,
     write_trees,
 )
 from .parser_pipe import ParserPipe
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Start, Tree
+    from ..models.types import Sentence, Start, Tree
 
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
@@ -108,14 +109,13 @@ class G2GParser(ParserPipe):
     # Parsing
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """What the model is given: the sentences of the Docs that have words, in order."""
+        """Return the sentences that have words, in order."""
         return make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
-        """Write heads, labels and sentence boundaries, and the probabilities where they are wanted."""
+    def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
+        """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
         docs = list(docs)
-        parses = [parse for doc_parses in scores for parse in doc_parses]
-        layout = lay_out(docs)
+        layout, parses = scores.layout, scores.parses
         label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
         write_trees(
             docs,
@@ -125,38 +125,27 @@ class G2GParser(ParserPipe):
             label_hashes,
             self.vocab.strings.add(SPACE_LABEL),
         )
-        for doc, doc_parses in zip(docs, scores, strict=True):
-            self._warn_unfit(doc, doc_parses)
+        self._warn_unfit(docs, scores)
         if self.store_probabilities:
-            self._store_probabilities(docs, layout, parses)
-
-    def _store_probabilities(self, docs: list[Doc], layout: Layout, parses: list[Parse]) -> None:
-        heads = concatenate([parse.head_probs for parse in parses], np.float64)
-        deps = concatenate([parse.label_probs for parse in parses], np.float64)
-        owners = np.searchsorted(layout.doc_starts, layout.words, side="right") - 1
-        places = layout.words - layout.doc_starts[owners]
-        for owner, place, head, dep in zip(
-            owners.tolist(), places.tolist(), heads.tolist(), deps.tolist(), strict=True
-        ):
-            underscore = docs[owner][place]._
-            underscore.set(HEAD_PROB, head)
-            underscore.set(DEP_PROB, dep)
+            for (place, words), parse in zip(layout.word_places(), parses, strict=True):
+                probs = zip(words, parse.head_probs.tolist(), parse.label_probs.tolist(), strict=True)
+                for word, head_prob, dep_prob in probs:
+                    underscore = docs[place][word]._
+                    underscore.set(HEAD_PROB, head_prob)
+                    underscore.set(DEP_PROB, dep_prob)
 
     # Training
 
-    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
-        """The predicted Docs, where their sentences are, and the gold trees of those that have words.
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+        """Return the predicted Docs, where their sentences are, and the gold trees of those with words.
 
         Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
+        White space may have any label, since it is not learned.
         Raises ValueError for a label that was not seen in initialisation.
         """
-        from ..models.types import Tree
-
-        docs = [example.predicted for example in examples]
         layout = lay_out_examples(examples)
-        # White space may have any label: it is not learned.
-        absolute, deps = gold_trees(examples, layout)
-        heads = heads_in_sentences(layout, absolute)
+        gold_heads, deps = gold_parses(examples, layout)
+        heads = heads_in_sentences(layout, gold_heads)
         ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
         unknown = sorted(set(deps) - set(ids))
         if unknown and not self.labels:
@@ -165,8 +154,7 @@ class G2GParser(ParserPipe):
             raise ValueError(Errors.E502.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
-        trees = [Tree(heads[words], labels[words]) for words in word_slices(layout)]
-        return docs, layout, trees
+        return [example.predicted for example in examples], layout, make_trees(layout, heads, labels)
 
     def initialize(
         self,

@@ -1,4 +1,4 @@
-"""Gold sentences and trees of Examples, in the tokens of their predicted Docs."""
+"""Read gold sentences and trees of Examples in terms of the tokens of their predicted Docs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
-from .layout import Layout, concatenate, lay_out
+from .layout import Layout, lay_out
 
 
 def lay_out_examples(examples: Sequence[Example]) -> Layout:
-    """The sentences of the predicted Docs: at their boundaries, of those without any at the reference's."""
+    """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
     docs = [example.predicted for example in examples]
     layout = lay_out(docs)
     if not layout.unset.any():
@@ -21,23 +21,21 @@ def lay_out_examples(examples: Sequence[Example]) -> Layout:
     return lay_out(docs, [gold_starts(example) if unset else None for example, unset in pairs])
 
 
-def gold_trees(examples: Sequence[Example], layout: Layout) -> tuple[IntArray, list[str]]:
-    """Gold heads and labels of all Examples, whose predicted Docs a layout is of; see ``gold_parse``.
+def gold_parses(examples: Sequence[Example], layout: Layout) -> tuple[list[IntArray], list[str]]:
+    """Return the gold heads of each Example and the gold labels of all words; see ``gold_parse``.
 
-    Returns int [tokens], token numbers over all Docs, of a root its own, -1 where missing; and the labels of
-    words, "" where missing.
+    examples: The Examples.
+    layout: Where the sentences of their predicted Docs are.
+    Returns heads as indices in the Doc, a root's its own, -1 if missing, int [tokens] each; and the labels of
+    the words of all Docs, "" if missing.
     """
     parses = [gold_parse(example) for example in examples]
-    starts = layout.doc_starts[:-1]
-    absolute = [
-        np.where(heads < 0, -1, heads + start) for (heads, _), start in zip(parses, starts, strict=True)
-    ]
     flat = [dep for _, deps in parses for dep in deps]
-    return concatenate(absolute, np.int64), [flat[i] for i in layout.words]
+    return [heads for heads, _ in parses], [flat[i] for i in layout.words]
 
 
 def gold_starts(example: Example) -> BoolArray | None:
-    """Sentence starts of the reference, as the predicted Doc's tokens; None if it has none."""
+    """Return whether each token of the predicted Doc starts a gold sentence; None without boundaries."""
     reference = example.reference
     if not reference.has_annotation("SENT_START"):
         return None
@@ -56,10 +54,10 @@ def gold_starts(example: Example) -> BoolArray | None:
 
 
 def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
-    """Gold heads and labels, as the predicted Doc's tokens.
+    """Return gold heads and labels for the tokens of the predicted Doc.
 
-    Returns int [tokens], the head's token number (of a root, its own), and the labels; -1 and "" where gold
-    is missing, and where the token or its gold head is not exactly one token on both sides.
+    Returns the index of each head in the Doc (a root's its own), int [tokens], and the labels. They are -1
+    and "" if gold is missing, and if the token or its gold head is not exactly one token on both sides.
     """
     if _same_tokens(example):
         table = example.reference.to_array(["HEAD", "DEP"])

@@ -1,14 +1,15 @@
-"""Docs to sentences and trees back to Docs, for a whole batch of Docs as arrays.
+"""Split Docs into sentences, and write trees back to Docs, for a whole batch of Docs as arrays.
 
-White-space tokens are no words: they take no part in parsing, are attached afterwards to the word
-before them (the first ones of a sentence to the first word) and are never heads, except in a sentence
-of nothing but white space, whose first token is its root.
+White-space tokens are not words and are not parsed. Once its sentence is parsed, such a token is attached to
+the word before it (to the first word if it opens the sentence). It is never a head, except in a sentence of
+white space alone, whose first token is the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,25 +18,26 @@ from spacy.tokens import Doc
 
 from ..arrays import BoolArray, HashArray, IntArray
 from ..data.docs import write_tree
-from ..data.initial_graph import get_initial_graph
+from ..data.graphs import initial_arrays
 
 if TYPE_CHECKING:
-    from ..models.types import Sentence
+    from ..models.types import Sentence, Tree
 
-#: The label of white-space tokens.
+#: Label of white-space tokens.
 SPACE_LABEL = "dep"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The tokens of Docs laid end to end, and the words of their sentences.
+    """Where the sentences and words of a batch of Docs are. The tokens of the Docs are laid end to end.
 
-    doc_starts: int [docs + 1], first token of each Doc.
-    starts: bool [tokens], whether a sentence starts.
-    sentence_of: int [tokens].
-    words: int [words], the tokens that are no white space.
-    first_word: int [sentences + 1], first of each sentence's words in ``words``.
-    unset: bool [docs], Docs of several tokens in which no boundary is set or ruled out.
+    doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
+    starts: Whether each token starts a sentence; bool [tokens].
+    sentence_of: Index of each token's sentence; int [tokens].
+    words: Indices of the tokens that are not white space; int [words].
+    first_word: Index in ``words`` of each sentence's first word, and the number of words;
+        int [sentences + 1].
+    unset: Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs].
     """
 
     doc_starts: IntArray
@@ -47,19 +49,53 @@ class Layout:
 
     @property
     def n_words(self) -> IntArray:
-        """Words of each sentence, int [sentences]."""
+        """Number of words in each sentence; int [sentences]."""
         return np.diff(self.first_word)
 
     @property
     def doc_of(self) -> IntArray:
-        """The Doc of each sentence, int [sentences]."""
+        """Index of each sentence's Doc; int [sentences]."""
         return np.searchsorted(self.doc_starts, np.flatnonzero(self.starts), side="right") - 1
+
+    @property
+    def sentence_slices(self) -> list[slice]:
+        """Slices of arrays over words, one for each sentence that has words."""
+        edges = self.first_word.tolist()
+        return [slice(start, end) for start, end in pairwise(edges) if end > start]
+
+    def word_places(self) -> list[tuple[int, list[int]]]:
+        """Return the index of the Doc and the words' indices in it, for each sentence that has words."""
+        docs = self.doc_of[self.n_words > 0]
+        return [
+            (doc, (self.words[words] - self.doc_starts[doc]).tolist())
+            for doc, words in zip(docs.tolist(), self.sentence_slices, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class ParsedBatch:
+    """Parses of a batch of Docs.
+
+    layout: Where the sentences of the Docs are.
+    parses: Parses of the sentences that have words, in order.
+    """
+
+    layout: Layout
+    parses: Sequence[Any]
+
+    def by_doc(self) -> list[list[Any]]:
+        """Return the parses of each Doc."""
+        parses: list[list[Any]] = [[] for _ in self.layout.doc_starts[1:]]
+        for doc, parse in zip(self.layout.doc_of[self.layout.n_words > 0], self.parses, strict=True):
+            parses[doc].append(parse)
+        return parses
 
 
 def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = None) -> Layout:
-    """Find the sentences of Docs: at the boundaries that are set, else the whole Doc.
+    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence.
 
-    starts: for each Doc, sentence starts to use in place of its own, or None.
+    docs: The Docs.
+    starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
     """
     doc_starts = np.cumsum([0, *map(len, docs)])
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
@@ -77,23 +113,44 @@ def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = Non
     n_known = known[doc_starts[1:]] - known[np.minimum(doc_starts[:-1] + 1, doc_starts[1:])]
     sentence_of = np.cumsum(is_start) - 1
     words = np.flatnonzero(table[:, 1] == 0)
-    n_sentences = int(is_start.sum())
-    first_word = np.searchsorted(sentence_of[words], np.arange(n_sentences + 1))
-    return Layout(doc_starts, is_start, sentence_of, words, first_word, (lengths > 1) & (n_known == 0))
+    return Layout(
+        doc_starts=doc_starts,
+        starts=is_start,
+        sentence_of=sentence_of,
+        words=words,
+        first_word=np.searchsorted(sentence_of[words], np.arange(int(is_start.sum()) + 1)),
+        unset=(lengths > 1) & (n_known == 0),
+    )
 
 
 def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) -> list[Sentence]:
-    """The sentences that have words, in order."""
+    """Return the sentences that have words, in order.
+
+    docs: The Docs.
+    layout: Where their sentences are.
+    tag_attr: Attribute of tokens that becomes the sentences' tags, or None.
+    """
     from ..models.types import Sentence
 
-    words = _of_words(docs, layout, "ORTH")
-    tags = None if tag_attr is None else _of_words(docs, layout, tag_attr)
-    spans = list(zip(layout.first_word[:-1], layout.first_word[1:], strict=True))
-    return [Sentence(words[a:b], None if tags is None else tags[a:b]) for a, b in spans if b > a]
+    words = _word_attributes(docs, layout, "ORTH")
+    tags = None if tag_attr is None else _word_attributes(docs, layout, tag_attr)
+    return [Sentence(words[at], None if tags is None else tags[at]) for at in layout.sentence_slices]
 
 
-def _of_words(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
-    """A string attribute of all words; by hashes, which spares making a Token for each."""
+def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
+    """Cut heads and labels of all words into a tree for each sentence that has words.
+
+    layout: Where the sentences are.
+    heads: Number of each head in its sentence; int [words].
+    labels: Label ids; int [words].
+    """
+    from ..models.types import Tree
+
+    return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
+
+
+def _word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
+    """Return a string attribute of all words. Going by hashes avoids making a Token for each."""
     flat = [doc.vocab.strings[value] for doc in docs for value in np.asarray(doc.to_array(attr)).tolist()]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
 
@@ -108,9 +165,12 @@ def write_trees(
 ) -> None:
     """Write heads, labels and sentence boundaries to Docs.
 
-    heads: int [words], the head's number in the sentence from 1, or 0 for ROOT.
-    labels: int [words], places in label_hashes.
-    label_hashes: uint64 [labels]. space: hash of the label of white-space tokens.
+    docs: The Docs.
+    layout: Where their sentences are.
+    heads: Number of each head in its sentence, from 1, or 0 for ROOT; int [words].
+    labels: Indices in ``label_hashes``; int [words].
+    label_hashes: Hashes of the labels, the root label first; uint64 [labels].
+    space: Hash of the label of white-space tokens.
     """
     n_tokens = int(layout.doc_starts[-1])
     tokens = np.arange(n_tokens)
@@ -128,7 +188,7 @@ def write_trees(
 def _attach_spaces(
     layout: Layout, tokens: IntArray, space: np.uint64, root: np.uint64
 ) -> tuple[IntArray, HashArray]:
-    """Heads (token numbers) and labels of white-space tokens; those of words are still to be written."""
+    """Return heads (token indices) and labels of all tokens, right for white space and not set for words."""
     first_tokens = np.flatnonzero(layout.starts)
     deps = np.full(len(tokens), space, dtype=np.uint64)
     if len(layout.words) == len(tokens):
@@ -146,18 +206,16 @@ def _attach_spaces(
 def initial_graphs(
     docs: Sequence[Doc], layout: Layout, label_ids: Mapping[int, int]
 ) -> tuple[IntArray, IntArray]:
-    """The heads and labels that Docs have, or those of ``doc._.g2g_initial``, as graphs within sentences.
+    """Return the graphs that a refiner begins with: those of ``doc._.g2g_initial``, or the Docs' own trees.
 
-    label_ids: ids of labels, by their hashes.
-    Returns int [words], heads from 1, 0 for ROOT, -1 where missing, outside the sentence or white space; and
-    int [words], label ids, -1 for unknown labels and missing heads.
+    docs: The Docs.
+    layout: Where their sentences are.
+    label_ids: Label ids by the labels' hashes.
+    Returns the number of each head in its sentence (0 for ROOT; -1 if missing, in another sentence or white
+    space), int [words], and label ids (-1 for unknown labels and missing heads), int [words].
     """
-    graphs = [_initial_graph(doc) for doc in docs]
-    starts = layout.doc_starts[:-1]
-    absolute = [
-        np.where(heads < 0, -1, heads + start) for (heads, _), start in zip(graphs, starts, strict=True)
-    ]
-    heads = heads_in_sentences(layout, concatenate(absolute, np.int64))
+    graphs = [initial_arrays(doc) for doc in docs]
+    heads = heads_in_sentences(layout, [heads for heads, _ in graphs])
     hashes = np.array(sorted(label_ids), dtype=np.uint64)
     ids = np.array([label_ids[int(value)] for value in hashes], dtype=np.int64)
     deps = concatenate([deps for _, deps in graphs], np.uint64)[layout.words]
@@ -168,40 +226,34 @@ def initial_graphs(
     return heads, labels
 
 
-def _initial_graph(doc: Doc) -> tuple[IntArray, HashArray]:
-    """Heads as numbers of tokens, -1 where missing, and hashes of labels."""
-    graph = get_initial_graph(doc)
-    if graph is not None:
-        hashes = [doc.vocab.strings.add(dep) if dep else 0 for dep in graph["deps"]]
-        return np.array(graph["heads"], dtype=np.int64), np.array(hashes, dtype=np.uint64)
-    table = doc.to_array(["HEAD", "DEP"])
-    heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
-    deps = np.ascontiguousarray(table[:, 1], dtype=np.uint64)
-    return np.where(deps == 0, -1, heads), deps
+def join_heads(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
+    """Return heads as token indices over the whole batch, -1 if missing; int [tokens].
+
+    layout: Where the sentences are.
+    heads: For each Doc, indices in the Doc, -1 if missing; int [tokens of the Doc].
+    """
+    starts = layout.doc_starts[:-1]
+    joined = [np.where(of_doc < 0, -1, of_doc + start) for of_doc, start in zip(heads, starts, strict=True)]
+    return concatenate(joined, np.int64)
 
 
-def heads_in_sentences(layout: Layout, heads: IntArray) -> IntArray:
-    """Heads as numbers within sentences.
+def heads_in_sentences(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
+    """Return heads as numbers within sentences.
 
-    heads: int [tokens], token numbers over all Docs, of a root its own, -1 where missing.
-    Returns int [words], from 1, 0 for ROOT; -1 also where the head is outside the sentence or white space.
+    layout: Where the sentences are.
+    heads: For each Doc, indices in the Doc, a root's its own, -1 if missing; int [tokens of the Doc].
+    Returns numbers from 1, 0 for ROOT, and -1 if the head is missing, in another sentence or white space;
+    int [words].
     """
     number = np.zeros(len(layout.sentence_of), dtype=np.int64)
     sentence = layout.sentence_of[layout.words]
     number[layout.words] = np.arange(len(layout.words)) - layout.first_word[sentence] + 1
-    head = heads[layout.words]
+    head = join_heads(layout, heads)[layout.words]
     inside = (head >= 0) & (layout.sentence_of[head] == sentence) & (number[head] > 0)
     return np.where(head == layout.words, 0, np.where(inside, number[head], -1))
 
 
-def word_slices(layout: Layout) -> Iterator[slice]:
-    """The words of each sentence that has words, as slices of arrays over words."""
-    for start, end in zip(layout.first_word[:-1], layout.first_word[1:], strict=True):
-        if end > start:
-            yield slice(int(start), int(end))
-
-
 def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
-    """Arrays end to end; none give an empty one."""
+    """Join arrays end to end. Joining no arrays gives an empty one."""
     joined: npt.NDArray[Any] = np.concatenate([np.zeros(0, dtype=dtype), *arrays])
     return joined.astype(dtype, copy=False)

@@ -23,7 +23,7 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..arrays import BoolArray
 from ..errors import Errors, Warnings
-from .layout import Layout, lay_out
+from .layout import Layout, ParsedBatch, lay_out
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
@@ -62,36 +62,32 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     # Parsing
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Any]]:
-        """The parses of the sentences of each Doc, without modifying it.
+    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
+        """Return the parses of all sentences that have words, and do not modify the Docs.
 
-        Sentences of nothing but white space have no parse. Raises ValueError before initialisation.
+        Raises ValueError before initialisation.
         """
         docs = list(docs)
         layout = lay_out(docs)
         self._warn_unset(layout)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        parses = self.model.predict(sentences) if sentences else []
-        by_doc: list[list[Any]] = [[] for _ in docs]
-        for doc, parse in zip(layout.doc_of[layout.n_words > 0], parses, strict=True):
-            by_doc[doc].append(parse)
-        return by_doc
+        return ParsedBatch(layout, self.model.predict(sentences) if sentences else [])
 
     @abstractmethod
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """What the model is given: the sentences of the Docs that have words, in order."""
+        """Return what the model is given: the sentences that have words, in order."""
 
     def _with_vectors(
         self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
     ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
-        """The inputs with vectors, of a parser that shares an encoder; see ``add_vectors``."""
+        """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
         tok2vec = get_tok2vec(self.model)
         if tok2vec is None or not (docs and (sentences or is_train)):
             return sentences, lambda _: None
         return add_vectors(sentences, tok2vec, docs, layout, is_train)
 
     def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """What the model is given in training."""
+        """Return what the model is given in training."""
         return self.inputs(docs, layout)
 
     def _warn_unset(self, layout: Layout) -> None:
@@ -99,15 +95,17 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             warnings.warn(Warnings.W501.format(name=self.name), stacklevel=2)
             self._warned_unset = True
 
-    def _warn_unfit(self, doc: Doc, parses: Sequence[Any]) -> None:
-        unfit = [parse for parse in parses if parse.fit != "whole"]
-        if unfit:
-            longest = max(parse.n_words for parse in unfit)
-            fits = {parse.fit for parse in unfit}
-            text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
-            if "parts" in fits:
-                text = Warnings.W505
-            warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=2)
+    def _warn_unfit(self, docs: Sequence[Doc], scores: ParsedBatch) -> None:
+        """Warn about each Doc with sentences that were too long for the encoder."""
+        for doc, parses in zip(docs, scores.by_doc(), strict=True):
+            unfit = [parse for parse in parses if parse.fit != "whole"]
+            if unfit:
+                longest = max(parse.n_words for parse in unfit)
+                fits = {parse.fit for parse in unfit}
+                text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
+                if "parts" in fits:
+                    text = Warnings.W505
+                warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training
 
@@ -121,7 +119,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
     ) -> dict[str, float]:
         """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
 
-        What is gold: see ``_read_gold``. Where the predicted Doc has no boundaries, the reference's are used.
+        A predicted Doc without sentence boundaries is cut at those of its reference; see ``_read_gold``.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -146,8 +144,8 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         return losses
 
     @abstractmethod
-    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Any]]:
-        """The predicted Docs, where their sentences are, and what is gold of those that have words."""
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:
+        """Return the predicted Docs, where their sentences are, and what is gold for those with words."""
 
     def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
         """Return which of the gold parses the model can learn from, bool [sentences]."""

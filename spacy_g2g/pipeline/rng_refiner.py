@@ -5,8 +5,9 @@ It is a ``g2g_parser`` whose model takes a graph as input. Like that module, thi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..data.initial_graph import INITIAL_GRAPH, get_initial_graph
+from ..arrays import IntArray
+from ..data.graphs import INITIAL_GRAPH, TokenGraph, empty_tokens, initial_tokens, to_tokens, tree_of
 from ..errors import Errors
+from ..formats.graphs import Graph
 from ..parsing.corruption import corrupt
 from .g2g_parser import G2GParser
-from .layout import Layout, initial_graphs, lay_out, word_slices
+from .layout import Layout, ParsedBatch, initial_graphs, make_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Start, Tree
+    from ..models.types import Parse, Sentence, Start
 
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
@@ -144,85 +147,82 @@ class RngRefiner(G2GParser):
     # Parsing
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """The sentences of the Docs that have words, with their initial graphs."""
-        sentences = super().inputs(docs, layout)
-        graphs = self._initial_graphs(docs, layout)
-        return [replace(s, graph=graph) for s, graph in zip(sentences, graphs, strict=True)]
+        """Return the sentences that have words, with their initial graphs."""
+        heads, labels = self._initial_graphs(docs, layout)
+        return self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[Parse]]) -> None:
-        """Write heads, labels and sentence boundaries, the number of passes, and what else is wanted."""
+    def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
+        """Write heads, labels, sentence boundaries and the numbers of passes, and what else is wanted."""
         docs = list(docs)
-        initial = [_initial_graph_of(doc) for doc in docs] if self.store_graphs else []
+        initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
         super().set_annotations(docs, scores)
-        layout = lay_out(docs)
-        n_words = layout.n_words
-        passes = np.zeros(len(n_words), dtype=np.int64)
-        passes[n_words > 0] = [len(parse.iterations) for parses in scores for parse in parses]
-        first_sentences = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1))
-        for doc, start, end in zip(docs, first_sentences[:-1], first_sentences[1:], strict=True):
+        layout = scores.layout
+        passes = np.zeros(len(layout.n_words), dtype=np.int64)
+        passes[layout.n_words > 0] = [len(parse.iterations) for parse in scores.parses]
+        edges = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1)).tolist()
+        for doc, (start, end) in zip(docs, pairwise(edges), strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
             # Graphs of an earlier run, and the initial one, which would count more than the tree next time.
             for extension in (GRAPHS, INITIAL_GRAPH):
                 if doc._.get(extension) is not None:
                     doc._.set(extension, None)
         if self.store_graphs:
-            for doc, parses, graph in zip(docs, scores, initial, strict=True):
-                doc._.set(GRAPHS, [graph, *self._graphs_of_passes(doc, parses)])
+            self._store_graphs(docs, scores, initial)
 
-    def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> list[Tree]:
-        from ..models.types import Tree
+    def _store_graphs(self, docs: Sequence[Doc], scores: ParsedBatch, initial: Sequence[TokenGraph]) -> None:
+        """Write the initial graph and those of all passes to each Doc."""
+        words: list[list[list[int]]] = [[] for _ in docs]
+        for place, of_sentence in scores.layout.word_places():
+            words[place].append(of_sentence)
+        for doc, of_doc, parses, first in zip(docs, words, scores.by_doc(), initial, strict=True):
+            n_passes = max((len(parse.iterations) for parse in parses), default=0)
+            graphs = [first]
+            for i in range(n_passes):
+                base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
+                passes = [parse.iterations[min(i, len(parse.iterations) - 1)] for parse in parses]
+                graphs.append(to_tokens(zip(of_doc, map(self._make_graph, passes), strict=True), base))
+            doc._.set(GRAPHS, graphs)
 
+    def _make_graph(self, parse: Parse) -> Graph:
+        """Return the graph of one pass, with the names of labels."""
+        heads, labels = parse.tree.heads.tolist(), parse.tree.labels.tolist()
+        deps = [self.labels[label] for label in labels]
+        return Graph(heads, deps, parse.head_probs.tolist(), parse.label_probs.tolist())
+
+    def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> tuple[IntArray, IntArray]:
+        """Return heads and label ids of the initial graphs; see ``initial_graphs``."""
         known = [*self.labels, *self.cfg["initial_labels"]]
-        heads, labels = initial_graphs(
-            docs, layout, {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
-        )
-        return [Tree(heads[words], labels[words]) for words in word_slices(layout)]
+        ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
+        return initial_graphs(docs, layout, ids)
 
-    def _graphs_of_passes(self, doc: Doc, parses: Sequence[Parse]) -> Iterator[dict[str, list[Any]]]:
-        layout = lay_out([doc])
-        last = _graph_of(doc)
-        n_passes = max((len(parse.iterations) for parse in parses), default=0)
-        for i in range(n_passes):
-            graph = last
-            if i < n_passes - 1:
-                graph = {"heads": [-1] * len(doc), "deps": [""] * len(doc)}
-            graph = {**graph, "head_probs": [1.0] * len(doc), "dep_probs": [1.0] * len(doc)}
-            for words, parse in zip(word_slices(layout), parses, strict=True):
-                this = parse.iterations[min(i, len(parse.iterations) - 1)]
-                _write_pass(graph, layout.words[words].tolist(), this, self.labels)
-            yield graph
+    def _with_graphs(
+        self, sentences: Sequence[Sentence], layout: Layout, heads: IntArray, labels: IntArray
+    ) -> list[Sentence]:
+        graphs = make_trees(layout, heads, labels)
+        return [replace(s, graph=graph) for s, graph in zip(sentences, graphs, strict=True)]
 
     # Training
 
     def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """The sentences, their graphs corrupted or left out at the rates of this component."""
-        return self._corrupt(self.inputs(docs, layout))
-
-    def _corrupt(self, sentences: list[Sentence]) -> list[Sentence]:
-        """The sentences with graphs that are changed or left out at the rates of this component."""
-        from ..models.types import Tree
-
-        graphs = [sentence.graph for sentence in sentences]
-        present = [graph for graph in graphs if graph is not None]
-        if not present or not (self.head_corruption or self.label_corruption or self.empty_share):
-            return sentences
+        """Return the sentences, their graphs corrupted or left out at the rates of this component."""
+        sentences = super().inputs(docs, layout)
+        heads, labels = self._initial_graphs(docs, layout)
+        if not sentences or not (self.head_corruption or self.label_corruption or self.empty_share):
+            return self._with_graphs(sentences, layout, heads, labels)
         rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
-        lengths = np.array([len(graph.heads) for graph in present])
         heads, labels = corrupt(
-            np.concatenate([graph.heads for graph in present]),
-            np.concatenate([graph.labels for graph in present]),
-            lengths,
+            heads,
+            labels,
+            layout.n_words[layout.n_words > 0],
             head_rate=self.head_corruption,
             label_rate=self.label_corruption,
             rng=rng,
         )
-        ends = np.cumsum(lengths)[:-1]
-        changed = iter(zip(np.split(heads, ends), np.split(labels, ends), strict=True))
-        new = [None if graph is None else Tree(*next(changed)) for graph in graphs]
         empty = rng.random(len(sentences)) < self.empty_share
+        corrupted = self._with_graphs(sentences, layout, heads, labels)
         return [
-            replace(sentence, graph=None if is_empty else graph)
-            for sentence, graph, is_empty in zip(sentences, new, empty.tolist(), strict=True)
+            replace(sentence, graph=None) if is_empty else sentence
+            for sentence, is_empty in zip(corrupted, empty.tolist(), strict=True)
         ]
 
     def initialize(
@@ -256,7 +256,7 @@ class RngRefiner(G2GParser):
             if nlp is not None and "token.dep" in nlp.get_pipe_meta(name).assigns:
                 labels |= set(getattr(component, "labels", ()))
         for example in get_examples():
-            labels |= {dep for dep in _initial_graph_of(example.predicted)["deps"] if dep}
+            labels |= {dep for dep in initial_tokens(example.predicted)["deps"] if dep}
         return labels
 
     def _start(self) -> Start:
@@ -271,31 +271,3 @@ class RngRefiner(G2GParser):
         expected = self._built_for(exclude).get("n_initial_labels", found)
         if found != expected:
             raise ValueError(Errors.E508.format(origin=origin, found=found, expected=expected))
-
-
-def _graph_of(doc: Doc) -> dict[str, list[Any]]:
-    heads = [token.head.i if token.dep else -1 for token in doc]
-    return {"heads": heads, "deps": [token.dep_ for token in doc], "head_probs": [], "dep_probs": []}
-
-
-def _initial_graph_of(doc: Doc) -> dict[str, list[Any]]:
-    graph = get_initial_graph(doc)
-    if graph is None:
-        return _graph_of(doc)
-    return {"heads": [*graph["heads"]], "deps": [*graph["deps"]], "head_probs": [], "dep_probs": []}
-
-
-def _write_pass(graph: dict[str, list[Any]], tokens: list[int], parse: Parse, labels: Sequence[str]) -> None:
-    """Write what a pass gave for a sentence, whose words are these tokens, to the graph of a Doc."""
-    for place, head, label, head_prob, dep_prob in zip(
-        tokens,
-        parse.tree.heads.tolist(),
-        parse.tree.labels.tolist(),
-        parse.head_probs.tolist(),
-        parse.label_probs.tolist(),
-        strict=True,
-    ):
-        graph["heads"][place] = tokens[head - 1] if head else place
-        graph["deps"][place] = labels[label]
-        graph["head_probs"][place] = head_prob
-        graph["dep_probs"][place] = dep_prob

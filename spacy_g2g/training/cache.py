@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import write_tree
-from ..data.initial_graph import get_initial_graph
+from ..data.graphs import get_initial_graph
 from ..errors import Errors
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]

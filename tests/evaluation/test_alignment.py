@@ -1,13 +1,13 @@
 import pytest
 
-from spacy_g2g.evaluation.alignment import Span, align_words, check_same_text, make_layout
+from spacy_g2g.evaluation.alignment import Span, align_words, check_same_text, place_words
 from spacy_g2g.formats.conllu import parse_sentence
 
 from ..formats.samples import row
 
 
-def layout(*tokens):
-    """A layout of one sentence. A token is a form, or a form and the forms of its words."""
+def text(*tokens):
+    """A text of one sentence. A token is a form, or a form and the forms of its words."""
     lines, n = [], 0
     for token in tokens:
         form, words = (token, [token]) if isinstance(token, str) else token
@@ -16,7 +16,7 @@ def layout(*tokens):
         for word in words:
             n += 1
             lines.append(row(str(n), word, str(n - 1)))
-    return make_layout([parse_sentence(lines)])
+    return place_words([parse_sentence(lines)])
 
 
 def aligned(gold, system):
@@ -24,7 +24,7 @@ def aligned(gold, system):
 
 
 def test_tokens_cover_characters_without_white_space():
-    made = layout("10 000", ("au", ["à", "le"]), "bé")
+    made = text("10 000", ("au", ["à", "le"]), "bé")
     assert made.characters == "10000aubé"
     assert made.tokens == [Span(0, 5), Span(5, 7), Span(7, 9)]
     assert made.sentences == [Span(0, 9)]
@@ -32,35 +32,35 @@ def test_tokens_cover_characters_without_white_space():
 
 
 def test_heads_are_indices_of_the_whole_text():
-    made = make_layout([parse_sentence([row("1"), row("2", head="1"), row("3", head="_")])] * 2)
+    made = place_words([parse_sentence([row("1"), row("2", head="1"), row("3", head="_")])] * 2)
     assert [word.head for word in made.words] == [-1, 0, None, -1, 3, None]
 
 
 def test_tokens_of_white_space_are_an_error():
     with pytest.raises(ValueError, match=r"E360.*line 1"):
-        layout("\u00a0")
+        text("\u00a0")
 
 
 def test_other_texts_are_an_error_at_the_first_difference():
     with pytest.raises(ValueError, match=r"E361.*character 3 on.*'d' and 'xd'"):
-        check_same_text(layout("ab", "c", "d"), layout("abc", "xd"))
+        check_same_text(text("ab", "c", "d"), text("abc", "xd"))
     with pytest.raises(ValueError, match=r"E361.*character 2 on.*'c' and ''"):
-        check_same_text(layout("ab", "c"), layout("ab"))
+        check_same_text(text("ab", "c"), text("ab"))
 
 
 @pytest.mark.parametrize(
     ("gold", "system", "expected"),
     [
-        (layout("a", "b"), layout("a", "b"), {0: 0, 1: 1}),
-        (layout("ab", "c"), layout("a", "b", "c"), {1: 2}),
-        (layout("a", "b", "c"), layout("ab", "c"), {2: 1}),
-        (layout("ab", "cd", "e"), layout("a", "bc", "d", "e"), {2: 3}),
-        (layout(("au", ["à", "le"])), layout(("au", ["À", "les"])), {0: 0}),
-        (layout(("au", ["à", "le"])), layout(("au", ["le", "à"])), {1: 0}),
-        (layout(("au", ["a", "le", "u"])), layout("a", "u"), {0: 0, 2: 1}),
-        (layout("x", "a", "y"), layout("x", ("ay", ["y", "a", "z"])), {0: 0, 2: 1}),
-        (layout(("ab", ["p", "q"]), ("cd", ["r", "s"])), layout("a", ("bc", ["q", "r"]), "d"), {1: 1, 2: 2}),
-        (layout("abc", "d"), layout("a", ("bcd", ["b", "d"])), {1: 2}),
+        (text("a", "b"), text("a", "b"), {0: 0, 1: 1}),
+        (text("ab", "c"), text("a", "b", "c"), {1: 2}),
+        (text("a", "b", "c"), text("ab", "c"), {2: 1}),
+        (text("ab", "cd", "e"), text("a", "bc", "d", "e"), {2: 3}),
+        (text(("au", ["à", "le"])), text(("au", ["À", "les"])), {0: 0}),
+        (text(("au", ["à", "le"])), text(("au", ["le", "à"])), {1: 0}),
+        (text(("au", ["a", "le", "u"])), text("a", "u"), {0: 0, 2: 1}),
+        (text("x", "a", "y"), text("x", ("ay", ["y", "a", "z"])), {0: 0, 2: 1}),
+        (text(("ab", ["p", "q"]), ("cd", ["r", "s"])), text("a", ("bc", ["q", "r"]), "d"), {1: 1, 2: 2}),
+        (text("abc", "d"), text("a", ("bcd", ["b", "d"])), {1: 2}),
     ],
     ids=[
         "same",

@@ -1,5 +1,6 @@
 """The page of trees: what it says, that it is well-formed, and that no text of a corpus becomes markup."""
 
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from itertools import combinations
 
@@ -7,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.evaluation.drawing import NO_HEAD, Drawing, Graph, arc_kinds, arc_levels, draw_page
+from spacy_g2g.evaluation.drawing import Drawing, arc_kinds, arc_levels, draw_page
+from spacy_g2g.formats.graphs import MISSING, ROOT, Graph
 
 VOID = {"meta", "img"}
 WORDS = ["she", "saw", "cats"]
-GOLD = Graph("gold", [1, 1, 1], ["nsubj", "root", "obj"])
+GOLD = Graph([2, 0, 2], ["nsubj", "root", "obj"])
 
 
 class Page(HTMLParser):
@@ -51,8 +53,12 @@ class Page(HTMLParser):
         return [text for (name, a), text in pairs if name == tag and class_ in (None, a.get("class"))]
 
 
+def named(graphs: Iterable[Graph]) -> dict[str, Graph]:
+    return {f"graph {number}": graph for number, graph in enumerate(graphs, start=1)}
+
+
 def draw(*graphs: Graph, words: list[str] | None = None, gold: Graph | None = None) -> str:
-    page = draw_page([Drawing(words or WORDS, graphs, gold)], title="page")
+    page = draw_page([Drawing(words or WORDS, named(graphs), gold)], title="page")
     return page[page.index("<section>") :].removesuffix("</body>\n</html>\n")
 
 
@@ -60,17 +66,21 @@ def draw(*graphs: Graph, words: list[str] | None = None, gold: Graph | None = No
 def sentences(draw) -> Drawing:
     """A sentence with up to three graphs of any kind, and gold for some."""
     n = draw(st.integers(1, 8))
-    heads = st.lists(st.integers(NO_HEAD, n - 1), min_size=n, max_size=n)
+    heads = st.lists(st.integers(MISSING, n), min_size=n, max_size=n)
     deps = st.lists(st.sampled_from(["", "obj", "nmod:poss"]), min_size=n, max_size=n)
-    graphs = st.builds(Graph, st.just("graph"), heads, deps)
+    graphs = st.builds(Graph, heads, deps)
     words = st.lists(st.text(min_size=1, max_size=40), min_size=n, max_size=n)
-    return Drawing(draw(words), draw(st.lists(graphs, min_size=1, max_size=3)), draw(st.none() | graphs))
+    return Drawing(
+        draw(words), named(draw(st.lists(graphs, min_size=1, max_size=3))), draw(st.none() | graphs)
+    )
 
 
 @given(sentences())
 def test_any_graphs_give_a_well_formed_page_with_an_arc_for_each_word(drawing: Drawing):
     page = Page(draw_page([drawing], title="t"))
-    drawn = [graph for graph in (*drawing.graphs, drawing.gold) if graph and set(graph.heads) != {NO_HEAD}]
+    drawn = [
+        graph for graph in (*drawing.graphs.values(), drawing.gold) if graph and set(graph.heads) != {MISSING}
+    ]
     assert len(page.all("g", "arc")) == len(page.all("text", "word")) == len(drawn) * len(drawing.words)
     for svg in [a for a in page.all("svg") if "viewbox" in a]:
         assert float(svg["width"]) > 0
@@ -88,56 +98,56 @@ def test_words_stand_in_order_in_the_same_places_in_all_graphs(drawing: Drawing)
         assert 0 < min(places) <= max(places) < float(svg["width"])
 
 
-@given(st.lists(st.integers(NO_HEAD, 11), min_size=12, max_size=12))
+@given(st.lists(st.integers(MISSING, 12), min_size=12, max_size=12))
 def test_of_two_arcs_over_the_same_gap_the_longer_is_higher(heads: list[int]):
-    levels = arc_levels(heads)
-    arcs = [word for word, head in enumerate(heads) if head not in (word, NO_HEAD)]
-    assert [word for word, level in enumerate(levels) if level] == arcs
+    levels = {word: level for word, level in enumerate(arc_levels(heads), start=1) if level}
+    arcs = {word: head for word, head in enumerate(heads, start=1) if head not in (word, MISSING, ROOT)}
+    assert list(levels) == list(arcs)
     for one, other in combinations(arcs, 2):
-        gaps = [set(range(min(word, heads[word]), max(word, heads[word]))) for word in (one, other)]
+        gaps = [set(range(min(word, arcs[word]), max(word, arcs[word]))) for word in (one, other)]
         if gaps[0] & gaps[1]:
             assert (levels[one] > levels[other]) == (len(gaps[0]) > len(gaps[1]))
             assert levels[one] != levels[other]
 
 
 def test_arcs_that_touch_only_at_a_word_share_the_lowest_level():
-    assert arc_levels([1, 1, 1, 2, NO_HEAD]) == [1, 0, 1, 1, 0]
+    assert arc_levels([2, 0, 2, 3, MISSING]) == [1, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
     ("before", "now", "kinds"),
     [
-        ((1, "obj"), (1, "obj"), ("same", "same")),
-        ((0, "obj"), (0, "obj"), ("wrong", "wrong")),
-        ((1, "det"), (1, "det"), ("same", "wrong")),
-        ((0, "obj"), (1, "obj"), ("fixed", "fixed")),
-        ((1, "obj"), (0, "obj"), ("broken", "broken")),
-        ((1, "obj"), (1, "det"), ("same", "broken")),
-        ((1, "det"), (1, "obj"), ("same", "fixed")),
-        ((0, "obj"), (2, "obj"), ("moved", "moved")),
-        ((0, "obj"), (1, "det"), ("fixed", "moved")),
-        ((0, "obj"), (0, "det"), ("wrong", "moved")),
-        ((NO_HEAD, ""), (1, "obj"), ("fixed", "fixed")),
-        ((1, "obj"), (NO_HEAD, ""), ("broken", "broken")),
+        ((2, "obj"), (2, "obj"), ("same", "same")),
+        ((1, "obj"), (1, "obj"), ("wrong", "wrong")),
+        ((2, "det"), (2, "det"), ("same", "wrong")),
+        ((1, "obj"), (2, "obj"), ("fixed", "fixed")),
+        ((2, "obj"), (1, "obj"), ("broken", "broken")),
+        ((2, "obj"), (2, "det"), ("same", "broken")),
+        ((2, "det"), (2, "obj"), ("same", "fixed")),
+        ((1, "obj"), (0, "obj"), ("moved", "moved")),
+        ((1, "obj"), (2, "det"), ("fixed", "moved")),
+        ((1, "obj"), (1, "det"), ("wrong", "moved")),
+        ((MISSING, ""), (2, "obj"), ("fixed", "fixed")),
+        ((2, "obj"), (MISSING, ""), ("broken", "broken")),
     ],
 )
 def test_an_arc_is_compared_with_the_one_before_and_with_gold(before, now, kinds):
-    graphs = [Graph("", [1, 1, head], ["nsubj", "root", dep]) for head, dep in (before, now)]
-    assert arc_kinds(2, graphs[1], graphs[0], GOLD) == kinds
+    graphs = [Graph([2, 0, head], ["nsubj", "root", dep]) for head, dep in (before, now)]
+    assert arc_kinds(3, graphs[1], graphs[0], GOLD) == kinds
     without_gold = tuple("same" if kind in ("same", "wrong") else "changed" for kind in kinds)
-    assert arc_kinds(2, graphs[1], graphs[0], None) == without_gold
-    no_head = Graph("gold", [1, 1, NO_HEAD], ["nsubj", "root", ""])
-    assert arc_kinds(2, graphs[1], graphs[0], no_head) == without_gold
+    assert arc_kinds(3, graphs[1], graphs[0], None) == without_gold
+    no_head = Graph([2, 0, MISSING], ["nsubj", "root", ""])
+    assert arc_kinds(3, graphs[1], graphs[0], no_head) == without_gold
 
 
 def test_a_label_that_gold_does_not_know_is_not_wrong():
-    gold = Graph("gold", [1, 1, 1], ["", "", ""])
-    assert arc_kinds(0, GOLD, Graph("", [1, 1, 1], ["x", "x", "x"]), gold) == ("same", "changed")
+    gold = Graph([2, 0, 2], ["", "", ""])
+    assert arc_kinds(1, GOLD, Graph([2, 0, 2], ["x", "x", "x"]), gold) == ("same", "changed")
 
 
 def test_captions_count_what_changed_and_what_is_right():
-    first = Graph("initial graph", [1, 1, 0], ["nsubj", "root", "obj"])
-    second = Graph("iteration 1", [2, 1, 1], ["nsubj", "root", "obj"])
+    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
+    second = Graph([3, 0, 2], ["nsubj", "root", "obj"])
     captions = Page(draw(first, second, second, gold=GOLD)).text_of("figcaption")
     assert [caption.strip() for caption in captions] == [
         "2 of 3 right",
@@ -148,8 +158,8 @@ def test_captions_count_what_changed_and_what_is_right():
 
 
 def test_lines_have_the_class_of_the_change():
-    first = Graph("initial graph", [1, 1, 0], ["nsubj", "root", "obj"])
-    second = Graph("iteration 1", [2, 1, 1], ["nsubj", "root", "obj"])
+    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
+    second = Graph([3, 0, 2], ["nsubj", "root", "obj"])
     page = Page(draw(first, second, gold=GOLD))
     count = {kind: len(page.all("path", kind)) for kind in ("wrong", "fixed", "broken", "moved", "changed")}
     assert count == {"wrong": 1, "fixed": 1, "broken": 1, "moved": 0, "changed": 0}
@@ -158,8 +168,8 @@ def test_lines_have_the_class_of_the_change():
 
 
 def test_hovering_tells_probabilities_what_was_before_and_gold():
-    first = Graph("initial graph", [1, 1, 0], ["nsubj", "root", "obj"])
-    second = Graph("iteration 1", [1, 1, 1], ["nsubj", "root", "iobj"], [0.5, 1.0, 0.987], [0.25, 1.0, 0.4])
+    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
+    second = Graph([2, 0, 2], ["nsubj", "root", "iobj"], [0.5, 1.0, 0.987], [0.25, 1.0, 0.4])
     titles = Page(draw(first, second, gold=GOLD)).text_of("title")
     assert (
         "cats ← saw: iobj\nhead 98.7%, label 40.0%\nbefore: cats ← she: obj\ngold: cats ← saw: obj" in titles
@@ -170,19 +180,19 @@ def test_hovering_tells_probabilities_what_was_before_and_gold():
 
 
 def test_what_is_no_tree_is_drawn_and_told():
-    graph = Graph("initial graph", [1, 0, NO_HEAD], ["x", "y", ""])
+    graph = Graph([2, 1, MISSING], ["x", "y", ""])
     page = Page(draw(graph))
     assert "cats: no head" in page.text_of("title")
     (caption,) = page.text_of("figcaption")
     facts, _, cycle = caption.partition(" · cycle: ")
     assert facts.strip() == "1 word without head · no roots"
     assert cycle in ("she ← saw ← she", "saw ← she ← saw")
-    (caption,) = Page(draw(Graph("g", [0, 1, 2], ["root"] * 3))).text_of("figcaption")
+    (caption,) = Page(draw(Graph([0, 0, 0], ["root"] * 3))).text_of("figcaption")
     assert caption.strip() == "3 roots"
 
 
 def test_nothing_is_new_after_an_empty_graph():
-    empty = Graph("initial graph", [NO_HEAD] * 3, [""] * 3)
+    empty = Graph([MISSING] * 3, [""] * 3)
     text = draw(empty, GOLD)
     assert "no arcs" in text
     assert "changed" not in text
@@ -193,16 +203,16 @@ def test_no_text_becomes_markup():
     evil = '<script>alert("1")</script>'
     quote = "\"'onload='x' onload=\"y\" ><img src=x onerror=z>&lt;\x00"
     words = [evil, quote, "</svg></title>" + evil]
-    graphs = [
-        Graph(evil + quote, [1, 1, 1], [evil, quote, "</text>" + evil]),
-        Graph(quote, [2, 2, 2], [quote, evil, evil], [0.5] * 3, [0.5] * 3),
-    ]
-    gold = Graph("gold", [1, 1, 1], [quote, evil, quote])
+    graphs = {
+        evil + quote: Graph([2, 0, 2], [evil, quote, "</text>" + evil]),
+        quote: Graph([3, 3, 0], [quote, evil, evil], [0.5] * 3, [0.5] * 3),
+    }
+    gold = Graph([2, 0, 2], [quote, evil, quote])
     drawing = Drawing(words, graphs, gold, name=evil + quote, text=quote + evil)
     harmless = Drawing(
         ["a", "b", "c"],
-        graphs=[Graph("g", g.heads, "xyz", g.head_probs, g.dep_probs) for g in graphs],
-        gold=Graph("gold", [1, 1, 1], "uvw"),
+        graphs=named([Graph(g.heads, "xyz", g.head_probs, g.dep_probs) for g in graphs.values()]),
+        gold=Graph([2, 0, 2], "uvw"),
         name="n",
         text="t",
     )
@@ -216,7 +226,7 @@ def test_no_text_becomes_markup():
 
 
 def test_a_page_asks_for_nothing():
-    text = draw_page([Drawing(WORDS, [GOLD, GOLD], GOLD)], title="t")
+    text = draw_page([Drawing(WORDS, named([GOLD, GOLD]), GOLD)], title="t")
     assert "//" not in text
     assert "url(" not in text
     assert "@import" not in text
@@ -227,17 +237,17 @@ def test_the_legend_tells_only_of_what_may_be_there():
     def items(drawing):
         return draw_page([drawing], title="t").split("</ul>")[0].count("<li>")
 
-    assert items(Drawing(WORDS, [GOLD])) == 0
-    assert items(Drawing(WORDS, [GOLD, GOLD])) == 2
-    assert items(Drawing(WORDS, [GOLD], GOLD)) == 2
-    assert items(Drawing(WORDS, [GOLD, GOLD], GOLD)) == 5
-    partial = Graph("gold", [1, 1, NO_HEAD], ["x", "y", ""])
-    assert items(Drawing(WORDS, [GOLD, GOLD], partial)) == 6
+    assert items(Drawing(WORDS, named([GOLD]))) == 0
+    assert items(Drawing(WORDS, named([GOLD, GOLD]))) == 2
+    assert items(Drawing(WORDS, named([GOLD]), GOLD)) == 2
+    assert items(Drawing(WORDS, named([GOLD, GOLD]), GOLD)) == 5
+    partial = Graph([2, 0, MISSING], ["x", "y", ""])
+    assert items(Drawing(WORDS, named([GOLD, GOLD]), partial)) == 6
 
 
 def test_a_label_has_room_over_its_arc():
     def distance(dep):
-        page = Page(draw(Graph("tree", [1, 1, 1], ["nsubj", "root", dep])))
+        page = Page(draw(Graph([2, 0, 2], ["nsubj", "root", dep])))
         places = [float(a["x"]) for a in page.all("text", "word")]
         return places[2] - places[1]
 
@@ -255,7 +265,7 @@ def test_words_of_right_to_left_scripts_run_to_the_left():
 
 def test_long_words_are_cut_and_whole_on_hover():
     word = "w" * 100
-    page = Page(draw(Graph("tree", [0], ["root"]), words=[word]))
+    page = Page(draw(Graph([0], ["root"]), words=[word]))
     assert word in page.text_of("title")
     assert max(map(len, page.text_of("text"))) == 32
 
@@ -265,11 +275,11 @@ def test_a_page_without_sentences_says_so():
 
 
 def test_graphs_that_do_not_fit_the_words_are_errors():
-    with pytest.raises(ValueError, match=r"E370.*'bad'.*\[2, 3\].*3 words"):
-        draw(Graph("bad", [1, 1], ["a", "b", "c"]))
+    with pytest.raises(ValueError, match=r"E370.*'graph 1'.*\[2, 3\].*3 words"):
+        draw(Graph([2, 0], ["a", "b", "c"]))
     with pytest.raises(ValueError, match=r"E370.*\[1, 3\]"):
-        draw(Graph("bad", [1, 1, 1], ["a", "b", "c"], [0.5]))
-    with pytest.raises(ValueError, match=r"E371.*\[3, -2\].*'bad'.*-1.*to 2"):
-        draw(Graph("bad", [3, 1, -2], ["a", "b", "c"]))
+        draw(Graph([2, 0, 2], ["a", "b", "c"], [0.5]))
+    with pytest.raises(ValueError, match=r"E371.*\[4, -2\].*'graph 1'.*-1.*to 3"):
+        draw(Graph([4, 0, -2], ["a", "b", "c"]))
     with pytest.raises(ValueError, match="E371"):
-        draw(GOLD, gold=Graph("gold", [1, 1, 7], ["a", "b", "c"]))
+        draw(GOLD, gold=Graph([2, 0, 8], ["a", "b", "c"]))

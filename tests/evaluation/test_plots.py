@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from spacy_g2g.evaluation.plots import plot_refinement
-from spacy_g2g.evaluation.refinement import Graph, RefinedSentence, analyse_refinement
+from spacy_g2g.evaluation.refinement import RefinedSentence, analyse_refinement
+from spacy_g2g.formats.graphs import Graph
 
 pytest.importorskip("matplotlib")
 

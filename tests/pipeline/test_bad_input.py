@@ -35,7 +35,7 @@ def test_an_empty_doc_stays_empty(nlp: Language):
 
 def test_no_docs_are_no_docs(nlp: Language):
     assert list(nlp.pipe([])) == []
-    assert parser_of(nlp).predict([]) == []
+    assert parser_of(nlp).predict([]).by_doc() == []
 
 
 @pytest.mark.parametrize("words", [[" "], ["\n", "\t", " "], ["\u00a0", "\u3000"]])

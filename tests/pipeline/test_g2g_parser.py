@@ -214,7 +214,7 @@ def test_probabilities_are_stored_where_they_are_wanted(factory: str):
 def test_probabilities_are_those_of_the_parse(factory: str):
     nlp = initialised_nlp(factory=factory, store_probabilities=True)
     docs = [plain_doc(nlp.vocab, "she saw it", "Go !"), plain_doc(nlp.vocab, "dogs bark")]
-    parses = parser_of(nlp).predict(docs)
+    parses = parser_of(nlp).predict(docs).by_doc()
     for doc, doc_parses in zip(nlp.pipe(docs), parses, strict=True):
         heads = [prob for parse in doc_parses for prob in parse.head_probs.tolist()]
         deps = [prob for parse in doc_parses for prob in parse.label_probs.tolist()]

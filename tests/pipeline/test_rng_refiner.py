@@ -17,7 +17,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, fix_random_seed
 
-from spacy_g2g.data.initial_graph import InitialGraph
+from spacy_g2g.data.graphs import set_initial_graph, write_heads, write_initial_graph
+from spacy_g2g.formats.graphs import Graph
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.layout import lay_out
@@ -86,16 +87,16 @@ def trees(nlp: Language, docs: Sequence[Doc]) -> list[list[tuple[int, str]]]:
 def with_heads(vocab: Vocab, words: Sequence[str], heads: Sequence[int], deps: Sequence[str]) -> Doc:
     """A Doc of one sentence with any heads, which spaCy would take for boundaries."""
     doc = Doc(vocab, words=list(words), sent_starts=[i == 0 for i in range(len(words))])
-    InitialGraph(list(heads), list(deps), is_tree=True).write(doc)
+    write_heads(doc, list(heads), list(deps))
     return doc
 
 
 def cyclic_doc(vocab: Vocab) -> Doc:
     """Two sentences with cycles, several roots, missing heads and labels; in ``doc._.g2g_initial``."""
     doc = plain_doc(vocab, "a b c", "d e")
-    graph = InitialGraph.of_sentences([([2, 1, None], ["x", "det", ""]), ([0, 0], ["root", "y"])])
-    assert not graph.is_tree
-    graph.write(doc)
+    graphs = [Graph([2, 1, -1], ["x", "det", ""]), Graph([0, 0], ["root", "y"])]
+    assert not any(graph.is_tree for graph in graphs)
+    write_initial_graph(doc, graphs)
     return doc
 
 
@@ -173,7 +174,7 @@ def test_the_label_of_a_graph_changes_what_a_refiner_makes_of_it(nlp: Language):
     docs = [
         with_heads(nlp.vocab, ["a", "b", "c"], [1, 1, 1], [dep, "root", "x"]) for dep in ("x", "det", "new")
     ]
-    probs = [parses[0].iterations[0].head_probs for parses in refiner.predict(docs)]
+    probs = [parses[0].iterations[0].head_probs for parses in refiner.predict(docs).by_doc()]
     assert not np.allclose(probs[0], probs[1])
     assert not np.allclose(probs[0], probs[2])
 
@@ -205,7 +206,7 @@ def test_a_graph_in_the_extension_that_does_not_fit_is_an_error(
     nlp: Language, heads: list[int], deps: list[str]
 ):
     doc = plain_doc(nlp.vocab, "a b")
-    InitialGraph(heads, deps, is_tree=False).write(doc)
+    set_initial_graph(doc, heads, deps)
     with pytest.raises(ValueError, match=r"E339.*2 tokens"):
         nlp(doc)
 
@@ -221,7 +222,7 @@ def test_a_graph_in_the_extension_is_used_up_by_refinement(nlp: Language):
 
 def test_heads_in_other_sentences_are_missing(nlp: Language):
     doc = plain_doc(nlp.vocab, "a b", "c d")
-    InitialGraph([1, 2, 2, 0], ["x", "x", "root", "x"], is_tree=True).write(doc)
+    write_heads(doc, [1, 2, 2, 0], ["x", "x", "root", "x"])
     n_labels = len(refiner_of(nlp).labels)
     assert inputs_of(nlp, [doc]) == [([2, -1], [n_labels, -1]), ([0, -1], [0, -1])]
     assert [len(sent) for sent in nlp(doc).sents] == [2, 2]
@@ -229,14 +230,14 @@ def test_heads_in_other_sentences_are_missing(nlp: Language):
 
 def test_white_space_is_in_no_graph(nlp: Language):
     doc = plain_doc(nlp.vocab, ["\n", "a", " ", "b", "c"], [" ", "\n"])
-    InitialGraph([1, 3, 1, 3, 2, 5, 5], ["x"] * 7, is_tree=True).write(doc)
+    write_heads(doc, [1, 3, 1, 3, 2, 5, 5], ["x"] * 7)
     assert [heads for heads, _ in inputs_of(nlp, [doc])] == [[2, 0, -1]]
 
 
 def test_an_example_without_boundaries_is_read_in_the_sentences_of_its_reference(nlp: Language):
     reference = gold_doc(nlp.vocab, read_treebank()[1:3])
     predicted = Doc(nlp.vocab, words=[token.text for token in reference])
-    InitialGraph([1, 1, 3, 2], ["x"] * 4, is_tree=True).write(predicted)
+    write_heads(predicted, [1, 1, 3, 2], ["x"] * 4)
     assert not predicted.has_annotation("SENT_START")
     docs, layout, gold = refiner_of(nlp)._read_gold([Example(predicted, reference)])
     sentences = refiner_of(nlp).training_inputs(docs, layout)
@@ -257,7 +258,7 @@ def test_a_doc_without_boundaries_is_refined_as_one_sentence():
 
 def test_each_sentence_has_its_number_of_passes(nlp: Language):
     docs = [plain_doc(nlp.vocab, ["she", "saw"], ["\n", " "], ["yes"]), cyclic_doc(nlp.vocab)]
-    parses = refiner_of(nlp).predict(docs)
+    parses = refiner_of(nlp).predict(docs).by_doc()
     first, second = nlp.pipe(docs)
     passes = [[len(parse.iterations) for parse in of_doc] for of_doc in parses]
     assert first._.g2g_iterations == [passes[0][0], 0, passes[0][1]]
@@ -302,7 +303,7 @@ def mixed_docs(vocab: Vocab) -> list[Doc]:
 def test_graphs_are_those_of_the_passes(storing: Language):
     docs = mixed_docs(storing.vocab)
     labels = refiner_of(storing).labels
-    predicted = refiner_of(storing).predict(docs)
+    predicted = refiner_of(storing).predict(docs).by_doc()
     for doc, parses in zip(storing.pipe(docs), predicted, strict=True):
         sents = [sent for sent in doc.sents if not all(token.is_space for token in sent)]
         for t, graph in enumerate(doc._.g2g_graphs[1:]):

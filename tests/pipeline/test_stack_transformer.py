@@ -110,4 +110,4 @@ def test_a_half_precision_save_is_half_the_size_and_parses():
     assert len(small) < 0.6 * len(shim.to_bytes())
     shim.from_bytes(small)
     assert all(torch.isfinite(weight).all() for weight in shim.network.parameters())
-    assert len(parser_of(nlp).predict(treebank_docs(nlp.vocab))) == 10
+    assert len(parser_of(nlp).predict(treebank_docs(nlp.vocab)).by_doc()) == 10

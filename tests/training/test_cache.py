@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.util import load_config
 from thinc.api import Adam
 
-from spacy_g2g.data.initial_graph import InitialGraph
+from spacy_g2g.data.graphs import set_initial_graph
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 
@@ -182,7 +182,7 @@ def test_other_tags_are_other_content(setup: Setup):
 def test_docs_that_come_with_graphs_keep_them(setup: Setup):
     setup.cache()
     no_tree = plain_doc(setup.nlp.vocab, "a b")
-    InitialGraph([-1, 0], ["", "x"], is_tree=False).write(no_tree)
+    set_initial_graph(no_tree, [-1, 0], ["", "x"])
     tree = gold_doc(setup.nlp.vocab, read_treebank()[:1])
     expected = [state_of(no_tree), state_of(tree)]
     plain = plain_doc(setup.nlp.vocab, "a b")

@@ -22,7 +22,7 @@ from thinc.api import Model
 from ...arrays import BoolArray
 from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
-from ...pipeline.layout import Layout, lay_out, make_sentences
+from ...pipeline.layout import Layout, ParsedBatch, make_sentences
 from ...pipeline.parser_pipe import ParserPipe
 from ..data.docs import get_amrs, gold_amrs, set_amr_extensions, set_amrs
 from ..formats.penman_text import parse_penman
@@ -36,7 +36,6 @@ from ..parsing.table import Candidates, Replay
 
 if TYPE_CHECKING:
     from ...models.types import Sentence
-    from ..models.types import AmrParse
 
 LemmaSource = Literal["rules", "token"]
 
@@ -176,21 +175,21 @@ class AmrParser(ParserPipe):
         given = make_sentences(docs, layout, "LEMMA" if self.lemma_source == "token" else None)
         return [lemmatizer.sentence(sentence.words, sentence.tags) for sentence in given]
 
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[AmrParse]]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
         docs = list(docs)
-        layout = lay_out(docs)
+        layout = scores.layout
         amrs: list[list[str]] = [[] for _ in docs]
-        parses = (parse for doc_parses in scores for parse in doc_parses)
+        parses = iter(scores.parses)
         for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
             amrs[doc].append(next(parses).graph.to_penman() if n_words else EMPTY_AMR)
-        for doc, texts, doc_parses in zip(docs, amrs, scores, strict=True):
+        for doc, texts in zip(docs, amrs, strict=True):
             set_amrs(doc, texts)
-            self._warn_unfit(doc, doc_parses)
+        self._warn_unfit(docs, scores)
 
     # Training
 
-    def _read_gold(self, examples: list[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
         """The predicted Docs, where their sentences are, and the oracle's actions of those that have words.
 
         A sentence without the same text in the reference, or without an AMR there, has no actions.

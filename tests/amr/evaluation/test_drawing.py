@@ -8,7 +8,8 @@ from spacy_g2g.amr.evaluation.drawing import draw_amrs
 from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.evaluation.triples import to_triples
 from spacy_g2g.amr.formats.penman_text import format_penman, parse_penman
-from spacy_g2g.evaluation.drawing import Drawing, Graph, draw_page
+from spacy_g2g.evaluation.drawing import Drawing, draw_page
+from spacy_g2g.formats.graphs import Graph
 
 from ...evaluation.test_drawing import Page
 from ..parsing.samples import SAMPLES
@@ -108,20 +109,20 @@ def test_deep_graphs_are_shown():
 
 
 def test_the_page_has_the_amr_after_the_trees():
-    tree = Graph("tree", [0], ["root"])
+    tree = Graph([0], ["root"])
     more = draw_amrs(WANT, WANT.replace("boy", "girl"))
-    page = Page(draw_page([Drawing(["go"], [tree], more=more)], title="t"))
+    page = Page(draw_page([Drawing(["go"], {"tree": tree}, more=more)], title="t"))
     assert page.text_of("b") == ["tree", "AMR", "gold AMR"]
     assert page.text_of("figcaption")[1].strip() == "Smatch 87.5% · marked lines differ"
     assert [a["aria-label"] for a in page.all("div", "box")] == ["trees of sentence 1"]
 
 
 def test_without_amrs_the_page_does_not_tell_of_them():
-    assert "AMR" not in draw_page([Drawing(["go"], [Graph("tree", [0], ["root"])])], title="t")
+    assert "AMR" not in draw_page([Drawing(["go"], {"tree": Graph([0], ["root"])})], title="t")
 
 
 def test_without_trees_the_page_does_not_tell_of_them():
-    page = Page(draw_page([Drawing(["go"], [], more=draw_amrs("(g / go-02)"))], title="t"))
+    page = Page(draw_page([Drawing(["go"], {}, more=draw_amrs("(g / go-02)"))], title="t"))
     assert page.text_of("b") == ["AMR"]
     assert [a["aria-label"] for a in page.all("div", "box")] == ["graphs of sentence 1"]
     assert not page.text_of("p", "note")

@@ -98,7 +98,7 @@ def test_sentences_are_learned_by_heart(trained: Language):
 def test_predictions_leave_docs_alone(trained: Language):
     docs = docs_of(trained)
     before = [doc.to_bytes() for doc in docs]
-    parses = amr_parser_of(trained).predict(docs)
+    parses = amr_parser_of(trained).predict(docs).by_doc()
     assert [len(of_doc) for of_doc in parses] == [2, *[1] * (len(docs) - 1)]
     assert [doc.to_bytes() for doc in docs] == before
 
@@ -219,7 +219,7 @@ def test_damaged_files_are_an_error_that_names_them(
 
 def test_no_docs_and_empty_docs(trained: Language):
     assert list(trained.pipe([])) == []
-    assert amr_parser_of(trained).predict([]) == []
+    assert amr_parser_of(trained).predict([]).by_doc() == []
     docs = [Doc(trained.vocab), plain_doc(trained.vocab, "Yes"), Doc(trained.vocab)]
     assert [len(get_amrs(doc) or []) for doc in trained.pipe(docs)] == [0, 1, 0]
     assert get_amrs(trained("")) == []

@@ -1,0 +1,67 @@
+"""Graphs over the words of a sentence, as everything outside of models reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+#: Heads of words that hang on ROOT, and of words without a head.
+ROOT, MISSING = 0, -1
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """At most one head for each word of a sentence: a tree, or any other graph (cycles, roots, no arcs).
+
+    Words count from 1.
+
+    heads: Number of each word's head; 0 for ROOT, -1 if missing.
+    deps: Label of each word, "" if missing.
+    head_probs: Probability of each head, or nothing.
+    dep_probs: Probability of each label, or nothing.
+    """
+
+    heads: Sequence[int]
+    deps: Sequence[str]
+    head_probs: Sequence[float] = ()
+    dep_probs: Sequence[float] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no word has a head."""
+        return all(head == MISSING for head in self.heads)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether each word has a head, exactly one of them is ROOT, and no words form a cycle."""
+        return MISSING not in self.heads and list(self.heads).count(ROOT) == 1 and not self.find_cycle()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is a tree in which each word has a label."""
+        return "" not in self.deps and self.is_tree
+
+    def arc(self, word: int) -> tuple[int, str]:
+        """Return head and label of a word, which counts from 1."""
+        return self.heads[word - 1], self.deps[word - 1]
+
+    def with_ud_root(self) -> Graph:
+        """Return this graph with the label of roots as UD has it, where spaCy has ROOT."""
+        arcs = zip(self.heads, self.deps, strict=True)
+        return replace(self, deps=["root" if arc == (ROOT, "ROOT") else arc[1] for arc in arcs])
+
+    def find_cycle(self) -> list[int]:
+        """Return the words of one cycle, each followed by its head, or nothing if there is no cycle."""
+        heads = self.heads
+        visited = [0] * (len(heads) + 1)  # the walk that first came here
+        for start in range(1, len(heads) + 1):
+            word = start
+            while word > ROOT and not visited[word]:
+                visited[word] = start
+                word = heads[word - 1]
+            if word > ROOT and visited[word] == start:
+                cycle = [word]
+                while (head := heads[cycle[-1] - 1]) != word:
+                    cycle.append(head)
+                return cycle
+        return []
