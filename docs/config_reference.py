@@ -1,4 +1,4 @@
-"""Write docs/config.md: every setting of all that the package registers, from signatures and docstrings."""
+"""Write docs/config.md: every setting of each registered function, from its signature and docstring."""
 
 import argparse
 import inspect
@@ -14,8 +14,8 @@ ROOT = Path(__file__).parent.parent
 OUTPUT = ROOT / "docs" / "config.md"
 INTRODUCTION = """# Every setting
 
-What the package registers, with all the settings that a config can give. Made from the code by
-`docs/config_reference.py`; the config files in `configs/` spell them all.
+This page lists everything that the package registers, with all settings that a config can give and their
+defaults. `docs/config_reference.py` makes it from the code. The files in `configs/` spell out every setting.
 """
 #: Titles by group of entry points, in the order of the page.
 TITLES = {
@@ -28,7 +28,9 @@ TITLES = {
     "spacy_augmenters": "Augmenters",
     "spacy_scorers": "Scorers",
 }
+#: How a config names a registered function, by group of entry points.
 WHERE = {
+    "spacy_factories": "factory",
     "spacy_architectures": "@architectures",
     "thinc_layers": "@layers",
     "spacy_callbacks": "@callbacks",
@@ -37,24 +39,24 @@ WHERE = {
     "spacy_augmenters": "@augmenters",
     "spacy_scorers": "@scorers",
 }
-#: `name: text` or `name, name (type): text`, in a docstring.
-SETTING = re.compile(r"((?:\w+)(?:, \w+)*)(?: \([^)]*\))?: (.*)")
+#: `name: text` in a docstring.
+SETTING = re.compile(r"([a-z_0-9]+): (.*)")
 
 
 def main() -> None:
-    """Write the page, or with --check fail where it is not what would be written."""
+    """Write the page, or with --check fail if the page is out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="Write nothing; exit with 1 if the page is old")
+    parser.add_argument("--check", action="store_true", help="Write nothing; fail if the page is out of date")
     text = make_page()
     if parser.parse_args().check:
         if OUTPUT.read_text(encoding="utf8") != text:
-            raise SystemExit(f"{OUTPUT} is not what the code says. Run docs/config_reference.py.")
+            raise SystemExit(f"{OUTPUT} is out of date. Run docs/config_reference.py.")
     else:
         OUTPUT.write_text(text, encoding="utf8")
 
 
 def make_page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     points = sorted(distribution("spacy-g2g").entry_points, key=lambda point: point.name)
     parts = [INTRODUCTION]
     for group, title in TITLES.items():
@@ -64,30 +66,22 @@ def make_page() -> str:
 
 
 def section(point: EntryPoint) -> str:
-    """A registered function with a table of its settings."""
+    """Return the section of a registered function: its description and a table of its settings."""
     function = point.load()
     summary, texts = read_docstring(inspect.getdoc(function) or "")
     defaults = defaults_of(point, function)
     undescribed = sorted(set(defaults) - set(texts))
     if undescribed:
         raise ValueError(f"{point.value} does not describe {undescribed}. Expected a line for each argument.")
-    where = (
-        f'`{WHERE[point.group]} = "{point.name}"`' if point.group in WHERE else f'`factory = "{point.name}"`'
-    )
-    summary = re.sub(
-        r"Registered as ``[^`]*``(?:, (for [^:]*?)\.|[:;] ?(.))", _without_name, summary, count=1
-    )
+    where = f'`{WHERE[point.group]} = "{point.name}"`'
+    summary = re.sub(r" *Registered as ``[^`]*``\.", "", summary)
     rows = [f"| `{name}` | {default} | {markdown(texts[name])} |" for name, default in defaults.items()]
-    table = ["| setting | default | |", "|---|---|---|", *rows, ""] if rows else []
-    return "\n".join([f"### {point.name}\n", f"{where} {markdown(summary)}\n", *table])
-
-
-def _without_name(match: re.Match[str]) -> str:
-    return f"{(match[1] or match[2] or '').capitalize()}{'.' if match[1] else ''}"
+    table = ["| setting | default | description |", "|---|---|---|", *rows, ""] if rows else []
+    return "\n".join([f"### {point.name}\n", f"{where}\n", f"{markdown(summary)}\n", *table])
 
 
 def defaults_of(point: EntryPoint, function: Callable[..., Any]) -> dict[str, str]:
-    """The settings with their defaults, of a factory those of its default config."""
+    """Return the default of each setting. Factories have theirs in their default config."""
     parameters = inspect.signature(function).parameters
     if point.group == "spacy_factories":
         config = Language.get_factory_meta(point.name).default_config
@@ -102,7 +96,7 @@ def defaults_of(point: EntryPoint, function: Callable[..., Any]) -> dict[str, st
 
 
 def spell(value: Any) -> str:
-    """A default as a config spells it; blocks by their registered names."""
+    """Return a default as a config spells it. A block is spelled by its registered name."""
     if value is inspect.Parameter.empty:
         return ""
     if isinstance(value, dict):
@@ -114,24 +108,22 @@ def spell(value: Any) -> str:
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The text before the settings, and that of each setting."""
+    """Return the text before the settings, and the description of each setting."""
     summary: list[str] = []
     texts: dict[str, list[str]] = {}
-    current: list[str] = summary
+    current = summary
     for line in text.splitlines():
-        match = SETTING.fullmatch(line)
-        if line.startswith(("Raises", "RAISES", "Returns", "RETURNS")):
+        if line.startswith(("Raises", "Returns")):
             current = []
-        elif match and all(re.fullmatch(r"[a-z_0-9]+", name) for name in match[1].split(", ")):
-            current = [match[2]]
-            texts |= dict.fromkeys(match[1].split(", "), current)
+        elif match := SETTING.fullmatch(line):
+            current = texts[match[1]] = [match[2]]
         else:
             current.append(line.strip())
     return " ".join(summary).strip(), {name: " ".join(lines).strip() for name, lines in texts.items()}
 
 
 def markdown(text: str) -> str:
-    """Double backticks to single ones, and no cell ends too early."""
+    """Return text for a table cell, with single backticks and escaped bars."""
     return re.sub(r"\s+", " ", text).replace("``", "`").replace("|", "\\|")
 
 

@@ -1,6 +1,7 @@
 """The page of settings says what the code says."""
 
 import inspect
+import re
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -12,12 +13,20 @@ def test_the_page_is_that_of_the_code():
     assert OUTPUT.read_text(encoding="utf8") == make_page(), "Run docs/config_reference.py"
 
 
-def test_settings_of_several_names_and_lines_are_read():
+def test_settings_of_several_lines_are_read():
     summary, texts = read_docstring(
-        "Do it.\n\na, b (int): The first\n    line: and more.\nRaises ValueError: x.\n"
+        "Do it.\n\na: The first\n    line: and more.\nb: Two.\nRaises ValueError: x.\n"
     )
     assert summary == "Do it."
-    assert texts == {"a": "The first line: and more.", "b": "The first line: and more."}
+    assert texts == {"a": "The first line: and more.", "b": "Two."}
+
+
+def test_every_description_is_a_sentence_of_its_own():
+    rows = [line.split(" | ") for line in make_page().splitlines() if line.startswith("| `")]
+    texts = [row[2].removesuffix(" |") for row in rows]
+    assert len(texts) > 100
+    assert not [text for text in texts if not (text[0].isupper() and text.endswith("."))]
+    assert not [text for text in texts if re.match(r"(As of|As in|Of|Also) ", text)]
 
 
 @pytest.mark.parametrize(

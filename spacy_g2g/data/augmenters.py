@@ -19,15 +19,15 @@ Augmenter = Callable[[Language, Example], Iterator[Example]]
 
 
 def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
-    """Registered as ``spacy_g2g.drop_final_punct.v1``: leave out the punctuation that ends some sentences.
+    """Make the augmenter ``spacy_g2g.drop_final_punct.v1``, which drops the final punctuation of sentences.
 
-    In a Doc of several sentences, such a sentence runs into the next. For Examples whose two Docs have the
-    same words, as the corpus readers of this package give them; others stay as they are, and so do those with
-    entities, spans or categories.
+    In a Doc of several sentences, such a sentence runs into the next one. The two Docs of an Example must
+    have the same words, as the corpus readers of this package make them. Other Examples stay unchanged, and
+    Examples with entities, spans or categories do, too.
 
-    level (float): The share of the sentences to change.
-    seed (int): Of the choice.
-    RAISES (ValueError): for a level that is no share.
+    level: Share of the sentences to change.
+    seed: Seed of the random choice of sentences.
+    Raises ValueError for a level below 0 or above 1.
     """
     if not 0.0 <= level <= 1.0:
         raise ValueError(Errors.E507.format(setting="level", rate=level))

@@ -33,16 +33,18 @@ def make_corpus(
     seed: int = 0,
     augmenter: Augmenter | None = None,
 ) -> Callable[[Language], Iterator[Example]]:
-    """A reader of .spacy and .conllu files. The predicted Doc of an example has the gold words.
+    """Make the reader ``spacy_g2g.Corpus.v1`` of .spacy and .conllu files.
 
-    path (Optional[Path]): A file, or a folder whose files are read in the order of their names.
-    limit (int): Number of Docs to read; 0 for all.
-    max_length (int): Leave out Docs with more tokens than this; 0 for none.
-    annotations (List[str]): Gold annotations of the predicted Doc, out of SENT_START, TAG, POS, MORPH, LEMMA.
-    shuffle (bool): Give the examples in a new random order in each epoch.
-    seed (int): Of that order.
-    augmenter (Optional[Callable]): Gives the Examples to use in place of one, as those of spaCy do.
-    RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it.
+    The predicted Doc of an example has the gold words.
+
+    path: File, or folder whose files are read in the order of their names.
+    limit: Number of Docs to read; 0 for all.
+    max_length: Largest number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
+    annotations: Gold annotations of the predicted Doc: any of SENT_START, TAG, POS, MORPH and LEMMA.
+    shuffle: Return the examples in a new random order in each epoch.
+    seed: Seed of the random orders.
+    augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do.
+    Raises ValueError for an unknown annotation. The reader raises it without a path or a corpus there.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
     folder_or_file = ensure_path(path)

@@ -33,24 +33,24 @@ def make_refiner_corpus(
     shuffle: bool = False,
     seed: int = 0,
 ) -> Callable[[Language], Iterator[Example]]:
-    """A reader of gold trees and of the trees that some system predicted for the same words and sentences.
+    """Make the reader ``spacy_g2g.RefinerCorpus.v1`` of gold trees and predicted trees of the same sentences.
 
-    The predicted Doc of an example has the gold words and boundaries, and as its initial graph what was
-    predicted, with its labels as they are. Where each sentence of a Doc has a whole tree, heads and labels of
-    the Doc hold it; any other graph (missing heads or labels, several roots, cycles) is in
-    ``doc._.g2g_initial``, as {"heads": [int], "deps": [str]} with the heads' indices in the Doc, -1 and ""
-    where missing.
+    The predicted Doc of an example has the gold words and boundaries, and the predicted graph as its initial
+    graph, with all labels unchanged. If each sentence of a Doc has a whole tree, the Doc's heads and labels
+    hold the graph. Any other graph, with missing heads or labels, several roots or cycles, is in
+    ``doc._.g2g_initial``, as {"heads": [int], "deps": [str]}. These heads are indices in the Doc; a missing
+    head is -1, and a missing label is "".
 
-    gold (Optional[Path]): A .spacy or .conllu file, or a folder of them, read in the order of their names.
-    predicted (Optional[Path]): As gold, with the same sentences in the same order; Docs may be cut otherwise.
-        Without it the examples have no initial graphs.
-    limit (int): Number of gold Docs to read; 0 for all.
-    max_length (int): Leave out Docs with more tokens than this; 0 for none.
-    annotations (List[str]): Gold annotations of the predicted Doc beside SENT_START: TAG, POS, MORPH, LEMMA.
-    shuffle (bool): Give the examples in a new random order in each epoch.
-    seed (int): Of that order.
-    RAISES (ValueError): for an unknown annotation; when called, where there is no path or no corpus at it,
-        and where the two differ in sentences or words.
+    gold: File (.spacy or .conllu) of gold trees, or folder whose files are read in the order of their names.
+    predicted: File or folder with predictions for the same sentences in the same order, which may be
+        divided into Docs in another way; null for examples without initial graphs.
+    limit: Number of gold Docs to read; 0 for all.
+    max_length: Largest number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
+    annotations: Gold annotations of the predicted Doc: any of TAG, POS, MORPH and LEMMA, besides SENT_START.
+    shuffle: Return the examples in a new random order in each epoch.
+    seed: Seed of the random orders.
+    Raises ValueError for an unknown annotation. The reader raises it without a path, without a corpus there,
+        and if the sentences or words of the two corpora differ.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
     gold_path, predicted_path = ensure_path(gold), ensure_path(predicted)

@@ -10,10 +10,11 @@ from thinc.types import Floats2d, Ragged
 
 
 def make_first_piece() -> Model[Ragged, Floats2d]:
-    """Registered as ``spacy_g2g.first_piece.v1``: the ``pooling`` of a transformer listener.
+    """Make the layer ``spacy_g2g.first_piece.v1``, for the ``pooling`` of a transformer listener.
 
-    Takes the vectors of words' pieces, float [pieces, width] with int [words] lengths, and gives float
-    [words, width]; words without pieces have zeros, where Thinc's ``reduce_first.v1`` raises an error.
+    The layer takes the vectors of words' pieces, float [pieces, width], with the number of pieces of each
+    word, int [words]. It returns the vector of each word's first piece, float [words, width]. Words without
+    pieces get zeros, whereas Thinc's ``reduce_first.v1`` raises an error for them.
     """
     return Model("first_piece", _forward)
 

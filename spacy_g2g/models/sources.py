@@ -29,12 +29,14 @@ EncoderSource = Callable[[Iterable[str]], Checkpoint]
 def encoder_from_checkpoint(
     name: str, n_layers: int | None = None, revision: str | None = None
 ) -> EncoderSource:
-    """Registered as ``spacy_g2g.EncoderFromCheckpoint.v1``: start from a pre-trained checkpoint.
+    """Return a source that loads the encoder of a pre-trained checkpoint.
 
-    name: a local folder with ``config.json``, ``model.safetensors`` and ``tokenizer.json``, or a name
-        on the Hugging Face hub.
-    n_layers: keep the first n layers; None keeps all.
-    revision: of the hub repository.
+    Registered as ``spacy_g2g.EncoderFromCheckpoint.v1``.
+
+    name: Folder with ``config.json``, ``model.safetensors`` and ``tokenizer.json``, or name on the Hugging
+        Face hub.
+    n_layers: Number of layers to keep, from the first; null keeps all.
+    revision: Branch, tag or commit of the repository on the hub; null for the main branch.
     """
 
     def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001
@@ -44,12 +46,14 @@ def encoder_from_checkpoint(
 
 
 def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
-    """Registered as ``spacy_g2g.EncoderFromPipeline.v1``: start from the encoder of a trained parser.
+    """Return a source that copies the encoder of a trained parser.
 
-    path: folder or name of a pipeline.
-    component: the name of its parser.
-    scorers: take its scorers, too, which needs the same labels and sizes.
-    Raises ValueError, when called, for a component that is no parser of ours.
+    Registered as ``spacy_g2g.EncoderFromPipeline.v1``.
+
+    path: Folder or name of the pipeline.
+    component: Name of the parser in the pipeline.
+    scorers: Copy the scorers, too. They fit only a parser with the same labels and sizes.
+    Raises ValueError, when called, for a component that is not a parser of this package.
     """
 
     def source(words: Iterable[str]) -> Checkpoint:  # noqa: ARG001

@@ -65,10 +65,11 @@ def make_g2g_parser(
 ) -> G2GParser:
     """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence.
 
-    model: an architecture of the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
-    store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.
-    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
-    scorer: the scoring method.
+    model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
+    store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
+        ``token._.g2g_dep_prob``.
+    half_precision_weights: Save weights in float16, which takes half the space.
+    scorer: Scoring method.
     """
     return G2GParser(
         nlp.vocab,

@@ -67,16 +67,18 @@ def make_rng_refiner(
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
-    """Make the ``rng_refiner`` component, which refines the trees that a Doc has, or parses from none.
+    """Make the ``rng_refiner`` component, which refines the trees of a Doc, or parses from empty graphs.
 
-    model: an architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.
-    head_corruption, label_corruption: in training, the share of heads and of labels of initial graphs that
-        are replaced by others (a parser's trees on its own training data are too good).
-    empty_share: in training, the share of sentences that start from an empty graph.
-    store_graphs: write ``doc._.g2g_graphs``.
-    store_probabilities: write ``token._.g2g_head_prob`` and ``token._.g2g_dep_prob``.
-    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
-    scorer: the scoring method.
+    model: Architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.
+    head_corruption: Share of the heads in initial graphs that are replaced by others in training. It helps
+        if a parser made the graphs for its own training data, since such graphs are too good.
+    label_corruption: Share of the labels in initial graphs that are replaced by others in training.
+    empty_share: Share of the sentences that start from an empty graph in training.
+    store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
+    store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
+        ``token._.g2g_dep_prob``.
+    half_precision_weights: Save weights in float16, which takes half the space.
+    scorer: Scoring method.
     """
     return RngRefiner(
         nlp.vocab,

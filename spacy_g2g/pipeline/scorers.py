@@ -16,7 +16,7 @@ from .gold import gold_parse, gold_starts
 
 
 def make_ud_scorer() -> Callable[..., dict[str, Any]]:
-    """Registered as ``spacy_g2g.ud_scorer.v1``; see ``score_ud``."""
+    """Make the scorer ``spacy_g2g.ud_scorer.v1``, which scores trees as ``score_ud`` does."""
     return score_ud
 
 

@@ -34,21 +34,23 @@ def make_amr_corpus(
     limit: int = 0,
     on_error: OnError = "raise",
 ) -> Callable[[Language], Iterator[Example]]:
-    """A reader of AMRs: files of them (.txt, .amr), and .spacy files as `convert-amr` writes them.
+    """Make the reader ``spacy_g2g.AMRCorpus.v1`` of AMR files (.txt, .amr) and .spacy files with AMRs.
 
-    A sentence of a file of AMRs is a Doc. The predicted Doc of an example has the words and boundaries of the
-    reference, which has the AMRs in ``doc._.amr``. What was read stays in memory.
+    Each sentence of an AMR file makes a Doc; ``convert-amr`` writes .spacy files. The predicted Doc of an
+    example has the words and boundaries of the reference, which has the AMRs in ``doc._.amr``. The reader
+    keeps in memory what it has read.
 
-    path (Optional[Path]): A file, or a folder whose files are read in the order of their names.
-    gold_tokens (bool): Take the words of ``::tok``, else of ``::snt`` split at white space; if false, those
-        of the pipeline's tokenizer, without the file's alignment markers. Not for .spacy files.
-    ids (Optional[List[str]]): Which AMRs to take, by id or range of ids as in "lpp_1943.1..145"; null for
-        all. Of a .spacy file the Docs that have one of them.
-    limit (int): Number of Docs to read; 0 for all.
-    on_error (str): What an AMR that can't be read leads to: an error ("raise"), or a warning with the number
-        of those that are left out ("skip").
-    RAISES (ValueError, FileNotFoundError): For an unknown `on_error`; when called, where there is no path, no
-        corpus at it, none of the AMRs that are wanted, or one that can't be read.
+    path: File, or folder whose files are read in the order of their names.
+    gold_tokens: Take the words of ``::tok``, or of ``::snt`` split at white space if there is no ``::tok``.
+        If false, the pipeline's tokenizer makes the words, without the file's alignment markers. It has no
+        effect on .spacy files.
+    ids: Ids of the AMRs to take, or ranges of ids such as "lpp_1943.1..145"; null for all. Of a .spacy file
+        the reader takes the Docs that have one of the ids.
+    limit: Number of Docs to read; 0 for all.
+    on_error: Effect of an AMR that can't be read: an error ("raise"), or a warning with the number of AMRs
+        that are left out ("skip").
+    Raises ValueError for an unknown value of on_error. The reader raises ValueError or FileNotFoundError
+        without a path, without a corpus there, if none of the ids is found, and if an AMR can't be read.
     """
     return AmrCorpus(path, AmrOptions(gold_tokens, ids, limit, on_error))
 

@@ -83,21 +83,23 @@ def make_amr_parser(
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> AmrParser:
-    """Make the ``amr_parser`` component, which gives Docs an AMR for each sentence, ``doc._.amr``.
+    """Make the ``amr_parser`` component, which gives each sentence of a Doc an AMR in ``doc._.amr``.
 
-    model: an architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.
-    shift_labels: SHIFT says which word it shifts where that is one of so many, the most frequent ones.
-    label_candidates: the labels that a word may get beside copies of itself: those that training data gave
-        the same "word", words of the same "lemma", or any word ("vocab").
-    lemma_source: lemmas by "rules" and the concepts of training data, or those of the "token" where it has
-        one, of a component before this one, which must then be among the ``annotating_components``.
-    unaligned: in training, concepts that no rule has a word for belong to the word of a "neighbour", or to
-        the "free_word" nearest to that.
-    em_iterations: in training, of learning which words concepts have that share no letters with them.
-    max_forks: the most concepts of a word, beside the first one.
-    wiki: leave links to Wikipedia out ("drop"), or learn them as constants ("keep").
-    half_precision_weights: ``to_disk`` writes weights in float16, which takes half the space.
-    scorer: the scoring method.
+    model: Architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.
+    shift_labels: Number of the most frequent words that have a SHIFT action of their own.
+    label_candidates: Labels that a word may get besides copies of itself: labels that the training data gave
+        to the same "word", to words of the same "lemma", or to any word ("vocab").
+    lemma_source: Source of lemmas: "rules" together with the concepts of the training data, or "token" for
+        lemmas that an earlier component wrote. Tokens without a lemma follow the rules. In training, that
+        component must be among the ``annotating_components``.
+    unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbour"
+        in the graph, or the "free_word" nearest to that word.
+    em_iterations: Number of iterations of expectation maximisation, which in training finds the words of
+        concepts that share no letters with their word.
+    max_forks: Largest number of concepts of a word besides the first.
+    wiki: Links to Wikipedia: leave them out ("drop"), or learn them as constants ("keep").
+    half_precision_weights: Save weights in float16, which takes half the space.
+    scorer: Scoring method.
     """
     return AmrParser(
         nlp.vocab,

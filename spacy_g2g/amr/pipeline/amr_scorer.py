@@ -19,12 +19,12 @@ from ..formats.penman_text import parse_penman
 def make_amr_scorer(
     restarts: int = RESTARTS, seed: int = 0, wiki: bool = False
 ) -> Callable[..., dict[str, Any]]:
-    """Registered as ``spacy_g2g.amr_scorer.v1``: Smatch of AMRs over all sentences; see ``score_amrs``.
+    """Make the scorer ``spacy_g2g.amr_scorer.v1``, Smatch of AMRs over all sentences (see ``score_amrs``).
 
-    restarts (int): Random starts of the search for the best mapping of nodes, beside its fixed ones.
-    seed (int): Of the random starts; the same seed gives the same scores.
-    wiki (bool): Whether :wiki counts.
-    RAISES (ValueError): For less than 0 restarts.
+    restarts: Number of random starts in the search for the best mapping of nodes, besides the fixed starts.
+    seed: Seed of the random starts.
+    wiki: Count the relation :wiki.
+    Raises ValueError for less than 0 restarts.
     """
     if restarts < 0:
         raise ValueError(Errors.E241.format(restarts=restarts))
