@@ -1,6 +1,5 @@
 """RNGTr: as a loop over one sentence at a time, whatever the initial graph and the batch."""
 
-import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +21,8 @@ from spacy_g2g.parsing.tree import are_trees, is_tree
 
 from ..parsing.reference import maximum_spanning_tree
 from ..util import TINY_MODEL, initialised_model, read_treebank
-from .test_syntr import GOLD, assert_same_parse
+from .checks import assert_same_parse
+from .test_syntr import GOLD
 
 N_LABELS, N_INITIAL = 6, 3
 ROWS = read_treebank()
@@ -344,26 +344,6 @@ def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
             assert ((labels >= 0) & (labels < N_LABELS)).all()
             for probs in (graph.head_probs, graph.label_probs):
                 assert ((probs >= 0) & (probs <= 1 + 1e-6)).all()
-
-
-def test_a_parse_depends_on_nothing_else_in_its_batch():
-    model, _ = make(seed=3, iterations=4)
-    sentences = mixed_sentences(1)
-    alone = [model.predict([sentence])[0] for sentence in sentences]
-    assert {parse.fit for parse in alone} == {"whole", "windows", "shortened"}
-    order = random.Random(0).sample(range(len(sentences)), len(sentences))
-    for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
-        assert_same_parse(parse, alone[i])
-        assert len(parse.iterations) == len(alone[i].iterations)
-        for found, expected in zip(parse.iterations, alone[i].iterations, strict=True):
-            assert_same_parse(found, expected)
-
-
-def test_one_word_is_the_root_and_no_sentences_have_no_parses(made: tuple[ParserModel, G2GShim]):
-    model, _ = made
-    (parse,) = model.predict([Sentence(["yes"], graph=Tree(np.array([1]), np.array([8])))])
-    assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
-    assert model.predict([]) == []
 
 
 # The initial graph

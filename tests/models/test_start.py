@@ -11,7 +11,8 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 
 from ..util import randomise, start, tiny_encoder
-from .tiny_syntr import SENTENCES, pretrained_source
+from .checks import pretrained
+from .tiny_syntr import SENTENCES
 
 # Rare words
 
@@ -60,7 +61,7 @@ def test_without_a_share_no_word_is_unknown_in_training():
 
 
 def test_with_a_checkpoint_all_words_are_read():
-    _, shim = make_sent_tr(0.5, pretrained_source)
+    _, shim = make_sent_tr(0.5, pretrained)
     assert shim.spec is not None
     assert shim.spec.facts["rare_words"] == []
 

@@ -1,6 +1,5 @@
 """SynTr: single-root trees whatever the weights, a loss as the paper has it, parses that no batch changes."""
 
-import random
 from typing import Literal
 
 import numpy as np
@@ -11,13 +10,14 @@ from hypothesis import strategies as st
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
-from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import UNKNOWN_TAG
 from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import are_trees
 
 from ..parsing.reference import maximum_spanning_tree
 from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, start, tiny_encoder
+from .checks import assert_same_parse
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
 N_LABELS = len(LABELS)
@@ -39,14 +39,6 @@ def network_of(model: ParserModel) -> SynTr:
     return network.eval()
 
 
-def assert_same_parse(found: Parse, expected: Parse) -> None:
-    assert found.tree.heads.tolist() == expected.tree.heads.tolist()
-    assert found.tree.labels.tolist() == expected.tree.labels.tolist()
-    np.testing.assert_allclose(found.head_probs, expected.head_probs, atol=1e-5)
-    np.testing.assert_allclose(found.label_probs, expected.label_probs, atol=1e-5)
-    assert found.fit == expected.fit
-
-
 # Trees
 
 words = st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=30)
@@ -65,38 +57,6 @@ def test_every_parse_is_a_tree_with_one_root_and_the_root_label_there_alone(
         assert ((labels >= 0) & (labels < N_LABELS)).all()
         for probs in (parse.head_probs, parse.label_probs):
             assert ((probs >= 0) & (probs <= 1 + 1e-6)).all()
-
-
-def test_one_word_is_the_root():
-    model, _ = make()
-    (parse,) = model.predict([Sentence(["yes"])])
-    assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
-    assert (parse.head_probs.tolist(), parse.label_probs.tolist()) == ([1.0], [1.0])
-
-
-def test_no_sentences_have_no_parses(model: ParserModel):
-    assert model.predict([]) == []
-
-
-# Batches
-
-
-def test_a_parse_depends_on_nothing_else_in_its_batch():
-    model, _ = make(seed=3)
-    long = Sentence([f"w{i}" for i in range(90)])
-    sentences = [*SENTENCES, long, Sentence(["the cat sat"] * 30)]
-    alone = [model.predict([sentence])[0] for sentence in sentences]
-    assert {parse.fit for parse in alone} == {"whole", "windows", "shortened"}
-    for size in (2, 16):
-        for first in range(0, len(sentences), size):
-            for parse, expected in zip(
-                model.predict(sentences[first : first + size]), alone[first : first + size], strict=True
-            ):
-                assert_same_parse(parse, expected)
-    order = list(range(len(sentences)))
-    random.Random(0).shuffle(order)
-    for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
-        assert_same_parse(parse, alone[i])
 
 
 # Tags
@@ -188,14 +148,6 @@ def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Tree) ->
     return loss
 
 
-def test_the_loss_of_a_batch_is_the_sum_over_its_sentences():
-    model, _ = make(seed=2)
-    sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in GOLD]
-    together, _ = model.begin_update((sentences, GOLD))
-    alone = [model.begin_update(([s], [t]))[0] for s, t in zip(sentences, GOLD, strict=True)]
-    assert together == pytest.approx(sum(alone), rel=1e-5)
-
-
 def test_gold_without_any_label_has_a_loss_with_a_gradient():
     model, _ = make()
     tree = Tree(np.array([2, 0]), np.array([-1, -1]))
@@ -246,11 +198,3 @@ def test_two_roots_by_arg_max_become_one():
 def test_a_cycle_by_arg_max_is_broken():
     arcs = torch.tensor([[[1.0, -torch.inf, 5.0], [0.0, 5.0, -torch.inf]]])
     assert decode_heads(arcs, np.array([2]))[0].tolist() == [[0, 1]]
-
-
-def test_weights_that_are_not_numbers_are_an_error_that_says_so():
-    model, _ = make()
-    with torch.no_grad():
-        network_of(model).scorer.arc_weight[0, 0] = torch.nan
-    with pytest.raises(ValueError, match=r"E410.*NaN"):
-        model.predict(SENTENCES)

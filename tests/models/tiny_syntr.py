@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from spacy_g2g.layers.checkpoint import Checkpoint
-from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 
-from ..util import TINY_MODEL, initialised_model, read_treebank, tiny_encoder, weights_of
+from ..util import TINY_MODEL, initialised_model, read_treebank, weights_of
 
 SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
 GOLD = [
@@ -25,12 +23,6 @@ def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
     """A tiny SynTr with random weights, and its shim."""
     model = build_syntr(**{**TINY_MODEL, **settings})
     return model, initialised_model(model)
-
-
-def pretrained_source(words: Any) -> Checkpoint:
-    """As a checkpoint would be: with weights."""
-    scratch = tiny_encoder(min_frequency=1)(words)
-    return Checkpoint(scratch.config, GraphEncoder(scratch.config).state_dict(), scratch.tokenizer)
 
 
 def learn(

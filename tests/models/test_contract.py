@@ -1,0 +1,111 @@
+"""What every architecture keeps to, whatever is inside it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_g2g.models.shim import G2GShim
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.parsing.tree import are_trees
+
+from ..util import PAPER_ROWS, STACK_ROWS
+from . import systems, test_rngtr, test_stack_transformer, test_syntr
+from .checks import assert_batches_change_nothing
+from .systems import GOLD, KINDS, SENTENCES
+
+#: Makes an initialised model with random weights, and its shim, for each architecture or row of the papers.
+MAKE: dict[str, Callable[..., tuple[ParserModel, G2GShim]]] = {
+    "SynTr": test_syntr.make,
+    "RNGTr": test_rngtr.make,
+    **{row: partial(systems.make, row) for row in PAPER_ROWS},
+    **{row: partial(test_stack_transformer.make, row) for row in STACK_ROWS},
+}
+WITH_BEAMS = [(row, beam_width) for row in (*KINDS, "Stack-bh") for beam_width in (1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("SynTr", {}), ("RNGTr", {"iterations": 4}), *((row, {"beam_width": n}) for row, n in WITH_BEAMS)],
+)
+def test_no_sentences_have_no_parses_and_one_word_is_the_root(name: str, settings: dict[str, Any]):
+    model, _ = MAKE[name](**settings)
+    assert model.predict([]) == []
+    graph = Tree(np.array([1]), np.array([8])) if name == "RNGTr" else None
+    (parse,) = model.predict([Sentence(["yes"], graph=graph)])
+    assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
+    assert (parse.head_probs.tolist(), parse.label_probs.tolist()) == ([1.0], [1.0])
+
+
+# Batches
+
+
+@pytest.mark.parametrize("name", ["SynTr", "RNGTr"])
+def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: str):
+    model, _ = MAKE[name](seed=3, **({"iterations": 4} if name == "RNGTr" else {}))
+    sentences = test_rngtr.mixed_sentences(1)
+    parses = assert_batches_change_nothing(model, sentences)
+    assert {parse.fit for parse in parses} == {"whole", "windows", "shortened"}
+
+
+@pytest.mark.parametrize(
+    ("row", "beam_width"),
+    [(row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")]
+    + [("SentTr+G2GTr", 3), ("StateTr+G2GTr+C", 3), ("Stack-bh", 4)],
+)
+def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
+    row: str, beam_width: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("spacy_g2g.models.action_decoder.MAX_HYPOTHESES", {"cpu": 12})
+    tags = {} if row in STACK_ROWS else {"tag_attr": "POS"}
+    model, _ = MAKE[row](seed=3, beam_width=beam_width, n_positions=20, **tags)
+    # Too many words, and words of too many pieces, for 20 positions.
+    long = [Sentence([f"w{i}" for i in range(18)]), Sentence(["the cat sat"] * 12)]
+    parses = assert_batches_change_nothing(model, [*SENTENCES[3:9], *long], atol=1e-4)
+    if row in STACK_ROWS:
+        assert [parse.fit for parse in parses[-2:]] == ["windows", "shortened"]
+    for parse in parses:
+        assert are_trees(parse.tree.heads[None], np.array([len(parse.tree.heads)])).all()
+        assert ((parse.tree.labels == 0) == (parse.tree.heads == 0)).all()
+    assert len({str((parse.tree.heads, parse.tree.labels)) for parse in parses}) > 4
+
+
+# Loss
+
+
+@pytest.mark.parametrize("name", ["SynTr", *KINDS])
+def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(name: str):
+    if name == "SynTr":
+        (model, _), gold = MAKE[name](seed=2), test_syntr.GOLD
+        sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in gold]
+    else:
+        model, shim = MAKE[name](seed=2, states_per_sentence=None)
+        numbers = systems.learnable(systems.has_swap(systems.network_of(shim)))
+        sentences, gold = [SENTENCES[i] for i in numbers], [GOLD[i] for i in numbers]
+    together, _ = model.begin_update((sentences, gold))
+    alone = [model.begin_update(([s], [t]))[0] for s, t in zip(sentences, gold, strict=True)]
+    assert together == pytest.approx(sum(alone), rel=1e-5 if name == "SynTr" else 1e-4)
+    assert len(set(alone)) == len(alone)
+
+
+# Weights
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"),
+    [
+        ("SynTr", "scorer.arc_weight"),
+        *((row, f"classifiers.{weight}") for row in KINDS for weight in ("exist.weight", "relation.bias")),
+        *((row, "encoder.embeddings.norm.weight") for row in KINDS),
+        *(("Stack-bh", name) for name in ("parser.output.weight", "root", "parser.decoder.actions.weight")),
+    ],
+)
+def test_weights_that_are_not_numbers_are_an_error_that_says_so(name: str, weight: str):
+    model, shim = MAKE[name]()
+    with torch.no_grad():
+        dict(shim.network.named_parameters())[weight].flatten()[0] = torch.nan
+    with pytest.raises(ValueError, match=r"E410.*NaN"):
+        model.predict(SENTENCES)
