@@ -21,9 +21,6 @@ from thinc.api import Config
 from ..data.advice import find_problems
 from ..data.corpus import Corpus
 from ..data.report import (
-    MISSING,
-    OUTSIDE,
-    SPACE,
     ComponentFacts,
     ComponentReport,
     CorpusFacts,
@@ -34,12 +31,12 @@ from ..data.report import (
     corpus_facts,
     count_duplicates,
     initial_facts,
-    keep_multiword_counts,
     multiword,
     piece_facts,
     unknown_labels,
 )
 from ..errors import Errors
+from ..formats.graphs import MISSING, Graph
 from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.gold import gold_parses, lay_out_examples
@@ -139,9 +136,9 @@ class _Corpus:
 def _read(
     nlp: Language, reader: Callable[[Language], Iterable[Example]], name: str, *, limit: int, silent: bool
 ) -> _Corpus:
-    keep_multiword_counts(reader)
     if isinstance(reader, Corpus):
         reader.augmenter = None  # figures describe the data before augmentation
+        reader.keep_source = True  # for multiword tokens
     examples: list[Example] = []
     try:
         for example in progress(reader(nlp), unit="Docs", silent=silent):
@@ -160,7 +157,7 @@ def _read(
         docs=len(docs),
         white_space=len(layout.sentence_of) - len(layout.words),
         unset=int(layout.unset.sum()),
-        misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.labels)),
+        misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.graph.deps)),
         multiword=multiword(references),
     )
     return _Corpus(examples, docs, layout, gold, facts)
@@ -173,10 +170,11 @@ def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) ->
     of_words = join_heads(layout, gold_heads)[layout.words]
     is_lost = (heads < 0) & (of_words >= 0)
     is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
-    heads = np.select([is_outside, is_lost, heads < 0], [OUTSIDE, SPACE, MISSING], heads)
+    is_space = is_lost & ~is_outside
     sentences = make_sentences(docs, layout, None)
-    for sentence, words in zip(sentences, layout.sentence_slices, strict=True):
-        yield GoldSentence(sentence.words, heads[words].tolist(), labels[words])
+    for sentence, at in zip(sentences, layout.sentence_slices, strict=True):
+        graph = Graph(heads[at].tolist(), labels[at])
+        yield GoldSentence(sentence.words, graph, int(is_outside[at].sum()), int(is_space[at].sum()))
 
 
 def _writers(nlp: Language, names: Sequence[str], attribute: str) -> tuple[str, ...]:
@@ -275,19 +273,19 @@ def _learnable(
         lengths = np.array([len(sentence.words) for sentence in gold], dtype=np.int64)
         heads = np.full((len(gold), lengths.max(initial=0)), MISSING)
         for row, sentence in zip(heads, gold, strict=True):
-            row[: len(sentence.heads)] = np.maximum(sentence.heads, MISSING)
+            row[: len(sentence.words)] = sentence.graph.heads
         can_learn = oracle.can_learn(heads, lengths, settings["swap"])
     else:
-        can_learn = np.array([max(sentence.heads) >= 0 for sentence in gold], dtype=np.bool_)
+        can_learn = np.array([not sentence.graph.is_empty for sentence in gold], dtype=np.bool_)
     if settings["@architectures"] in WITHOUT_ROOT_LABEL:
         root = max(roots, key=roots.__getitem__, default="")
-        arcs = [zip(sentence.heads, sentence.labels, strict=True) for sentence in gold]
+        arcs = [zip(sentence.graph.heads, sentence.graph.deps, strict=True) for sentence in gold]
         can_learn &= [all(head <= 0 or label != root for head, label in sentence) for sentence in arcs]
     others = [sentence for sentence, can in zip(gold, can_learn.tolist(), strict=True) if not can]
     return {
         "learnable": len(gold) - len(others),
-        "unlearnable": sum(max(sentence.heads) >= 0 for sentence in others),
-        "unlearnable_trees": sum(sentence.is_tree for sentence in others),
+        "unlearnable": sum(not sentence.graph.is_empty for sentence in others),
+        "unlearnable_trees": sum(sentence.graph.is_tree for sentence in others),
     }
 
 
@@ -307,7 +305,6 @@ def _initial(corpus: _Corpus, labels: Sequence[str]) -> InitialFacts:
     heads, label_ids = initial_graphs(corpus.docs, corpus.layout, ids)
     names = [*labels, ""]
     graphs = [
-        (heads[words].tolist(), [names[i] for i in label_ids[words]])
-        for words in corpus.layout.sentence_slices
+        Graph(heads[at].tolist(), [names[i] for i in label_ids[at]]) for at in corpus.layout.sentence_slices
     ]
     return initial_facts(corpus.gold, graphs)

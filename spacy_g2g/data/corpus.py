@@ -78,6 +78,8 @@ class Corpus:
         self.annotations = annotations
         self.shuffle = shuffle
         self.augmenter = augmenter
+        #: Whether Docs keep the CoNLL-U that they were read from.
+        self.keep_source = False
         self._random = random.Random(seed)
         self._items: list[GoldAndInitial] = []
         self._vocab: Vocab | None = None
@@ -108,7 +110,8 @@ class Corpus:
                 return
             if self.max_length and len(doc) > self.max_length:
                 continue
-            doc.user_data.pop(USER_DATA_KEY, None)
+            if not self.keep_source:
+                doc.user_data.pop(USER_DATA_KEY, None)
             n_read += 1
             yield doc, initial
 

@@ -7,23 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
-from ..formats.graphs import Graph
+from ..formats.graphs import MISSING, ROOT, Graph
 from ..parsing.tree import non_projective_arcs
-from .corpus import Corpus, GoldAndInitial
 from .docs import USER_DATA_KEY
 
-#: Heads that can't be learned: missing ones, those in another sentence, and white space.
-MISSING, OUTSIDE, SPACE = -1, -2, -3
-#: Key of ``doc.user_data``: multiword tokens of a Doc and the words in them.
-MULTIWORD_KEY = "conllu_multiword"
 #: A duplicate of so many words or more is hardly a coincidence, as short ones are ("Thanks !").
 LONG_DUPLICATE = 5
 #: Figures that are sums over sentences.
@@ -36,41 +29,48 @@ N_NAMED = 10
 _RANGE = re.compile(r"^([0-9]+)-([0-9]+)\t", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class GoldSentence:
-    """A sentence as gold has it.
+class GoldSentence(NamedTuple):
+    """A sentence with its gold graph.
 
-    heads: from 1, 0 is ROOT, one of the numbers below 0 above where there is none. labels: "" is missing.
+    words: Words of the sentence, without white space.
+    graph: Gold heads and labels. Heads in other sentences and heads that are white space are missing.
+    outside: Number of words whose head is in another sentence.
+    space_heads: Number of words whose head is white space.
     """
 
     words: Sequence[str]
-    heads: Sequence[int]
-    labels: Sequence[str]
-
-    @property
-    def is_tree(self) -> bool:
-        """Whether each word has a head in the sentence, and they form a tree with one root."""
-        return min(self.heads) >= 0 and self.heads.count(0) == 1 and not self.has_cycle
-
-    @property
-    def has_cycle(self) -> bool:
-        """Whether some words hang on each other."""
-        return bool(Graph(self.heads, self.labels).find_cycle())
+    graph: Graph
+    outside: int = 0
+    space_heads: int = 0
 
 
 @dataclass(frozen=True)
 class CorpusFacts:
     """Counts of a corpus.
 
-    white_space: tokens. longest: words of the longest sentence.
-    unset: Docs whose predicted Doc has no sentence boundaries.
-    misaligned: gold words with a label that no predicted token, or not the same one, stands for.
-    one_word, trees, non_projective, no_tree, incomplete, several_roots, cycles: sentences; ``no_tree`` ones
-        lack all heads, ``incomplete`` ones some; of ``trees`` (whole ones) some are non-projective.
-    non_projective_words: words of such trees with a word between them and their head that is not below it.
-    missing, outside, space_heads: words without a head, and with one in another sentence or of white space.
-    multiword_tokens, multiword_words: multiword tokens and the words in them; None where they are not known.
-    labels, roots: words by label, and those of them that are roots.
+    docs: Number of Docs.
+    sentences: Number of sentences.
+    words: Number of words.
+    white_space: Number of white-space tokens.
+    longest: Number of words in the longest sentence.
+    unset: Number of predicted Docs without sentence boundaries.
+    misaligned: Number of labelled gold words with no exactly matching predicted token.
+    one_word: Number of sentences of one word.
+    trees: Number of sentences with a whole tree.
+    non_projective: Number of these trees that are not projective.
+    non_projective_words: Number of words in these trees that have, between them and their head, a word that
+        does not descend from the head.
+    no_tree: Number of sentences without any head.
+    incomplete: Number of sentences that lack some heads.
+    several_roots: Number of sentences with several roots.
+    cycles: Number of sentences with a cycle.
+    missing: Number of words without a head.
+    outside: Number of words whose head is in another sentence.
+    space_heads: Number of words whose head is white space.
+    multiword_tokens: Number of multiword tokens; None if not known.
+    multiword_words: Number of words in multiword tokens; None if not known.
+    labels: Number of words with each label.
+    roots: Number of roots with each label.
     """
 
     docs: int
@@ -112,9 +112,9 @@ def corpus_facts(
     roots: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(_sentence_counts(sentence))
-        labels.update(label for label in sentence.labels if label)
-        pairs = zip(sentence.heads, sentence.labels, strict=True)
-        roots.update(label for head, label in pairs if label and head == 0)
+        labels.update(label for label in sentence.graph.deps if label)
+        pairs = zip(sentence.graph.heads, sentence.graph.deps, strict=True)
+        roots.update(label for head, label in pairs if label and head == ROOT)
     return CorpusFacts(
         docs=docs,
         sentences=len(sentences),
@@ -132,21 +132,21 @@ def corpus_facts(
 
 
 def _sentence_counts(sentence: GoldSentence) -> dict[str, int]:
-    """What a sentence adds to the counts of a corpus."""
-    heads = sentence.heads
-    n_unknown = sum(head < 0 for head in heads)
+    """Return what a sentence adds to the counts of a corpus."""
+    graph, n = sentence.graph, len(sentence.words)
+    n_headless = list(graph.heads).count(MISSING)
     counts = {
-        "one_word": int(len(heads) == 1),
-        "no_tree": int(n_unknown == len(heads)),
-        "incomplete": int(0 < n_unknown < len(heads)),
-        "several_roots": int(heads.count(0) > 1),
-        "cycles": int(sentence.has_cycle),
-        "missing": heads.count(MISSING),
-        "outside": heads.count(OUTSIDE),
-        "space_heads": heads.count(SPACE),
+        "one_word": int(n == 1),
+        "no_tree": int(n_headless == n),
+        "incomplete": int(0 < n_headless < n),
+        "several_roots": int(list(graph.heads).count(ROOT) > 1),
+        "cycles": int(bool(graph.find_cycle())),
+        "missing": n_headless - sentence.outside - sentence.space_heads,
+        "outside": sentence.outside,
+        "space_heads": sentence.space_heads,
     }
-    if sentence.is_tree:
-        n_arcs = int(non_projective_arcs(np.array(heads)).sum())
+    if graph.is_tree:
+        n_arcs = int(non_projective_arcs(graph.heads).sum())
         counts |= {"trees": 1, "non_projective": int(n_arcs > 0), "non_projective_words": n_arcs}
     return counts
 
@@ -214,19 +214,17 @@ class InitialFacts:
         return self.right / self.words if self.words else 0.0
 
 
-def initial_facts(
-    sentences: Sequence[GoldSentence], graphs: Sequence[tuple[Sequence[int], Sequence[str]]]
-) -> InitialFacts:
-    """Compare graphs, heads (as of ``GoldSentence``) and labels of each sentence, with the gold ones."""
+def initial_facts(sentences: Sequence[GoldSentence], graphs: Sequence[Graph]) -> InitialFacts:
+    """Compare the initial graph of each sentence with the gold graph."""
     n_words = n_heads = right_heads = right = 0
-    for sentence, (heads, labels) in zip(sentences, graphs, strict=True):
-        n_heads += sum(head >= 0 for head in heads)
-        rows = zip(sentence.heads, sentence.labels, heads, labels, strict=True)
-        for gold_head, gold_label, head, label in rows:
-            if gold_head >= 0 and gold_label:
+    for sentence, graph in zip(sentences, graphs, strict=True):
+        n_heads += sum(head != MISSING for head in graph.heads)
+        for word in range(1, len(sentence.words) + 1):
+            gold, found = sentence.graph.arc(word), graph.arc(word)
+            if gold[0] != MISSING and gold[1]:
                 n_words += 1
-                right_heads += head == gold_head
-                right += head == gold_head and label == gold_label
+                right_heads += found[0] == gold[0]
+                right += found == gold
     return InitialFacts(n_words, n_heads, right_heads, right)
 
 
@@ -302,37 +300,11 @@ def unknown_labels(counts: Mapping[str, int], known: Sequence[str] | None) -> di
     return {} if known is None else {label: n for label, n in counts.items() if label not in known}
 
 
-def keep_multiword_counts(reader: Any) -> None:
-    """Let a corpus reader of ours, which drops the CoNLL-U text of Docs, keep counts for ``multiword``."""
-    if not isinstance(reader, Corpus):
-        return
-    read = reader.read
-
-    def counted(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        for doc, initial in read(vocab):
-            if USER_DATA_KEY in doc.user_data:
-                doc.user_data[MULTIWORD_KEY] = _count_multiword(doc.user_data[USER_DATA_KEY]["text"])
-            yield doc, initial
-
-    reader.read = counted
-
-
 def multiword(docs: Iterable[Doc]) -> tuple[int, int] | None:
-    """Multiword tokens of gold Docs and the words in them; None where no Doc knows of its CoNLL-U."""
-    counts = [_multiword_of(doc) for doc in docs]
-    known = [pair for pair in counts if pair is not None]
-    return (sum(n for n, _ in known), sum(n for _, n in known)) if known else None
-
-
-def _multiword_of(doc: Doc) -> tuple[int, int] | None:
-    if MULTIWORD_KEY in doc.user_data:
-        tokens, words = doc.user_data[MULTIWORD_KEY]
-        return tokens, words
-    if USER_DATA_KEY in doc.user_data:
-        return _count_multiword(doc.user_data[USER_DATA_KEY]["text"])
-    return None
-
-
-def _count_multiword(texts: Iterable[str]) -> tuple[int, int]:
-    spans = [(int(start), int(end)) for text in texts for start, end in _RANGE.findall(text)]
-    return len(spans), sum(end - start + 1 for start, end in spans)
+    """Count the multiword tokens of gold Docs and the words in them; None if no Doc keeps its CoNLL-U."""
+    texts = [doc.user_data[USER_DATA_KEY]["text"] for doc in docs if USER_DATA_KEY in doc.user_data]
+    if not texts:
+        return None
+    rows = (row for of_doc in texts for text in of_doc for row in _RANGE.findall(text))
+    lengths = [int(end) - int(start) + 1 for start, end in rows]
+    return len(lengths), sum(lengths)

@@ -82,10 +82,10 @@ def make_g2g_parser(
 
 
 class G2GParser(ParserPipe):
-    """Writes a tree with one root for each sentence.
+    """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
-    Sentence boundaries that are set before are kept; a Doc without any is one sentence. Trees may be
-    non-projective. ``labels[0]`` is the root label: the root arc has it, and no other arc.
+    Sentence boundaries that are already set are kept. A Doc without boundaries is one sentence. The root arc,
+    and no other arc, has the root label ``labels[0]``.
     """
 
     output_kind = "trees"
@@ -230,16 +230,16 @@ class G2GParser(ParserPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels; after initialisation the root label comes first."""
+        """Labels of the parser. After initialisation the root label comes first."""
         return tuple(self.cfg["labels"])
 
     @property
     def label_data(self) -> list[str]:
-        """The labels as ``initialize(labels=...)`` takes them."""
+        """Labels in the form that ``initialize(labels=...)`` takes."""
         return list(self.labels)
 
     def add_label(self, label: str) -> int:
-        """Add a label; after initialisation the model is resized, and the label's scores start at zero.
+        """Add a label. After initialisation the model is resized, and the scores of the label start at zero.
 
         Returns 1, or 0 if the label is there already. Raises ValueError unless label is a string of
         one character or more.
@@ -263,9 +263,10 @@ class G2GParser(ParserPipe):
 
 
 def _order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
-    """The root label first, then the others in their order, at least one of them.
+    """Return the root label, then the other labels in their order, at least one.
 
-    The root label is the most frequent one of gold roots, else the one called "root" in any case.
+    The root label is the most frequent label of gold roots. Without gold roots it is the label called "root",
+    in upper or lower case.
     """
     if not labels and not roots:
         return []

@@ -95,16 +95,15 @@ def make_rng_refiner(
 
 
 class RngRefiner(G2GParser):
-    """Writes a tree with one root for each sentence, beginning with the heads and labels that a Doc has.
+    """Refiner of the trees that Docs have. It writes a tree with one root for each sentence.
 
-    These may be anything: a parser's tree, part of one, or nothing. Labels of initial graphs may be of
-    another scheme; those not known from initialisation are all the same to the model.
+    The initial graph of a Doc may be anything: a parser's tree, part of a tree, or nothing. Its labels may
+    belong to another scheme. Labels that were not known at initialisation are all the same to the model.
 
-    It sets ``doc._.g2g_iterations``, the passes made for each sentence of the Doc (0 for nothing but white
-    space), and with ``store_graphs`` ``doc._.g2g_graphs``: one dict for the initial graph and one for each
-    pass, the last of which is the tree. Each has ``heads`` (numbers of tokens; a root's own, -1 for none) and
-    ``deps`` ("" for none), and the passes ``head_probs`` and ``dep_probs``, a value for each token. A Doc of
-    white space has no passes.
+    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
+    alone). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph over tokens (see ``data.graphs``)
+    for the initial graph, without probabilities, and for each pass. The last one is the tree. White space has
+    a head only in the tree.
     """
 
     def __init__(
@@ -238,10 +237,13 @@ class RngRefiner(G2GParser):
     ) -> None:
         """Set the labels, and build the model with the encoder that it starts from.
 
-        get_examples, labels, encoder: as of ``g2g_parser``.
-        initial_labels: labels of initial graphs; None collects them from the components before this one that
-            write labels, and from the predicted Docs of the examples.
-        Raises ValueError when there are no labels.
+        get_examples: As for ``g2g_parser``.
+        nlp: The pipeline.
+        labels: As for ``g2g_parser``.
+        initial_labels: Labels of initial graphs; None collects them from the earlier components that write
+            labels, and from the predicted Docs of the examples.
+        encoder: As for ``g2g_parser``.
+        Raises ValueError if there are no labels.
         """
         if initial_labels is None:
             initial_labels = sorted(self._find_initial_labels(get_examples, nlp))

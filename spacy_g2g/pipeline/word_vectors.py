@@ -1,4 +1,4 @@
-"""Vectors of Docs' tokens to the words of sentences, and gradients back."""
+"""Hand the vectors of tokens to the words of sentences, and gradients back."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def get_tok2vec(model: Model[Any, Any]) -> Model[Any, Any] | None:
-    """The layer that gives a parser the words' vectors; None where it has an encoder of its own."""
+    """Return the layer that gives a parser its word vectors, or None if the parser has its own encoder."""
     return model.maybe_get_ref("tok2vec")
 
 
 def find_width(tok2vec: Model[Any, Any], docs: Sequence[Doc]) -> int:
-    """Initialise the layer, and return the width of the vectors that it gives the tokens of Docs with any."""
+    """Initialise the layer with Docs that have tokens, and return the width of its vectors."""
     tok2vec.initialize(X=docs)
     return int(tok2vec.predict(docs)[0].shape[1])
 
@@ -35,10 +35,16 @@ def add_vectors(
     layout: Layout,
     is_train: bool,
 ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
-    """Give the sentences, those of the layout that have words, the vectors of their words.
+    """Add word vectors to the sentences that have words.
 
-    Returns them, and a callback that takes the gradients of some sentences' vectors, float [words, width] by
-    the sentence's number, and hands them to the layer. Raises ValueError where tokens have no vectors.
+    sentences: The sentences.
+    tok2vec: Layer that computes vectors of tokens.
+    docs: The Docs of the sentences.
+    layout: Where the sentences are.
+    is_train: Whether gradients will come back.
+    Returns the sentences with vectors, and a callback that hands gradients to the layer. It takes those of
+        some sentences, float [words, width], by index of the sentence.
+    Raises ValueError if tokens have no vectors.
     """
     outputs, backprop_docs = tok2vec(list(docs), is_train)
     found, expected = [len(output) for output in outputs], [len(doc) for doc in docs]

@@ -10,9 +10,6 @@ import spacy
 from spacy_g2g.data.advice import COUNTED, ERRORS, TEXTS, find_problems
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.data.report import (
-    MISSING,
-    OUTSIDE,
-    SPACE,
     ComponentFacts,
     ComponentReport,
     CorpusFacts,
@@ -23,18 +20,22 @@ from spacy_g2g.data.report import (
     corpus_facts,
     count_duplicates,
     initial_facts,
-    keep_multiword_counts,
     multiword,
     piece_facts,
 )
+from spacy_g2g.formats.graphs import MISSING, Graph
 
 from ..formats.samples import SAMPLE
+
+#: Heads in another sentence, and heads that are white space.
+OUTSIDE, SPACE = -2, -3
 
 
 def sentence(words: str, *heads: int, labels: str = "") -> GoldSentence:
     """Without labels the root is "root" and other words are "dep"."""
     given = labels.split() or ["root" if head == 0 else "dep" if head > 0 else "" for head in heads]
-    return GoldSentence(words.split(), list(heads), given)
+    graph = Graph([max(head, MISSING) for head in heads], given)
+    return GoldSentence(words.split(), graph, heads.count(OUTSIDE), heads.count(SPACE))
 
 
 TROUBLE = [
@@ -95,7 +96,7 @@ def test_pieces_are_counted_with_what_does_not_fit():
 
 def test_initial_graphs_are_compared_with_gold():
     gold = [sentence("a b c", 2, 0, 2), sentence("d e", 0, MISSING)]
-    graphs = [([2, 0, 1], ["dep", "x", "dep"]), ([MISSING, 1], ["", "dep"])]
+    graphs = [Graph([2, 0, 1], ["dep", "x", "dep"]), Graph([MISSING, 1], ["", "dep"])]
     assert initial_facts(gold, graphs) == InitialFacts(words=4, heads=4, right_heads=2, right=1)
 
 
@@ -105,14 +106,14 @@ def test_duplicates_have_the_same_words():
     assert count_duplicates(train, dev) == (2, 1)
 
 
-def test_multiword_tokens_of_conllu_are_known_though_the_reader_drops_the_text(tmp_path: Path):
+def test_multiword_tokens_are_known_if_the_reader_keeps_the_conllu(tmp_path: Path):
     path = tmp_path / "sample.conllu"
     path.write_text(SAMPLE, encoding="utf8")
     nlp = spacy.blank("xx")
     reader = make_corpus(path)
     assert multiword(example.reference for example in reader(nlp)) is None
     counting = make_corpus(path)
-    keep_multiword_counts(counting)
+    counting.keep_source = True
     assert multiword(example.reference for example in counting(nlp)) == (2, 4)
 
 
