@@ -135,7 +135,9 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             loss, backprop = self.model.begin_update(
                 ([inputs[i] for i in learnable], [gold[i] for i in learnable])
             )
-            gradients = dict(zip(learnable, backprop(None)))  # noqa: B905 (none, of words as pieces)
+            d_vectors = backprop(None)
+            if get_tok2vec(self.model) is not None:
+                gradients = dict(zip(learnable, d_vectors, strict=True))
             losses[self.name] += loss
         # Without gradients, too: an encoder waits for all that listen to it.
         backprop_vectors(gradients)
