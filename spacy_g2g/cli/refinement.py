@@ -1,8 +1,7 @@
-"""``refinement``: what each iteration of a refiner changes on a treebank."""
+"""``refinement``: scores and changes of each iteration of a refiner on a treebank."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,21 +12,15 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..data.graphs import to_sentence
 from ..errors import Errors
 from ..evaluation.plots import plot_refinement
-from ..evaluation.refinement import (
-    COMPARED,
-    ArcScores,
-    Curve,
-    RefinedSentence,
-    Refinement,
-    analyse_refinement,
-)
+from ..evaluation.rates import percent, signed_percent
+from ..evaluation.refinement import RefinedSentence, analyse_refinement
+from ..evaluation.refinement_scores import COMPARED, ArcScores, Curve, Refinement
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from .common import atomic_path, check_can_plot, check_suffix, progress, user_errors, with_graphs
+from .common import atomic_path, check_can_plot, check_suffix, gold_docs, progress, user_errors, write_json
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 PLOT_SUFFIXES = (".png", ".svg")
@@ -36,17 +29,18 @@ PLOT_SUFFIXES = (".png", ".svg")
 def refinement_cli(
     pipeline: Pipeline,
     gold: Annotated[Path, typer.Argument(help="CoNLL-U file with gold annotation")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the figures")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Figure to draw, .png or .svg")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the figures")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Plot of the figures, .png or .svg")] = None,
     gold_tags: GoldTags = False,
     initial: Initial = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Show what each iteration of a refiner gains and changes, on gold words and sentences.
+    """Show scores and changes of each iteration of a refiner on gold words and sentences.
 
-    LAS is that of ``evaluate``: punctuation counts, subtypes of labels do not.
+    LAS is computed as in `evaluate`: punctuation counts, subtypes of labels do not. If the pipeline has
+    several refiners, the last one is analysed.
     """
     with user_errors():
         if plot is not None:
@@ -57,8 +51,7 @@ def refinement_cli(
             pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
         )
         if output is not None:
-            with atomic_path(output) as path:
-                path.write_text(json.dumps(analysis.to_dict(), indent=2) + "\n", encoding="utf8")
+            write_json(output, analysis.to_dict())
         if plot is not None:
             with atomic_path(plot) as path:
                 plot_refinement(analysis, path, plot.suffix[1:])
@@ -75,27 +68,23 @@ def refinement(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> Refinement:
-    """Analyse the iterations of a pipeline's refiner on a CoNLL-U file; of its last one, if it has several.
+    """Analyse the iterations of a refiner. ``spacy g2g refinement --help`` describes the arguments.
 
-    pipeline: Folder or name of a pipeline with an ``rng_refiner``.
-    gold_tags: Give it gold UPOS, XPOS, features and lemmas too; for parsers that read tags.
-    initial: A file with the same sentences, whose trees the refiner begins with.
-    RAISES (ValueError): for a pipeline without a refiner, one that changes the words, a gold file that is
-        not CoNLL-U with complete trees, and an initial one with other sentences.
+    Raises ValueError if the pipeline has no refiner or changes the words, if the gold file has no complete
+        trees, or if the initial trees belong to other sentences.
     """
     check_suffix(gold, [".conllu"])
     nlp = spacy.load(pipeline)
     store_graphs(nlp)
     sentences = list(read_conllu(gold, trees="full"))
-    annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-    gold_docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations)
-    docs = nlp.pipe(with_graphs(gold_docs, initial, gold), batch_size=batch_size)
+    inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
+    docs = nlp.pipe(inputs, batch_size=batch_size)
     pairs = zip(progress(docs, unit="sentences", silent=silent), sentences, strict=True)
     return analyse_refinement([refined_sentence(doc, sentence) for doc, sentence in pairs])
 
 
 def store_graphs(nlp: Language) -> None:
-    """Make the pipeline's refiners store the graph of each iteration."""
+    """Make the pipeline's refiners store the graph of each iteration. Raises ValueError without a refiner."""
     refiners = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RngRefiner)]
     if not refiners:
         raise ValueError(Errors.E383.format(names=nlp.pipe_names))
@@ -104,9 +93,11 @@ def store_graphs(nlp: Language) -> None:
 
 
 def refined_sentence(doc: Doc, gold: ConlluSentence) -> RefinedSentence:
-    """A Doc that a refiner has parsed as it stored its graphs, with the gold tree of its one sentence.
+    """Return the stored graphs of a Doc with one sentence, and its gold tree.
 
-    RAISES (ValueError): where the Doc's tokens are not the words of the gold sentence.
+    doc: Doc that a refiner has parsed while it stored graphs.
+    gold: Gold sentence.
+    Raises ValueError if the Doc's tokens differ from the gold words.
     """
     words = [token.text for token in doc]
     if words != [word.form for word in gold.words]:
@@ -120,12 +111,13 @@ def refined_sentence(doc: Doc, gold: ConlluSentence) -> RefinedSentence:
 
 
 def print_refinement(analysis: Refinement) -> None:
-    """Print two tables: of the iterations, and of error reduction for parts of the words."""
+    """Print a table of the iterations and a table of error reductions."""
     msg.divider(f"Refinement of {analysis.n_sentences} sentences, {analysis.n_words} words")
     msg.text(f"Compared: {COMPARED}.")
     msg.text(
         "Rates are in percent. Iteration 0 is the initial graph. Errors: relative error reduction in LAS. "
-        "Stopped: sentences that made so many passes. Unchanged: how many of them by their last pass."
+        "Stopped: sentences that stopped after this iteration. Unchanged: stopped sentences whose last pass "
+        "changed nothing."
     )
     changes = ("Wrong>right", "Right>wrong", "Wrong>wrong")
     header = ["Iteration", "UAS", "LAS", "Errors", *changes, "Stopped", "of words", "Unchanged"]
@@ -137,22 +129,15 @@ def print_refinement(analysis: Refinement) -> None:
 
 
 def _iteration_rows(analysis: Refinement) -> Iterator[tuple[str, ...]]:
-    """Of each graph: scores, what its iteration changed, and the sentences whose last it was."""
+    """Yield a row for each graph: its scores, the changes, and the sentences that stopped with it."""
     reductions = (None, *analysis.las.reductions)
     for t, stopped in enumerate(analysis.stopped):
-        counts = ("", "", "")
-        if t:
-            changes = analysis.changes[t - 1]
-            counts = (
-                str(changes.wrong_to_right),
-                str(changes.right_to_wrong),
-                str(changes.wrong_to_wrong),
-            )
+        counts = map(str, astuple(analysis.changes[t - 1])) if t else ("", "", "")
         yield (
             str(t),
-            _percent(analysis.uas.scores[t]),
-            _percent(analysis.las.scores[t]),
-            _reduction(reductions[t]) if t else "",
+            percent(analysis.uas.scores[t]),
+            percent(analysis.las.scores[t]),
+            signed_percent(reductions[t]) if t else "",
             *counts,
             _share(stopped.n_sentences, analysis.n_sentences),
             _share(stopped.n_words, analysis.n_words),
@@ -161,7 +146,7 @@ def _iteration_rows(analysis: Refinement) -> Iterator[tuple[str, ...]]:
 
 
 def _part_rows(analysis: Refinement) -> Iterator[tuple[str, ...]]:
-    """Error reductions of all words, by projectivity of the gold trees, of crossing arcs, and by label."""
+    """Yield error reductions of all words, by projectivity of the trees, of crossing arcs, and by label."""
     parts = {
         "UAS": (analysis.n_words, analysis.uas),
         "LAS": (analysis.n_words, analysis.las),
@@ -171,21 +156,13 @@ def _part_rows(analysis: Refinement) -> Iterator[tuple[str, ...]]:
         **{f"F1, {label}": _gold_and_f1(scores) for label, scores in analysis.labels.items()},
     }
     for name, (n_gold, curve) in parts.items():
-        first, last = _percent(curve.scores[0]), _percent(curve.scores[-1])
-        reductions = [_reduction(value) for value in (*curve.reductions, curve.total)]
+        first, last = percent(curve.scores[0]), percent(curve.scores[-1])
+        reductions = [signed_percent(value) for value in (*curve.reductions, curve.total)]
         yield (name, str(n_gold), first, last, *reductions)
 
 
 def _gold_and_f1(scores: ArcScores) -> tuple[int, Curve]:
     return scores.n_gold, scores.f1
-
-
-def _percent(rate: float | None) -> str:
-    return "-" if rate is None else f"{100 * rate:.2f}"
-
-
-def _reduction(rate: float | None) -> str:
-    return "-" if rate is None else f"{100 * rate:+.2f}"
 
 
 def _share(part: int, whole: int) -> str:

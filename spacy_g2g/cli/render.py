@@ -1,4 +1,4 @@
-"""``render``: a page with the trees of sentences, of each iteration where a refiner made them, and AMRs."""
+"""``render``: HTML page with trees, iterations of refiners, and AMRs of sentences."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,6 @@ from spacy.tokens import Doc, Token
 from wasabi import msg
 
 from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
-from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
@@ -22,12 +21,12 @@ from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.graphs import Graph
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
+from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors, write_text
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
-#: What is gold of a sentence: its tree, its AMR, or nothing.
+#: Gold annotation of a sentence: tree, AMR, or nothing.
 Gold = ConlluSentence | AmrBlock | None
-#: A text, or a Doc of words, and what is gold of it.
+#: Text or Doc of words, with gold annotation.
 Task = tuple[str | Doc, Gold]
 
 SUFFIXES = (".txt", ".conllu", ".amr")
@@ -39,15 +38,17 @@ def render_cli(
         str,
         typer.Argument(
             metavar="TEXT_OR_FILE",
-            help="Text, or a .txt (a document a line), .conllu (with gold trees) or .amr (with gold AMRs) "
-            "file",
+            help="Text; or a .txt file (one document per line), .conllu file (with gold trees) or .amr file "
+            "(with gold AMRs)",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML page to write")],
-    limit: Annotated[int, typer.Option("--limit", "-l", min=0, help="Sentences to draw; 0 for all")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-l", min=0, help="Number of sentences to draw; 0 for all")
+    ] = 50,
     only_changed: Annotated[
         bool,
-        typer.Option("--only-changed", help="Draw only sentences whose last tree is not the initial one"),
+        typer.Option("--only-changed", help="Draw only sentences whose tree differs from the initial graph"),
     ] = False,
     gold_tags: GoldTags = False,
     initial: Initial = None,
@@ -55,10 +56,9 @@ def render_cli(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Draw trees and AMRs on a page for any browser: what changes between iterations, what is wrong.
+    """Draw trees and AMRs on a page for any browser, with changes between iterations and errors marked.
 
-    From CoNLL-U and from AMR files, the pipeline is given words and sentences; the trees or AMRs of the file
-    are what its own are compared with.
+    CoNLL-U and AMR files give words, sentences, and the gold trees or AMRs to compare with.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -89,20 +89,14 @@ def render(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> int:
-    """Write a page with the trees and the AMRs that a pipeline gives to sentences.
+    """Write a page with trees and AMRs. ``spacy g2g render --help`` describes the arguments.
 
-    pipeline: Folder or name of a pipeline with any parser. Of one with a refiner, the graph of each
-        iteration is drawn.
-    source: A text; or a file, which is what ends in .txt, .conllu or .amr: each line of .txt that is not
-        empty is a document; of .conllu and .amr, the pipeline is given words and sentences, and what is gold
-        is drawn too.
-    limit: Most sentences to draw, 0 for all.
-    only_changed: Leave out sentences whose last tree is the initial graph.
-    gold_tags: Give the pipeline the tags, features and lemmas of the .conllu file too.
-    initial: A file with the sentences of a .conllu source, whose trees a refiner begins with.
-    RETURNS (int): Number of sentences drawn.
-    RAISES (ValueError): for an unknown suffix, bad input, or a pipeline that sets neither trees nor AMRs;
-        FileNotFoundError where there is no such file. The output is left as it was then.
+    If the pipeline has a refiner, the graph of each iteration is drawn. A limit of 0 draws all sentences.
+
+    Returns the number of sentences on the page.
+    Raises ValueError if a suffix is unknown, if the input is malformed, or if the pipeline sets neither trees
+        nor AMRs. The output then stays as it was.
+    Raises FileNotFoundError if there is no such file.
     """
     check_suffix(output, [".html"])
     path = _as_file(source)
@@ -113,20 +107,19 @@ def render(
     tasks = _read(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
-    # Without a size of its own, a batch is no more than what a page needs.
+    # The limit bounds the default batch, so that no more is parsed than the page needs.
     results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
     found = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp))
     if only_changed:
         found = (drawing for drawing in found if _is_changed(drawing))
     drawings = list(progress(islice(found, limit or None), unit="sentences", silent=silent))
     title = f"{pipeline}: {path.name if path else 'text'}"
-    with atomic_path(output) as temporary:
-        temporary.write_text(draw_page(drawings, title=title), encoding="utf8")
+    write_text(output, draw_page(drawings, title=title))
     return len(drawings)
 
 
 def _as_file(source: str) -> Path | None:
-    """The file that is meant, or None for a text."""
+    """Return the path if the source is a file, or None if it is a text."""
     is_name = source.endswith(SUFFIXES)
     if not is_name and not os.path.exists(source):
         return None
@@ -138,7 +131,7 @@ def _as_file(source: str) -> Path | None:
 
 
 def _keep_graphs(nlp: Language) -> None:
-    """Have the components store what is drawn."""
+    """Make components store the graphs and probabilities to draw."""
     for _, pipe in nlp.pipeline:
         if hasattr(pipe, "store_graphs"):
             pipe.store_graphs = True
@@ -158,14 +151,15 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
     elif source.suffix == ".amr":
         yield from read_amr_words(source, nlp.vocab)
     else:
-        annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
         sentences, gold = tee(read_conllu(source, trees="any"))
-        docs = sentences_to_docs(sentences, nlp.vocab, annotations=annotations, keep_source=False)
-        yield from zip(with_graphs(docs, initial, source), gold, strict=True)
+        docs = gold_docs(
+            sentences, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False
+        )
+        yield from zip(docs, gold, strict=True)
 
 
 def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
-    """The sentences of a Doc, without tokens of white space; the whole Doc where it has gold words."""
+    """Yield a drawing for each sentence, without white space. A Doc with gold words is one sentence."""
     graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_with_probabilities(doc)]
     amrs = get_amrs(doc)
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
@@ -195,7 +189,7 @@ def _draw_beside_gold(
     amrs: Sequence[str],
     gold: ConlluSentence | AmrBlock,
 ) -> Drawing:
-    """A Doc whose words are those of one sentence."""
+    """Draw a Doc with the words of one gold sentence."""
     found = [token.text for token in doc]
     if isinstance(gold, AmrBlock):
         words, tree, name, text = gold.tokens, None, gold.id, gold.sentence
@@ -221,7 +215,7 @@ def _tree_with_probabilities(doc: Doc) -> TokenGraph:
     graph = tree_of(doc)
     for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
         probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
-        # White space has none, and is not drawn.
+        # White space has no probabilities and is not drawn.
         graph[key] = [prob or 0.0 for prob in probs] if any(prob is not None for prob in probs) else []
     return graph
 

@@ -28,7 +28,7 @@ from ..arrays import BoolArray, IntArray
 from ..formats.conllu import ConlluSentence
 from ..parsing.tree import non_projective_arcs
 from .conll18 import CONTENT_RELATIONS
-from .refinement import f1_score, ratio
+from .rates import f1_score, ratio
 
 LONGEST = 7  # longer arcs and deeper words share one bin
 LENGTH_BINS = ("ROOT", *map(str, range(1, LONGEST + 1)), f">{LONGEST}")

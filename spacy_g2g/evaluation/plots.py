@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors
 from .error_analysis import Analysis
-from .refinement import Refinement
+from .refinement_scores import Refinement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,16 +1,16 @@
-"""What each iteration of refinement changes, as Mohammadshahi & Henderson (2021) analyse it.
+"""Analysis of the changes by each iteration of refinement (Mohammadshahi & Henderson 2021).
 
-Their section 6.5 and appendix D measure refinement by relative error reduction (equation 8): the share of
-the errors of one graph that the next one is rid of, for all words (Tables 4 and 12a), for the F-score of
-each label (Tables 5 and 11), and for sentences with projective and non-projective gold trees (Tables 6 and
-12b). As in the CoNLL 2018 metrics, punctuation counts, and of labels the universal part is compared.
+Section 6.5 and appendix D of the paper measure refinement by relative error reduction (equation 8): the share
+of a graph's errors that the next graph does not have. The tables are for all words (Tables 4 and 12a), for
+the F-score of each label (Tables 5 and 11), and for sentences with projective and non-projective gold trees
+(Tables 6 and 12b). As in the CoNLL 2018 metrics, punctuation counts and labels are compared without subtypes.
 
-Graphs are scored as they are. The paper decodes a tree from each iteration for this analysis; where graphs
-between the iterations are arg-max graphs, their scores are those of what the next iteration read.
+Graphs are scored as they are. The paper decodes a tree from each iteration for this analysis. Here, arg-max
+graphs between the iterations are scored as the next iteration read them.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..formats.graphs import MISSING, ROOT, Graph
 from ..parsing.tree import non_projective_arcs
-
-COMPARED = "universal part of labels (nmod:poss is nmod), punctuation counted, as in the CoNLL 2018 metrics"
+from .rates import f1_score, ratio
+from .refinement_scores import ArcScores, Changes, Curve, Part, Refinement, Stopped
 
 
 @dataclass(frozen=True)
@@ -38,159 +38,15 @@ class RefinedSentence:
     passes: int
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A score between 0 and 1 of the graphs 0 to T; None where it is out of nothing."""
-
-    scores: tuple[float | None, ...]
-
-    @property
-    def reductions(self) -> tuple[float | None, ...]:
-        """Relative error reduction of the iterations 1 to T, each against the one before."""
-        return tuple(
-            error_reduction(before, after)
-            for before, after in zip(self.scores[:-1], self.scores[1:], strict=True)
-        )
-
-    @property
-    def total(self) -> float | None:
-        """Relative error reduction of the last graph against the initial one."""
-        return error_reduction(self.scores[0], self.scores[-1])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Scores and error reductions, for JSON."""
-        return {"scores": self.scores, "error_reductions": self.reductions, "total": self.total}
-
-
-@dataclass(frozen=True)
-class Part:
-    """LAS on some of the sentences."""
-
-    n_sentences: int
-    n_words: int
-    las: Curve
-
-    def to_dict(self) -> dict[str, Any]:
-        """Counts and LAS, for JSON."""
-        return {"sentences": self.n_sentences, "words": self.n_words, "las": self.las.to_dict()}
-
-
-@dataclass(frozen=True)
-class ArcScores:
-    """Scores of some of the arcs, by head and label; n_gold counts those of the gold trees.
-
-    precision: Share of such arcs of a graph that the gold tree has, too.
-    recall: Share of such arcs of the gold trees that a graph has.
-    f1: Harmonic mean of both; 0 where nothing is right, None where neither side has such arcs.
-    """
-
-    n_gold: int
-    precision: Curve
-    recall: Curve
-    f1: Curve
-
-    def to_dict(self) -> dict[str, Any]:
-        """The number of gold arcs and the scores, for JSON."""
-        scores = {"precision": self.precision.scores, "recall": self.recall.scores}
-        return {"gold": self.n_gold, **scores, "f1": self.f1.to_dict()}
-
-
-@dataclass(frozen=True)
-class Changes:
-    """Words whose head or label an iteration changed, by whether both were right before and after."""
-
-    wrong_to_right: int
-    right_to_wrong: int
-    wrong_to_wrong: int
-
-
-@dataclass(frozen=True)
-class Stopped:
-    """Sentences that made the same number of passes, and their words.
-
-    n_unchanged: Those whose last pass gave the graph that it had read, subtypes included. With fewer passes
-        than others have, that is why a sentence stopped, also where its graph was no tree and its last graph
-        is the tree decoded instead. After the greatest number of passes, which may be the limit, the graph
-        before decoding is not known: those are counted whose last two graphs are the same, which leaves out
-        what repeated a graph that was no tree.
-    """
-
-    n_sentences: int
-    n_words: int
-    n_unchanged: int
-
-
-@dataclass(frozen=True)
-class Refinement:
-    """The analysis of graphs 0 (initial) to T.
-
-    labels: By universal label of the gold trees, the greatest total error reduction first, None last.
-    projective, non_projective: Sentences by their gold trees.
-    non_projective_arcs: Arcs over a word that does not descend from the arc's head, in either's own graph.
-    changes: Of the iterations 1 to T.
-    stopped: By number of passes, from 0 to T.
-    """
-
-    n_sentences: int
-    n_words: int
-    uas: Curve
-    las: Curve
-    labels: dict[str, ArcScores]
-    projective: Part
-    non_projective: Part
-    non_projective_arcs: ArcScores
-    changes: tuple[Changes, ...]
-    stopped: tuple[Stopped, ...]
-
-    @property
-    def n_iterations(self) -> int:
-        """T."""
-        return len(self.changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures, for JSON; rates are between 0 and 1, None where they are out of nothing."""
-        return {
-            "compared": COMPARED,
-            "sentences": self.n_sentences,
-            "words": self.n_words,
-            "iterations": self.n_iterations,
-            "uas": self.uas.to_dict(),
-            "las": self.las.to_dict(),
-            "projective_trees": self.projective.to_dict(),
-            "non_projective_trees": self.non_projective.to_dict(),
-            "non_projective_arcs": self.non_projective_arcs.to_dict(),
-            "labels": {label: scores.to_dict() for label, scores in self.labels.items()},
-            "changes": [asdict(changes) for changes in self.changes],
-            "stopped": [
-                {
-                    "sentences": stopped.n_sentences,
-                    "words": stopped.n_words,
-                    "unchanged": stopped.n_unchanged,
-                    "share_of_sentences": ratio(stopped.n_sentences, self.n_sentences),
-                    "share_of_words": ratio(stopped.n_words, self.n_words),
-                }
-                for stopped in self.stopped
-            ],
-        }
-
-
-def error_reduction(before: float | None, after: float | None) -> float | None:
-    """Relative error reduction (after - before) / (1 - before) of scores between 0 and 1.
-
-    1 where no error is left, below 0 where there are more; None where there were no errors before, or a
-    score is None.
-    """
-    if before is None or after is None or before == 1:
-        return None
-    return (after - before) / (1 - before)
-
-
 def analyse_refinement(sentences: Sequence[RefinedSentence]) -> Refinement:
     """Compare the graphs of refinement with gold trees and with each other.
 
-    T is the greatest number of iterations of a sentence; sentences with fewer keep their last graph.
-    RAISES (ValueError): for a sentence without graphs, graphs of another length than the gold tree, heads out
-        of range, or more passes than graphs.
+    T is the largest number of iterations of a sentence. Sentences with fewer iterations keep their last
+    graph.
+
+    sentences: Sentences with their graphs and gold trees.
+    Raises ValueError if a sentence has no graphs, if a graph differs in length from the gold tree, if a head
+        is out of range, or if there are more passes than graphs.
     """
     for number, sentence in enumerate(sentences):
         _check(number, sentence)
@@ -212,9 +68,9 @@ def analyse_refinement(sentences: Sequence[RefinedSentence]) -> Refinement:
 
 
 class _Words:
-    """The words of all sentences end to end: gold [words], and the graphs [T + 1, words].
+    """Words of all sentences end to end, with their gold arcs [words] and their graphs' arcs [T + 1, words].
 
-    Labels are places in ``names``, all universal labels in order of appearance.
+    Labels are indices in ``names``, the universal labels in order of appearance.
     """
 
     def __init__(self, sentences: Sequence[RefinedSentence]) -> None:
@@ -262,32 +118,31 @@ def _check(number: int, sentence: RefinedSentence) -> None:
         )
 
 
-def ratio(part: int, whole: int) -> float | None:
-    """The share, or None where it is out of nothing."""
-    return part / whole if whole else None
-
-
 def _curve(parts: Sequence[int], wholes: Sequence[int]) -> Curve:
     return Curve(tuple(ratio(part, whole) for part, whole in zip(parts, wholes, strict=True)))
 
 
 def _accuracy(right: BoolArray) -> Curve:
-    """Share of the words that are right in each graph. right: [T + 1, words]."""
+    """Return the share of right words in each graph.
+
+    right: Whether a word is right, bool [T + 1, words].
+    """
     n_graphs, n_words = right.shape
     return _curve(right.sum(axis=1).tolist(), [n_words] * n_graphs)
 
 
 def _part(words: _Words, chosen: BoolArray) -> Part:
-    """chosen: [sentences]."""
+    """Return LAS on the chosen sentences, bool [sentences]."""
     right = words.right[:, chosen[words.sentence_of]]
     return Part(int(chosen.sum()), right.shape[1], _accuracy(right))
 
 
 def _arc_scores(right: BoolArray, gold: BoolArray, found: BoolArray) -> ArcScores:
-    """Scores of chosen arcs.
+    """Return scores of chosen arcs.
 
-    right, found: [T + 1, words], whether a graph's arc is that of the gold tree, and whether it is chosen.
-    gold: [words], whether the gold tree's arc is chosen.
+    right: Whether a graph's arc equals the gold arc, bool [T + 1, words].
+    gold: Whether a gold arc is chosen, bool [words].
+    found: Whether a graph's arc is chosen, bool [T + 1, words].
     """
     n_gold = int(gold.sum())
     golds = [n_gold] * len(right)
@@ -298,20 +153,11 @@ def _arc_scores(right: BoolArray, gold: BoolArray, found: BoolArray) -> ArcScore
     return ArcScores(n_gold, precision, recall, Curve(tuple(f1)))
 
 
-def f1_score(precision: float | None, recall: float | None) -> float | None:
-    """Harmonic mean of both; 0 where nothing is right, None where neither side has any."""
-    if precision is None and recall is None:
-        return None
-    if not precision or not recall:
-        return 0.0
-    return 2 * precision * recall / (precision + recall)
-
-
 def _label_scores(words: _Words) -> dict[str, ArcScores]:
     scores = {}
-    for place in np.unique(words.gold_labels).tolist():
-        found = (words.labels == place) & (words.heads != MISSING)
-        scores[words.names[place]] = _arc_scores(words.right, words.gold_labels == place, found)
+    for label in np.unique(words.gold_labels).tolist():
+        found = (words.labels == label) & (words.heads != MISSING)
+        scores[words.names[label]] = _arc_scores(words.right, words.gold_labels == label, found)
     totals = {label: score.f1.total for label, score in scores.items()}
 
     def rank(label: str) -> tuple[bool, float, str]:

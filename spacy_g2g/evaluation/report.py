@@ -9,7 +9,7 @@ from .error_analysis import WORST_BY, Analysis, Confusions, worst_sentences
 from .error_tables import Rate
 from .page import escape, make_image, make_page, make_table
 from .plots import plot_bins, plot_label_scores
-from .refinement import error_reduction
+from .rates import error_reduction, percent, signed_percent
 
 #: Significance level of the papers.
 ALPHA = 0.01
@@ -231,9 +231,8 @@ def _anchor(name: str) -> str:
 
 
 def _percent(rate: Rate) -> str:
-    return "-" if rate.value is None else f"{100 * rate.value:.2f}"
+    return percent(rate.value)
 
 
 def _reduction(before: Rate, after: Rate) -> str:
-    reduction = error_reduction(before.value, after.value)
-    return "-" if reduction is None else f"{100 * reduction:+.2f}"
+    return signed_percent(error_reduction(before.value, after.value))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spacy_g2g.evaluation.rates import error_reduction
 from spacy_g2g.evaluation.refinement import (
     Changes,
     RefinedSentence,
     Stopped,
     analyse_refinement,
-    error_reduction,
 )
 from spacy_g2g.formats.graphs import Graph
 from spacy_g2g.parsing.tree import non_projective_arcs
