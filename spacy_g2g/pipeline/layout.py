@@ -132,8 +132,8 @@ def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) ->
     """
     from ..models.types import Sentence
 
-    words = _word_attributes(docs, layout, "ORTH")
-    tags = None if tag_attr is None else _word_attributes(docs, layout, tag_attr)
+    words = word_attributes(docs, layout, "ORTH")
+    tags = None if tag_attr is None else word_attributes(docs, layout, tag_attr)
     return [Sentence(words[at], None if tags is None else tags[at]) for at in layout.sentence_slices]
 
 
@@ -149,7 +149,7 @@ def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
     return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
 
 
-def _word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
+def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
     """Return a string attribute of all words. Going by hashes avoids making a Token for each."""
     flat = [doc.vocab.strings[value] for doc in docs for value in np.asarray(doc.to_array(attr)).tolist()]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]

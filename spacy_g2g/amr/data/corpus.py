@@ -22,7 +22,7 @@ from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
 AMR_SUFFIXES = (".txt", ".amr")
 AMR_CORPUS_SUFFIXES = (*AMR_SUFFIXES, ".spacy")
 
-#: A word with a mark that tokenised text has apart; full stops may be part of a word but the last.
+#: A word with a mark that tokenised text separates. A full stop may belong to any word but the last.
 _RAW = re.compile(r"\w[,;]$")
 _RAW_END = re.compile(r"\w[.?!]$")
 
@@ -57,7 +57,7 @@ def make_amr_corpus(
 
 @dataclass(frozen=True)
 class AmrOptions:
-    """Which AMRs to read and how; see ``make_amr_corpus``."""
+    """Choice of AMRs and way of reading them; see ``make_amr_corpus``."""
 
     gold_tokens: bool = True
     ids: Sequence[str] | None = None
@@ -72,8 +72,8 @@ class AmrOptions:
 class AmrCorpus:
     """Examples of Docs with AMRs, which stay in memory after the first epoch.
 
-    path (Optional[Path]): A file or folder.
-    options (AmrOptions): Which AMRs to read and how.
+    path: A file or folder.
+    options: Choice of AMRs and way of reading them.
     """
 
     def __init__(self, path: Path | None, options: AmrOptions) -> None:
@@ -93,11 +93,11 @@ class AmrCorpus:
 
 @dataclass
 class _Read:
-    """What was read of a file.
+    """Counts of a file that was read.
 
-    skipped (List[str]): A message for each AMR that can't be read.
-    n (int): AMRs that can.
-    raw (List[str]): A word of each of those whose text looks as if it was not tokenised.
+    skipped: A message for each AMR that cannot be read.
+    n: Number of AMRs that were read.
+    raw: A suspicious word of each text that does not look tokenised.
     """
 
     skipped: list[str] = field(default_factory=list)
@@ -106,9 +106,11 @@ class _Read:
 
 
 def amr_files(path: Path | str | None, suffixes: Sequence[str] = AMR_CORPUS_SUFFIXES) -> list[Path]:
-    """The files of some types at a path, sorted by name within a folder.
+    """Return the files with some suffixes at a path, sorted by name within a folder.
 
-    RAISES (ValueError, FileNotFoundError): Where there are none.
+    path: A file or folder.
+    suffixes: The suffixes.
+    Raises ValueError or FileNotFoundError if there are no such files.
     """
     if path is None or path == "":
         raise ValueError(Errors.E392)
@@ -123,13 +125,11 @@ def amr_files(path: Path | str | None, suffixes: Sequence[str] = AMR_CORPUS_SUFF
 
 
 class AmrReader:
-    """Docs with AMRs of files: one for each AMR of a text file, and those of .spacy files as they are.
+    """Reads Docs with AMRs: a Doc for each AMR of a text file, and the Docs of .spacy files unchanged.
 
-    nlp (Language): Has the vocabulary of the Docs, and the tokenizer for text that is to be tokenised.
-    options (AmrOptions): Which AMRs to read and how.
-
-    Attributes:
-        skipped (List[str]): A message for each AMR that was left out.
+    nlp: Pipeline with the vocabulary of the Docs and the tokenizer.
+    options: Choice of AMRs and way of reading them.
+    skipped: A message for each AMR that was skipped.
     """
 
     def __init__(self, nlp: Language, options: AmrOptions) -> None:
@@ -141,10 +141,11 @@ class AmrReader:
         self._found_ids: set[str] = set()
 
     def read(self, files: Iterable[Path]) -> Iterator[Doc]:
-        """The Docs of files, which are as ``amr_files`` gives them.
+        """Yield the Docs of files.
 
-        RAISES (ValueError): For an AMR that can't be read, unless such are skipped; at the end, where no file
-            had any of those wanted.
+        files: Files as ``amr_files`` returns them.
+        Raises ValueError for an AMR that cannot be read, unless it is skipped, and if no file has a wanted
+        AMR.
         """
         n_docs, names = 0, list[str]()
         for file in files:
@@ -165,7 +166,7 @@ class AmrReader:
         self._warn_missing(names, n_docs)
 
     def _warn_missing(self, names: Sequence[str], n_docs: int) -> None:
-        """Say which of the ids that are wanted no file has, unless the limit ended the reading."""
+        """Warn of wanted ids that no file has, unless the limit ended the reading."""
         if self.skipped or n_docs == self.options.limit:
             return
         wanted = self.options.ids or ()
@@ -203,12 +204,12 @@ class AmrReader:
 
 
 def _raw_words(words: Sequence[str]) -> list[str]:
-    """The words that show that a text is not tokenised."""
+    """Return the words that show that a text is not tokenised."""
     return [word for word in words if _RAW.search(word)] + [w for w in words[-1:] if _RAW_END.search(w)]
 
 
 def _warn(file: Path, found: _Read) -> None:
-    """Say what was left out of a file, and where most of its text is not tokenised."""
+    """Warn of skipped AMRs, and if most of the text of a file is not tokenised."""
     if found.skipped:
         message = Warnings.W513.format(n=len(found.skipped), path=file, first=found.skipped[0])
         warnings.warn(message, stacklevel=2)

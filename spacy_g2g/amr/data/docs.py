@@ -1,8 +1,9 @@
 """AMRs on Docs: ``doc._.amr``, a list with the text of one graph in PENMAN notation for each sentence.
 
-Text, since a Doc's user data goes through msgpack, which has no graphs. It stays in ``Doc.to_bytes``, in
-``Doc.to_json(underscore=["amr"])`` and in a DocBin with user data, from which the list comes back as a tuple;
-``Doc.from_docs`` drops it. Sentences are those of ``doc.sents``; a Doc without boundaries is one sentence.
+AMRs are stored as text because a Doc's user data goes through msgpack, which has no graphs. ``Doc.to_bytes``,
+``Doc.to_json(underscore=["amr"])`` and a DocBin with user data keep it; the DocBin returns the list as a
+tuple. ``Doc.from_docs`` drops it. Sentences are those of ``doc.sents``; a Doc without boundaries is one
+sentence.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ from ..formats.penman_text import decode_penman, format_penman, parse_penman, wi
 
 #: Name of the extension attributes of Docs and Spans.
 AMR = "amr"
-#: Key of ``doc.user_data``; the value has the id of each sentence's AMR in the file that it is from.
+#: Key of ``doc.user_data`` for the ids of the sentences' AMRs in their file.
 AMR_IDS_KEY = "amr_ids"
-#: How many characters of a value an error shows.
+#: Characters of a value that an error shows.
 SHOWN = 80
 
-#: A sentence of a Doc: characters before it, and its characters; white space takes no part.
+#: A sentence of a Doc: number of characters before it, and its characters, all without white space.
 SentenceKey = tuple[int, str]
 
 
 def set_amr_extensions() -> None:
-    """Register ``Doc._.amr``, ``Doc._.amr_graphs`` and ``Span._.amr``, unless they are there.
+    """Register ``Doc._.amr``, ``Doc._.amr_graphs`` and ``Span._.amr`` unless they exist.
 
-    Whatever makes, reads or writes AMRs of Docs calls this. Importing this module registers nothing: spaCy
-    imports it in every process that makes a pipeline, and other libraries may want the names.
+    All code that makes, reads or writes AMRs of Docs calls this. Importing this module registers nothing:
+    spaCy imports it in every process that makes a pipeline, and other libraries may want the names.
 
-    ``Doc._.amr`` (Optional[List[str]]): An AMR for each sentence; None where nothing set it.
-    ``Doc._.amr_graphs`` (Optional[List[penman.Graph]]): The same, read; edges in their forward direction.
-    ``Span._.amr`` (Optional[str]): The AMR of the sentence that the Span is in.
+    ``Doc._.amr``: An AMR for each sentence, as a list of str; None if nothing set it.
+    ``Doc._.amr_graphs``: The AMRs as a list of ``penman.Graph``, with edges in their forward direction.
+    ``Span._.amr``: The AMR of the sentence that contains the Span.
     """
     if not Doc.has_extension(AMR):
         Doc.set_extension(AMR, default=None)
@@ -49,16 +50,16 @@ def set_amr_extensions() -> None:
 
 
 def amr_sentences(doc: Doc) -> list[Span]:
-    """The sentences that AMRs are for: ``doc.sents``, or all of a Doc without boundaries; [] if empty."""
+    """Return the sentences that have AMRs: ``doc.sents``, or a whole Doc without boundaries; [] if empty."""
     if not len(doc):
         return []
     return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
 
 
 def get_amrs(doc: Doc) -> list[str] | None:
-    """The AMR of each of ``amr_sentences(doc)``, as text; None if the Doc has none.
+    """Return the text of the AMR of each of ``amr_sentences(doc)``, or None if the Doc has no AMRs.
 
-    RAISES (ValueError): Where ``doc._.amr`` is no list of strings, or not one for each sentence.
+    Raises ValueError unless ``doc._.amr`` is a list with a string for each sentence.
     """
     amrs = _amr_values(doc)
     if amrs is None:
@@ -78,17 +79,18 @@ def has_amrs(doc: Doc) -> bool:
 def set_amrs(doc: Doc, amrs: list[str] | None) -> None:
     """Write ``doc._.amr``.
 
-    amrs: The text of an AMR for each of ``amr_sentences(doc)``; None removes them.
+    doc: The Doc.
+    amrs: The text of an AMR for each of ``amr_sentences(doc)``; None to remove AMRs.
     """
     set_amr_extensions()
     doc._.set(AMR, amrs)
 
 
 def amr_graphs(doc: Doc) -> list[Any] | None:
-    """The AMRs of a Doc as ``penman.Graph``; None if it has none.
+    """Return the AMRs of a Doc as ``penman.Graph``, or None if it has no AMRs.
 
-    RAISES (ValueError): For an AMR that is not well-formed, and as ``get_amrs``.
-    RAISES (ImportError): If penman is not installed.
+    Raises ValueError for an ill-formed AMR, and as ``get_amrs`` does.
+    Raises ImportError if penman is not installed.
     """
     amrs = get_amrs(doc)
     if amrs is None:
@@ -99,9 +101,9 @@ def amr_graphs(doc: Doc) -> list[Any] | None:
 
 
 def amr_of_span(span: Span) -> str | None:
-    """The AMR of the sentence that a Span is in.
+    """Return the AMR of the sentence that contains a Span.
 
-    None if the Doc has no AMRs, or not one for each sentence, and for a Span of several sentences.
+    It is None for a Span of several sentences, and unless the Doc has an AMR for each sentence.
     """
     amrs, sentences = _amr_values(span.doc), amr_sentences(span.doc)
     if amrs is None or len(amrs) != len(sentences):
@@ -113,22 +115,23 @@ def amr_of_span(span: Span) -> str | None:
 
 
 def get_amr_ids(doc: Doc) -> list[str] | None:
-    """The id of each sentence's AMR in the file that the Doc is from, "" where it had none.
+    """Return the id of each sentence's AMR in its file, "" for an AMR without an id.
 
-    None if the Doc is from no such file, or has another number of sentences now.
+    It is None for a Doc from elsewhere, and if the number of sentences has changed.
     """
     ids = doc.user_data.get(AMR_IDS_KEY)
     return [*ids] if ids is not None and len(ids) == len(amr_sentences(doc)) else None
 
 
 def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | None]:
-    """The gold AMR of each sentence of the predicted Doc.
+    """Return the gold AMR of each sentence of the predicted Doc.
 
-    spans (Sequence[Tuple[int, int]]): The sentences, as first token and the one after the last.
-    RETURNS (List[Optional[str]]): None where no sentence of the reference has the same text (white space
-        takes no part), or the reference has no AMRs. Where its words are others, the AMR is without the
-        markers that count them.
-    RAISES (ValueError): As ``get_amrs``, for the reference.
+    A sentence has None if the reference has no AMRs, or no sentence with the same text (without white space).
+    If the reference has other words, alignment markers, which count words, are removed.
+
+    example: The Example.
+    spans: The sentences: first token, and last token + 1.
+    Raises ValueError as ``get_amrs`` does for the reference.
     """
     amrs = get_amrs(example.reference)
     if amrs is None:
@@ -145,17 +148,20 @@ def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | 
 
 
 def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[int | None]:
-    """The number of the reference's sentence that has the text of each span of the predicted Doc, or None.
+    """Return the number of the reference's sentence with the text of each span, or None.
 
-    Both have the same characters at the same place; white space takes no part, and words may be others.
+    Both have the same characters at the same place without white space; their words may differ.
+
+    example: The Example.
+    spans: Spans of the predicted Doc: first token, and last token + 1.
     """
-    places: dict[SentenceKey, list[int]] = {}
+    numbers: dict[SentenceKey, list[int]] = {}
     reference_spans = [(span.start, span.end) for span in amr_sentences(example.reference)]
     for number, key in enumerate(_keys(example.reference, reference_spans)):
-        places.setdefault(key, []).append(number)
+        numbers.setdefault(key, []).append(number)
     # Several sentences of white space alone may have one key.
-    found = (places.get(key, []) for key in _keys(example.predicted, spans))
-    return [numbers.pop(0) if numbers else None for numbers in found]
+    found = (numbers.get(key, []) for key in _keys(example.predicted, spans))
+    return [same.pop(0) if same else None for same in found]
 
 
 def doc_from_amr(
@@ -165,16 +171,16 @@ def doc_from_amr(
     gold_tokens: bool = True,
     tokenizer: Callable[[str], Doc] | None = None,
 ) -> Doc:
-    """A Doc of one sentence with its AMR, and with the id of the AMR in its user data.
+    """Make a Doc of one sentence with its AMR, and with the id of the AMR in its user data.
 
-    block (AmrBlock): A graph of a file of AMRs.
-    vocab (Vocab): Of the Doc.
-    gold_tokens (bool): Words are ``::tok``, else ``::snt`` split at white space, as in files whose text is
-        tokenised. If False, words are those of the tokenizer, and alignment markers (~e.5), which count the
-        words of the file, are left out of the AMR.
-    tokenizer (Optional[Callable]): Gives a Doc of ``::snt`` (else of ``::tok``), whose words are taken;
-        without one, the text is split at white space and punctuation marks.
-    RAISES (ValueError): For a block without words.
+    block: A graph of a file of AMRs.
+    vocab: Vocabulary of the Doc.
+    gold_tokens: Whether to take the words of ``::tok``, or else of ``::snt`` split at white space, as in
+        files of tokenised text. If False, the tokenizer makes the words, and alignment markers (~e.5), which
+        count the words of the file, are removed from the AMR.
+    tokenizer: Makes the words from ``::snt``, or else from ``::tok``; None to split the text at white space
+        and punctuation marks.
+    Raises ValueError for a block without words.
     """
     text = " ".join(block.sentence.split())
     if gold_tokens:
@@ -195,7 +201,7 @@ def doc_from_amr(
 
 
 def _amr_values(doc: Doc) -> list[str] | None:
-    """What ``doc._.amr`` has, as a list."""
+    """Return ``doc._.amr`` as a list."""
     set_amr_extensions()
     amrs = doc._.get(AMR)
     if amrs is None:
@@ -218,7 +224,7 @@ def _words(span: Span) -> list[str]:
 
 
 def _spaces(words: list[str], text: str) -> list[bool] | None:
-    """Whether a space follows each word in a text; None where the words are not those of the text."""
+    """Return whether a space follows each word in a text; None if the words are not those of the text."""
     try:
         found, spaces = get_words_and_spaces(words, text)
     except ValueError:

@@ -65,9 +65,12 @@ def learn_actions(
 
 
 class AmrMachines(ActionMachines):
-    """States of the AMR machine, and what may label each of their words (``AmrActions.word_choices``).
+    """States of the AMR machine.
 
-    width: of the longest sentence, with ROOT.
+    table: The actions.
+    states: The states.
+    choices: For each state, the ``AmrActions.word_choices`` of its sentence.
+    width: Number of words of the longest sentence, ROOT included.
     """
 
     def __init__(
@@ -80,16 +83,16 @@ class AmrMachines(ActionMachines):
 
     @property
     def is_final(self) -> BoolArray:
-        """Which states are final."""
+        """Return which states are final, bool [states]."""
         return np.array([state.is_final for state in self.states], dtype=np.bool_)
 
     def valid(self, rows: IntArray) -> BoolArray:
-        """The valid actions of some states."""
+        """Return the valid actions of some states, bool [rows, actions]."""
         found = [self.table.valid_actions(self.states[row], self.choices[row]) for row in rows.tolist()]
         return np.stack(found)
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the positions of ROOT and words in some states."""
+        """Return the positions of ROOT and words in some states, int [rows, width] each."""
         stack, buffer = np.full((2, len(rows), self.width), -1)
         for i, row in enumerate(rows.tolist()):
             if not self.states[row].is_final:
@@ -98,13 +101,13 @@ class AmrMachines(ActionMachines):
         return stack, buffer
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:  # noqa: ARG002
-        """Take an action each."""
+        """Take an action in each state."""
         for state, action in zip(self.states, actions.tolist(), strict=True):
             if action >= 0:
                 state.apply(self.table.actions[action])
 
     def take(self, order: IntArray) -> AmrMachines:
-        """The states in these rows: copies of those that repeat."""
+        """Return the states in these rows, with copies of repeated ones."""
         rows = order.tolist()
         taken: set[int] = set()
         states = []
@@ -115,7 +118,7 @@ class AmrMachines(ActionMachines):
 
 
 class AmrTransformer(ActionNetwork):
-    """AMR actions for sentences."""
+    """Network that predicts the actions that build AMRs."""
 
     scorer_facts = ("actions",)
 
@@ -126,11 +129,11 @@ class AmrTransformer(ActionNetwork):
         self.length_penalty = settings.length_penalty
 
     def resize_labels(self, n_labels: int) -> None:
-        """There are no labels that could be added."""
+        """Raise ValueError: an AMR parser has no labels to add."""
         raise ValueError(Errors.E419.format(n=n_labels))
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
-        """The actions that there are."""
+        """Return the number of actions that the table has."""
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
     def note(self, sentence: Sentence) -> AmrSentence:
@@ -140,12 +143,12 @@ class AmrTransformer(ActionNetwork):
         return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
 
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
-        """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
+        """Return the smoothed cross-entropy of the oracle's actions, summed over states."""
         memory, mask = self.read(batch)
         return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1]))
 
     def parse(self, batch: Batch) -> list[AmrParse]:
-        """The graph of the best sequence of actions of each sentence."""
+        """Return the graph of the best action sequence of each sentence."""
         memory, mask = self.read(batch)
         parses: list[AmrParse] = []
         for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):

@@ -1,4 +1,4 @@
-"""What a parser of AMR is given beside sentences, and what it returns."""
+"""Input and output of an AMR parser."""
 
 from __future__ import annotations
 

@@ -14,6 +14,9 @@ from .machine import MAX_FORKS
 from .oracle import amr_oracle_actions
 from .table import AmrActions, Candidates, Replay
 
+# A graph, the words of its sentence, and their lemmas or None.
+TrainingGraph = tuple[AmrGraph, Sequence[str], Sequence[str] | None]
+
 
 class AmrScheme:
     """Lemmatizer, aligner and actions, which belong together.
@@ -31,7 +34,7 @@ class AmrScheme:
     @classmethod
     def learn(
         cls,
-        graphs: Iterable[tuple[AmrGraph, Sequence[str], Sequence[str] | None]],
+        graphs: Iterable[TrainingGraph],
         *,
         shift_labels: int = 0,
         candidates: Candidates = "lemma",
@@ -41,7 +44,7 @@ class AmrScheme:
     ) -> AmrScheme:
         """Learn from graphs with sentences.
 
-        graphs: Graphs, each with the words of its sentence and with their lemmas or None.
+        graphs: The training data.
         shift_labels: Number of frequent words that get a SHIFT action of their own.
         candidates: The labels that PRED may give a word, see `AmrActions`.
         unaligned: The words for nodes that no rule places, see `Aligner`.

@@ -6,26 +6,22 @@ Like all modules of factories, this one imports no torch.
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
-from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ...arrays import BoolArray
 from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
-from ...pipeline.layout import Layout, ParsedBatch, make_sentences
+from ...pipeline.layout import Layout, ParsedBatch
 from ...pipeline.parser_pipe import ParserPipe
-from ..data.docs import get_amrs, gold_amrs, set_amr_extensions, set_amrs
-from ..formats.penman_text import parse_penman
+from ..data.docs import set_amr_extensions, set_amrs
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned
 from ..parsing.build import EMPTY_LABEL
@@ -33,23 +29,15 @@ from ..parsing.graph import AmrGraph, Wiki
 from ..parsing.machine import MAX_FORKS
 from ..parsing.scheme import AmrScheme
 from ..parsing.table import Candidates, Replay
+from .replay_cache import ReplayCache
+from .training_data import LemmaSource, gold_graph, gold_texts, read_training_data, read_words
 
 if TYPE_CHECKING:
     from ...models.types import Sentence
 
-LemmaSource = Literal["rules", "token"]
 
-
-#: The AMR of a sentence of nothing but white space.
+#: AMR of a sentence that has only white space.
 EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
-EXAMPLES_AT_ONCE = 500
-#: Words of a sentence in a message.
-SHOWN_WORDS = 8
-#: Bytes of the states of gold AMRs that are kept between updates.
-MAX_KEPT_BYTES = 500_000_000
-
-#: A gold sentence: its words, their lemmas, the text of its AMR.
-GoldKey = tuple[tuple[str, ...], tuple[str, ...], str]
 
 
 @Language.factory(
@@ -118,9 +106,9 @@ def make_amr_parser(
 
 
 class AmrParser(ParserPipe):
-    """Gives Docs the text of an AMR for each sentence, ``doc._.amr``; a Doc without boundaries is one.
+    """Parser that writes an AMR for each sentence to ``doc._.amr``. A Doc without boundaries is one sentence.
 
-    What it learned before the network is ``scheme``; None before initialisation.
+    scheme: What was learned before the network: lemmas, alignments and actions; None before initialisation.
     """
 
     output_kind = "amrs"
@@ -161,7 +149,7 @@ class AmrParser(ParserPipe):
         self.max_forks = max_forks
         self.wiki: Wiki = wiki
         self.scheme: AmrScheme | None = None
-        self._replays = _KeptReplays()
+        self._replays = ReplayCache()
 
     # Parsing
 
@@ -173,9 +161,7 @@ class AmrParser(ParserPipe):
 
     def _amr_sentences(self, docs: Sequence[Doc], layout: Layout) -> list[AmrSentence]:
         lemmatizer = self._known_scheme.lemmatizer
-        # The attribute "tags" of a sentence holds any attribute of tokens.
-        given = make_sentences(docs, layout, "LEMMA" if self.lemma_source == "token" else None)
-        return [lemmatizer.sentence(sentence.words, sentence.tags) for sentence in given]
+        return [lemmatizer.sentence(*found) for found in read_words(docs, layout, self.lemma_source)]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
@@ -192,45 +178,26 @@ class AmrParser(ParserPipe):
     # Training
 
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
-        """The predicted Docs, where their sentences are, and the oracle's actions of those that have words.
+        """Return the predicted Docs, their layout, and the oracle's actions for each sentence with words.
 
-        A sentence without the same text in the reference, or without an AMR there, has no actions.
+        A sentence has no actions if the reference has no sentence with the same text, or no AMR for it.
         """
         layout = lay_out_examples(examples)
         docs = [example.predicted for example in examples]
-        sentences = self._amr_sentences(docs, layout)
-        replays = [
-            self._replay(sentence, text)
-            for sentence, text in zip(sentences, self._gold(examples, layout), strict=True)
-        ]
-        return docs, layout, replays
-
-    def _gold(self, examples: Sequence[Example], layout: Layout) -> Iterator[str | None]:
-        """The gold AMR of each sentence that has words, None where there is none."""
-        starts = np.flatnonzero(layout.starts)
-        ends = np.append(starts, len(layout.starts))[1:]
-        owners = layout.doc_of
-        for i, example in enumerate(examples):
-            of_doc = np.flatnonzero((owners == i) & (layout.n_words > 0))
-            first = layout.doc_starts[i]
-            spans = [(int(starts[j] - first), int(ends[j] - first)) for j in of_doc]
-            yield from gold_amrs(example, spans)
+        pairs = zip(self._amr_sentences(docs, layout), gold_texts(examples, layout), strict=True)
+        return docs, layout, [self._replay(sentence, text) for sentence, text in pairs]
 
     def _replay(self, sentence: AmrSentence, text: str | None) -> Replay:
-        """The oracle's actions for the text of an AMR; none for None."""
+        """Return the oracle's actions for the text of an AMR; none for None."""
         scheme = self._known_scheme
         if text is None:
             return scheme.table.replay(sentence, [])
-        key = sentence.forms, sentence.lemmas, text
-        found = self._replays.get(key)
+        found = self._replays.get(sentence, text)
         if found is None:
-            found = scheme.replay(self._graph(text, sentence.forms), sentence)
-            self._replays.put(key, found)
+            graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.wiki)
+            found = scheme.replay(graph, sentence)
+            self._replays.put(sentence, text, found)
         return found
-
-    def _graph(self, text: str, words: Sequence[str]) -> AmrGraph:
-        where = f"{self.name}, gold AMR of {' '.join(words[:SHOWN_WORDS])!r}"
-        return AmrGraph.from_tree(parse_penman(text, where), self.wiki)
 
     def initialize(
         self,
@@ -240,86 +207,47 @@ class AmrParser(ParserPipe):
         labels: dict[str, Any] | None = None,
         encoder: Callable[..., Any] | None = None,
     ) -> None:
-        """Learn lemmas, alignments and actions, and build the model with the encoder that it starts from.
+        """Learn lemmas, alignments and actions, then build the model.
 
-        get_examples: the training data; references have ``doc._.amr``.
-        nlp: the pipeline, whose frozen and annotating components give lemmas, see ``lemma_source``.
-        labels: what was learned of AMRs, as in ``label_data``; None learns it.
-        encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
+        get_examples: The training data; references have ``doc._.amr``.
+        nlp: The pipeline, whose annotating components give lemmas, see ``lemma_source``.
+        labels: A learned scheme, as in ``label_data``; None to learn it.
+        encoder: Origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
-        Raises ValueError when no sentence has an AMR, for AMRs that are not well-formed, and for an encoder
-        where the model has a shared one.
+        Raises ValueError if no sentence has an AMR, for an ill-formed AMR, and for an encoder if the model
+        has a shared one.
         """
+        from ...models.types import Sentence
         from ..models.types import AmrStart
 
         self._check_model(encoder)
         validate_get_examples(get_examples, "AmrParser.initialize")
-        sentences, graphs = self._read_graphs(get_examples, nlp)
+        data = read_training_data(
+            get_examples, name=self.name, wiki=self.wiki, lemma_source=self.lemma_source, nlp=nlp
+        )
         if labels is not None:
             self.scheme = AmrScheme.from_dict(labels)
             self._warn_settings()
         else:
             self.scheme = AmrScheme.learn(
-                graphs,
+                data.graphs,
                 shift_labels=self.shift_labels,
                 candidates=self.label_candidates,
                 unaligned=self.unaligned,
                 iterations=self.em_iterations,
                 max_forks=self.max_forks,
             )
-        self._replays = _KeptReplays()
+        self._replays = ReplayCache()
         self.cfg["scheme"] = self.scheme.to_dict()
+        sentences = [Sentence(words) for words in data.sentences]
         self._build_model(get_examples, encoder, sentences, AmrStart(table=self.scheme.table))
 
     def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:
         """Return which sentences have an action that the table has, bool [sentences]."""
         return np.array([bool((replay.ids >= 0).any()) for replay in gold], dtype=np.bool_)
 
-    def _read_graphs(
-        self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None
-    ) -> tuple[list[Sentence], list[tuple[AmrGraph, Sequence[str], Sequence[str] | None]]]:
-        """All sentences, and the graphs of those that have one, with their words and lemmas."""
-        sentences: list[Sentence] = []
-        graphs: list[tuple[AmrGraph, Sequence[str], Sequence[str] | None]] = []
-        n_graphs = 0
-        for batch in minibatch(get_examples(), size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
-            layout = lay_out_examples(batch)
-            docs = self._with_lemmas([example.predicted for example in batch], nlp)
-            tags = "LEMMA" if self.lemma_source == "token" else None
-            found = make_sentences(docs, layout, tags)
-            n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
-            for sentence, text in zip(found, self._gold(batch, layout), strict=True):
-                if text is not None:
-                    graphs.append((self._graph(text, sentence.words), sentence.words, sentence.tags))
-            sentences += found
-        if not graphs:
-            raise ValueError(Errors.E514.format(name=self.name, n=len(sentences), amrs=n_graphs))
-        if len(graphs) < n_graphs:
-            warnings.warn(
-                Warnings.W507.format(name=self.name, n=n_graphs - len(graphs), of=n_graphs), stacklevel=3
-            )
-        return sentences, graphs
-
-    def _with_lemmas(self, docs: list[Doc], nlp: Language | None) -> list[Doc]:
-        """Docs as updates will have them: with what components write that annotate in training.
-
-        Of those that training changes nothing is known yet.
-        """
-        if self.lemma_source == "rules" or nlp is None:
-            return docs
-        settings = nlp.config["training"]
-        docs = [doc.copy() for doc in docs]
-        # Frozen components are disabled while others are initialised.
-        for name, component in nlp.components:
-            if name == self.name:
-                break
-            is_fixed = name in settings["frozen_components"] or not getattr(component, "is_trainable", False)
-            if is_fixed and name in settings["annotating_components"]:
-                docs = list(component.pipe(docs)) if hasattr(component, "pipe") else [*map(component, docs)]
-        return docs
-
     def _warn_settings(self) -> None:
-        """Say which settings are not those of the scheme."""
+        """Warn of settings that differ from the scheme's."""
         table, aligner = self._known_scheme.table, self._known_scheme.aligner
         learned = {
             "label_candidates": table.candidates,
@@ -338,13 +266,13 @@ class AmrParser(ParserPipe):
 
     @property
     def label_data(self) -> dict[str, Any] | None:
-        """What was learned of AMRs before the network, for ``spacy init labels``; None before that."""
+        """The scheme, for ``spacy init labels``; None before initialisation."""
         return None if self.scheme is None else self.scheme.to_dict()
 
     # Input and output
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Read what was learned of AMRs. Raises ValueError where it is broken or not the network's."""
+        """Restore the scheme. Raises ValueError if it is broken or does not fit the network."""
         from ..models.types import AmrStart
 
         if "cfg" not in exclude and "scheme" in self.cfg:
@@ -352,49 +280,11 @@ class AmrParser(ParserPipe):
                 self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
             except ValueError as error:
                 raise ValueError(Errors.E505.format(path=f"{origin}: cfg", error=error)) from error
-            self._replays = _KeptReplays()
+            self._replays = ReplayCache()
             self._warn_settings()
         expected = self._built_for(exclude)
         if expected and (self.scheme is None or AmrStart(table=self.scheme.table).built_for != expected):
             raise ValueError(Errors.E515.format(origin=origin))
-
-
-class _KeptReplays:
-    """The oracle's actions of gold sentences, which take longer to find than a step of training.
-
-    States are kept as bits; the oldest go when there is no more room. Copies and pickles begin empty.
-    """
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[GoldKey, _Kept] = OrderedDict()
-        self._n_bytes = 0
-
-    def __reduce__(self) -> tuple[type[_KeptReplays], tuple[()]]:
-        return _KeptReplays, ()
-
-    def get(self, key: GoldKey) -> Replay | None:
-        if key not in self._kept:
-            return None
-        replay, bits = self._kept[key]
-        valid = np.unpackbits(bits, axis=1, count=replay.valid.shape[1]).astype(np.bool_)
-        return replay._replace(valid=valid)
-
-    def put(self, key: GoldKey, replay: Replay) -> None:
-        # Of what is kept as bits the shape alone is left.
-        shape = np.broadcast_to(np.False_, replay.valid.shape)
-        kept = self._kept[key] = _Kept(replay._replace(valid=shape), np.packbits(replay.valid, axis=1))
-        self._n_bytes += kept.n_bytes
-        while self._n_bytes > MAX_KEPT_BYTES:
-            self._n_bytes -= self._kept.popitem(last=False)[1].n_bytes
-
-
-class _Kept(NamedTuple):
-    replay: Replay
-    bits: npt.NDArray[np.uint8]
-
-    @property
-    def n_bytes(self) -> int:
-        return self.bits.nbytes + sum(array.nbytes for array in self.replay if array.base is None)
 
 
 def _check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:

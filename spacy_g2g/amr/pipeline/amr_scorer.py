@@ -34,15 +34,18 @@ def make_amr_scorer(
 def score_amrs(
     examples: Iterable[Example], *, restarts: int = RESTARTS, seed: int = 0, wiki: bool = False, **_: Any
 ) -> dict[str, Any]:
-    """Smatch, and the scores of concepts alone, between 0 and 1, over all sentences (micro average).
+    """Return Smatch and the scores of concepts alone, from 0 to 1, over all sentences (micro average).
 
-    A missing or ill-formed prediction counts as an empty graph. Where boundaries differ, a gold sentence that
-    no predicted one has the text of is compared with nothing, and a predicted one without such a gold one
-    counts in the precision. References without AMRs are left out.
+    A missing or ill-formed prediction counts as an empty graph. If boundaries differ, sentences match by
+    their
+    text: a gold sentence without a match lowers the recall, a predicted one the precision. References without
+    AMRs are left out.
 
+    examples: The Examples.
+    restarts, seed, wiki: See ``make_amr_scorer``.
     Returns ``smatch_p``, ``smatch_r``, ``smatch_f``, ``amr_concepts_p``, ``amr_concepts_r`` and
-    ``amr_concepts_f``; each None where there is no gold AMR.
-    Raises ValueError for an ill-formed gold AMR, and where AMRs are not one for each sentence.
+    ``amr_concepts_f``; each is None without gold AMRs.
+    Raises ValueError for an ill-formed gold AMR, and unless there is one AMR for each sentence.
     """
     gold: list[str] = []
     predicted: list[str | None] = []
@@ -64,7 +67,7 @@ def score_amrs(
 
 
 def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[str]]:
-    """The prediction for each gold sentence, or None, and those of sentences that gold does not have."""
+    """Return the prediction or None for each gold sentence, and the predictions without a gold sentence."""
     found: list[str | None] = [None] * n_gold
     without_gold: list[str] = []
     texts = get_amrs(example.predicted) or []
@@ -78,7 +81,7 @@ def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[
 
 
 def _sizes(text: str, wiki: bool) -> tuple[int, int]:
-    """How many triples and how many concepts a predicted AMR has; none where it is ill-formed."""
+    """Return the number of triples and of concepts of a predicted AMR; 0 for an ill-formed AMR."""
     try:
         triples = to_triples(parse_penman(text), wiki=wiki)
     except ValueError:

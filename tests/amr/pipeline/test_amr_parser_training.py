@@ -20,9 +20,11 @@ from thinc.api import Config, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
-from spacy_g2g.amr.pipeline import amr_parser
+from spacy_g2g.amr.pipeline import amr_parser, replay_cache
+from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline, encoder_from_scratch
+from spacy_g2g.pipeline.layout import lay_out
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
@@ -202,7 +204,7 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
     examples = amr_examples(nlp)
     _, _, fresh = parser._read_gold(examples)
     with monkeypatch.context() as patch:
-        patch.setattr(parser, "_graph", lambda text: pytest.fail("it is read again"))
+        patch.setattr(amr_parser, "gold_graph", lambda *_, **__: pytest.fail("it is read again"))
         _, _, kept = parser._read_gold(examples)
     for found, expected in zip(kept, fresh, strict=True):
         for one, other in zip(found, expected, strict=True):
@@ -211,9 +213,9 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
     for copied in (copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):
         assert not copied._replays._kept
     # The oldest go.
-    monkeypatch.setattr(amr_parser, "MAX_KEPT_BYTES", parser._replays._n_bytes - 1)
+    monkeypatch.setattr(replay_cache, "MAX_BYTES", parser._replays._n_bytes - 1)
     parser._read_gold([example_of(nlp, "boy", "(b / boy)")])
-    kept_texts = {key[2] for key in parser._replays._kept}
+    kept_texts = {text for _, text in parser._replays._kept}
     assert "(b / boy)" in kept_texts
     assert next(iter(AMRS.values())) not in kept_texts
     assert parser._replays._n_bytes == sum(kept.n_bytes for kept in parser._replays._kept.values())
@@ -269,7 +271,7 @@ def test_lemmas_of_frozen_components_are_learned_with(is_trainable: bool):
     assert parser.scheme.table.labels(ActionKind.PRED) == []
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
-    (sentence,) = parser.inputs([doc], amr_parser.lay_out([doc]))
+    (sentence,) = parser.inputs([doc], lay_out([doc]))
     assert (list(sentence.amr.lemmas), sentence.tags) == (["zib"], None)
 
 
@@ -297,10 +299,10 @@ def test_words_without_lemmas_have_those_of_rules():
     assert amr_parser_of(tokens).label_data == amr_parser_of(rules).label_data
     for nlp in (rules, tokens):
         doc = plain_doc(nlp.vocab, "boys slept")
-        (sentence,) = amr_parser_of(nlp).inputs([doc], amr_parser.lay_out([doc]))
+        (sentence,) = amr_parser_of(nlp).inputs([doc], lay_out([doc]))
         assert list(sentence.amr.lemmas) == ["boy", "sleep"]
     doc[0].lemma_ = "girl"
-    (sentence,) = amr_parser_of(tokens).inputs([doc], amr_parser.lay_out([doc]))
+    (sentence,) = amr_parser_of(tokens).inputs([doc], lay_out([doc]))
     assert list(sentence.amr.lemmas) == ["girl", "sleep"]
 
 
@@ -376,7 +378,7 @@ def test_a_model_that_builds_something_else_is_an_error():
 def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, value: Any, expected: str):
     parser = amr_parser_of(amr_nlp())
     with pytest.raises(ValueError, match=rf"E512.*{setting} of amr_parser is .*{value}.*{expected}"):
-        amr_parser.AmrParser(parser.vocab, parser.model, **{setting: value})
+        AmrParser(parser.vocab, parser.model, **{setting: value})
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):
         amr_nlp(**{setting: value})
