@@ -15,14 +15,7 @@ from spacy_g2g.parsing.oracle import can_learn, oracle_actions
 from spacy_g2g.parsing.replay import Step, replay
 from spacy_g2g.parsing.tree import is_tree
 
-from ..util import (
-    LABELS,
-    PAPER_ROWS,
-    TINY_TRANSITIONS,
-    initialised_model,
-    randomise,
-    read_treebank,
-)
+from ..util import LABELS, PAPER_ROWS, TINY_TRANSITIONS, initialised_model, randomise, read_treebank
 
 BUILD: dict[str, Any] = {"SentTr": build_sent_tr, "StateTr": build_state_tr}
 #: Rows that have everything that an architecture can do, between them.

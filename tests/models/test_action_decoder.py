@@ -11,11 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.models.action_decoder import (
-    ActionSettings,
-    ActionTransformer,
-    chunks,
-)
+from spacy_g2g.models.action_decoder import ActionSettings, ActionTransformer, chunks
 from spacy_g2g.parsing.arc_standard import NO_ACTION
 from spacy_g2g.parsing.search import ActionMachines, Sequences
 

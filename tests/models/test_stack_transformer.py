@@ -14,25 +14,14 @@ from hypothesis import strategies as st
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models import action_network
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.models.stack_transformer import (
-    StackTransformer,
-    build_stack_transformer,
-)
+from spacy_g2g.models.stack_transformer import StackTransformer, build_stack_transformer
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.parsing.arc_actions import ArcActions, state_positions
 from spacy_g2g.parsing.arc_standard import Action, apply, valid_actions
 from spacy_g2g.parsing.state import States
 
 from ..parsing.reference import PlainState, plain_oracle
-from ..util import (
-    LABELS,
-    STACK_ROWS,
-    TINY_STACK,
-    initialised_model,
-    noted_batch,
-    randomise,
-    start,
-)
+from ..util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, noted_batch, randomise, start
 from .checks import assert_same_parse, pretrained
 from .systems import GOLD, SENTENCES
 

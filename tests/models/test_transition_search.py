@@ -25,16 +25,7 @@ from spacy_g2g.parsing.tree import are_trees, is_projective
 from ..parsing.reference import check_actions, max_actions
 from ..util import LABELS
 from .checks import assert_same_parse
-from .systems import (
-    KINDS,
-    SENTENCES,
-    batch_of,
-    has_swap,
-    make,
-    network_of,
-    oracle_of,
-    random_tree,
-)
+from .systems import KINDS, SENTENCES, batch_of, has_swap, make, network_of, oracle_of, random_tree
 
 # Decoding
 

@@ -16,17 +16,7 @@ from spacy_g2g.parsing.arc_standard import NO_ACTION, apply
 from spacy_g2g.parsing.replay import sample_groups, take_samples
 
 from ..util import LABELS, PAPER_ROWS
-from .systems import (
-    GOLD,
-    KINDS,
-    SENTENCES,
-    batch_of,
-    has_swap,
-    learnable,
-    make,
-    network_of,
-    oracle_of,
-)
+from .systems import GOLD, KINDS, SENTENCES, batch_of, has_swap, learnable, make, network_of, oracle_of
 
 # Scores: of teacher forcing, and of decoding
 

@@ -22,16 +22,14 @@ from ..keeping import (
 )
 from ..util import (
     PAPER_ROWS,
-    graph_examples,
     initialised_nlp,
-    make_nlp,
     parser_of,
     plain_doc,
     randomise,
     treebank_docs,
     treebank_examples,
 )
-from .test_rng_refiner import mixed_docs
+from .refiners import mixed_docs, storing_refiner
 from .test_shared_encoder import shared_nlp
 
 # Rows without SWAP can't learn from two of the ten sentences.
@@ -45,14 +43,6 @@ def row_docs(vocab: Vocab) -> list[Doc]:
         plain_doc(vocab, "the man saw no cat today"),
         plain_doc(vocab, "x"),
     ]
-
-
-def storing_refiner() -> Language:
-    """A refiner with random weights that stores graphs; "x" is a label of initial graphs alone."""
-    nlp = make_nlp(factory="rng_refiner", store_graphs=True, iterations=4)
-    nlp.initialize(lambda: graph_examples(nlp, "wrong"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
-    return nlp
 
 
 def with_shared_encoder(upstream: str, folder: Path) -> Language:

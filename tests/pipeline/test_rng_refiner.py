@@ -5,23 +5,16 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import spacy
-import srsly
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Adam, fix_random_seed
 
-from spacy_g2g.data.graphs import set_initial_graph, write_heads, write_initial_graph
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.data.graphs import set_initial_graph, write_heads
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Sentence
-from spacy_g2g.pipeline.layout import lay_out
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
 
 from ..util import (
@@ -40,21 +33,14 @@ from ..util import (
     treebank_docs,
     treebank_examples,
 )
+from .refiners import cyclic_doc, graphs_of, inputs_of, random_nlp, refiner_of, with_heads
 
 GRAPHS = ["empty", "gold", "wrong"]
 
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    """A refiner with random weights, which reads graphs a lot; "x" is a label of initial graphs alone."""
     return random_nlp()
-
-
-def random_nlp(**settings: Any) -> Language:
-    nlp = make_nlp(factory="rng_refiner", **settings)
-    nlp.initialize(lambda: graph_examples(nlp, "wrong"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
-    return nlp
 
 
 @pytest.fixture
@@ -63,41 +49,8 @@ def refined(trained_refiner_folder: Path) -> Language:
     return spacy.load(trained_refiner_folder)
 
 
-def refiner_of(nlp: Language) -> RngRefiner:
-    refiner = parser_of(nlp)
-    assert isinstance(refiner, RngRefiner)
-    return refiner
-
-
-def inputs_of(nlp: Language, docs: Sequence[Doc]) -> list[tuple[list[int], list[int]]]:
-    """Heads and labels of the initial graphs, as the model is given them."""
-    return graphs_of(refiner_of(nlp).inputs(docs, lay_out(docs)))
-
-
-def graphs_of(sentences: Sequence[Sentence]) -> list[tuple[list[int], list[int]]]:
-    return [
-        ([], []) if s.graph is None else (s.graph.heads.tolist(), s.graph.labels.tolist()) for s in sentences
-    ]
-
-
 def trees(nlp: Language, docs: Sequence[Doc]) -> list[list[tuple[int, str]]]:
     return [tree_of(doc) for doc in nlp.pipe(docs)]
-
-
-def with_heads(vocab: Vocab, words: Sequence[str], heads: Sequence[int], deps: Sequence[str]) -> Doc:
-    """A Doc of one sentence with any heads, which spaCy would take for boundaries."""
-    doc = Doc(vocab, words=list(words), sent_starts=[i == 0 for i in range(len(words))])
-    write_heads(doc, list(heads), list(deps))
-    return doc
-
-
-def cyclic_doc(vocab: Vocab) -> Doc:
-    """Two sentences with cycles, several roots, missing heads and labels; in ``doc._.g2g_initial``."""
-    doc = plain_doc(vocab, "a b c", "d e")
-    graphs = [Graph([2, 1, -1], ["x", "det", ""]), Graph([0, 0], ["root", "y"])]
-    assert not any(graph.is_tree for graph in graphs)
-    write_initial_graph(doc, graphs)
-    return doc
 
 
 # Meta
@@ -253,136 +206,6 @@ def test_a_doc_without_boundaries_is_refined_as_one_sentence():
     assert len(list(doc.sents)) == len(doc._.g2g_iterations) == 1
 
 
-# Passes
-
-
-def test_each_sentence_has_its_number_of_passes(nlp: Language):
-    docs = [plain_doc(nlp.vocab, ["she", "saw"], ["\n", " "], ["yes"]), cyclic_doc(nlp.vocab)]
-    parses = refiner_of(nlp).predict(docs).by_doc()
-    first, second = nlp.pipe(docs)
-    passes = [[len(parse.iterations) for parse in of_doc] for of_doc in parses]
-    assert first._.g2g_iterations == [passes[0][0], 0, passes[0][1]]
-    assert second._.g2g_iterations == passes[1]
-    assert all(type(n) is int for n in first._.g2g_iterations)
-
-
-@pytest.mark.parametrize("sentences", [[], [["\n", " "]]])
-def test_docs_without_words_have_no_passes(nlp: Language, sentences: list[list[str]]):
-    doc = nlp(plain_doc(nlp.vocab, *sentences))
-    assert doc._.g2g_iterations == [0] * len(sentences)
-
-
-def test_at_most_as_many_passes_are_made_as_wanted():
-    nlp = random_nlp(iterations=2, stop=False)
-    passes = [doc._.g2g_iterations for doc in nlp.pipe(graph_docs(nlp.vocab, "wrong"))]
-    assert passes == [[2]] * 10
-
-
-# Graphs of all passes
-
-
-@pytest.fixture(scope="module")
-def storing() -> Language:
-    """A refiner with random weights that stores graphs."""
-    return random_nlp(store_graphs=True, iterations=4)
-
-
-def mixed_docs(vocab: Vocab) -> list[Doc]:
-    """A sentence of each kind of graph, white space inside, between and alone, and nothing at all."""
-    sentences = read_treebank()
-    first = plain_doc(vocab, ["\n", "she", " ", "saw"], [" ", "\n"], "dogs bark at it")
-    return [
-        first,
-        cyclic_doc(vocab),
-        gold_doc(vocab, sentences[:4]),
-        *graph_docs(vocab, "wrong")[:3],
-        Doc(vocab),
-    ]
-
-
-def test_graphs_are_those_of_the_passes(storing: Language):
-    docs = mixed_docs(storing.vocab)
-    labels = refiner_of(storing).labels
-    predicted = refiner_of(storing).predict(docs).by_doc()
-    for doc, parses in zip(storing.pipe(docs), predicted, strict=True):
-        sents = [sent for sent in doc.sents if not all(token.is_space for token in sent)]
-        for t, graph in enumerate(doc._.g2g_graphs[1:]):
-            for sent, parse in zip(sents, parses, strict=True):
-                expected = parse.iterations[min(t, len(parse.iterations) - 1)]
-                words = [token.i for token in sent if not token.is_space]
-                heads = expected.tree.heads.tolist()
-                assert [graph["heads"][i] for i in words] == [
-                    words[head - 1] if head else word for word, head in zip(words, heads, strict=True)
-                ]
-                assert [graph["deps"][i] for i in words] == [labels[i] for i in expected.tree.labels]
-                assert [graph["head_probs"][i] for i in words] == pytest.approx(expected.head_probs.tolist())
-                assert [graph["dep_probs"][i] for i in words] == pytest.approx(expected.label_probs.tolist())
-
-
-def test_there_are_as_many_graphs_as_the_longest_sentence_needs(storing: Language):
-    docs = list(storing.pipe(mixed_docs(storing.vocab)))
-    for doc in docs:
-        assert len(doc._.g2g_graphs) == 1 + max(doc._.g2g_iterations, default=0)
-        for graph in doc._.g2g_graphs:
-            assert set(graph) == {"heads", "deps", "head_probs", "dep_probs"}
-            assert len(graph["heads"]) == len(graph["deps"]) == len(doc)
-        for graph in doc._.g2g_graphs[1:]:
-            assert len(graph["head_probs"]) == len(graph["dep_probs"]) == len(doc)
-        assert doc._.g2g_graphs[0]["head_probs"] == doc._.g2g_graphs[0]["dep_probs"] == []
-    assert any(len(set(doc._.g2g_iterations)) > 1 for doc in docs)
-
-
-def test_the_last_graph_is_the_tree_of_the_doc(storing: Language):
-    for doc in list(storing.pipe(mixed_docs(storing.vocab)))[:-1]:
-        last = doc._.g2g_graphs[-1]
-        assert list(zip(last["heads"], last["deps"], strict=True)) == tree_of(doc)
-
-
-def test_white_space_has_no_head_but_in_the_last_graph():
-    nlp = random_nlp(store_graphs=True, iterations=3, stop=False)
-    doc = nlp(plain_doc(nlp.vocab, ["\n", "she", " ", "saw"], [" ", "\n"]))
-    graphs = doc._.g2g_graphs
-    assert len(graphs) == 4
-    for i in (0, 2, 4, 5):
-        assert [(graph["heads"][i], graph["deps"][i]) for graph in graphs[:-1]] == [(-1, "")] * 3
-        assert graphs[-1]["heads"][i] == doc[i].head.i
-
-
-def test_the_first_graph_is_the_initial_one(storing: Language):
-    gold = gold_doc(storing.vocab, read_treebank()[:2])
-    partial = Doc(
-        storing.vocab, words=["a", "b"], heads=[1, None], deps=["x", None], sent_starts=[True, False]
-    )
-    docs = [gold.copy(), plain_doc(storing.vocab, "a b"), partial, cyclic_doc(storing.vocab)]
-    first = [doc._.g2g_graphs[0] for doc in storing.pipe(docs)]
-    assert list(zip(first[0]["heads"], first[0]["deps"], strict=True)) == tree_of(gold)
-    assert (first[1]["heads"], first[1]["deps"]) == ([-1, -1], ["", ""])
-    assert (first[2]["heads"], first[2]["deps"]) == ([1, -1], ["x", ""])
-    assert (first[3]["heads"], first[3]["deps"]) == ([1, 0, -1, 3, 4], ["x", "det", "", "root", "y"])
-
-
-def test_graphs_are_stored_only_where_and_while_they_are_wanted(nlp: Language):
-    refiner = refiner_of(nlp)
-    assert nlp(plain_doc(nlp.vocab, "a b"))._.g2g_graphs is None
-    refiner.store_graphs = True
-    try:
-        assert nlp(plain_doc(nlp.vocab, "a b"))._.g2g_graphs
-    finally:
-        refiner.store_graphs = False
-    assert nlp(plain_doc(nlp.vocab, "a b"))._.g2g_graphs is None
-
-
-def test_graphs_are_kept_with_the_doc(storing: Language):
-    docs = list(storing.pipe(mixed_docs(storing.vocab)))
-    data = DocBin(docs=docs, store_user_data=True).to_bytes()
-    for doc, kept in zip(docs, DocBin().from_bytes(data).get_docs(storing.vocab), strict=True):
-        through_bytes = Doc(storing.vocab).from_bytes(doc.to_bytes())
-        for other in (kept, through_bytes):
-            # spaCy makes tuples of the lists in user data.
-            assert srsly.json_dumps(other._.g2g_graphs) == srsly.json_dumps(doc._.g2g_graphs)
-            assert list(other._.g2g_iterations) == doc._.g2g_iterations
-
-
 # Labels
 
 
@@ -452,84 +275,6 @@ def test_added_labels_leave_the_ids_of_initial_labels_behind_them():
     assert inputs_of(nlp, [doc])[0][1] == [n_labels + 1, 0]
 
 
-# Corruption
-
-
-class Witness:
-    """Notes the sentences that a model is given in updates and in prediction."""
-
-    def __init__(self, nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.learned: list[tuple[list[int], list[int]]] = []
-        self.predicted: list[tuple[list[int], list[int]]] = []
-        self.gold: list[tuple[list[int], list[int]]] = []
-        shim = get_shim(refiner_of(nlp).model)
-        begin_update, predict = shim.begin_update, shim.predict
-
-        def spy_on_update(inputs: Any) -> Any:
-            self.learned += graphs_of(inputs[0])
-            self.gold += [(tree.heads.tolist(), tree.labels.tolist()) for tree in inputs[1]]
-            return begin_update(inputs)
-
-        def spy_on_predict(sentences: Any) -> Any:
-            self.predicted += graphs_of(sentences)
-            return predict(sentences)
-
-        monkeypatch.setattr(shim, "begin_update", spy_on_update)
-        monkeypatch.setattr(shim, "predict", spy_on_predict)
-
-
-def witnessed(monkeypatch: pytest.MonkeyPatch, seed: int = 0, **rates: float) -> Witness:
-    """One update and one prediction of the ten sentences from their gold trees, after seeding."""
-    nlp = make_nlp(factory="rng_refiner", iterations=1, **rates)
-    nlp.initialize(lambda: graph_examples(nlp, "gold"))
-    witness = Witness(nlp, monkeypatch)
-    fix_random_seed(seed)
-    nlp.update(graph_examples(nlp, "gold"), sgd=Adam(0.001))
-    list(nlp.pipe(graph_docs(nlp.vocab, "gold")))
-    return witness
-
-
-def test_without_rates_the_graphs_are_learned_from_as_they_are(monkeypatch: pytest.MonkeyPatch):
-    witness = witnessed(monkeypatch)
-    assert witness.learned == witness.predicted == witness.gold
-
-
-@pytest.mark.parametrize("rate", ["head_corruption", "label_corruption", "empty_share"])
-def test_rates_change_what_is_learned_from_and_nothing_else(monkeypatch: pytest.MonkeyPatch, rate: str):
-    witness = witnessed(monkeypatch, **{rate: 1.0})
-    assert witness.gold == witness.predicted
-    changed = [found != gold for found, gold in zip(witness.learned, witness.gold, strict=True)]
-    if rate == "empty_share":
-        assert witness.learned == [([], [])] * 10
-    elif rate == "head_corruption":
-        # The word of the last sentence has no other head.
-        assert changed == [True] * 9 + [False]
-    else:
-        assert [heads for heads, _ in witness.learned] == [heads for heads, _ in witness.gold]
-        assert sum(changed) > 5
-
-
-def test_a_share_of_sentences_starts_from_nothing(monkeypatch: pytest.MonkeyPatch):
-    learned = [graph for seed in range(3) for graph in witnessed(monkeypatch, seed, empty_share=0.5).learned]
-    assert 5 <= learned.count(([], [])) <= 25
-
-
-def test_corruption_follows_the_seed(monkeypatch: pytest.MonkeyPatch):
-    rates = {"head_corruption": 0.3, "label_corruption": 0.3, "empty_share": 0.3}
-    first, again, other = (witnessed(monkeypatch, seed, **rates).learned for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-
-
-def test_every_update_has_other_errors(monkeypatch: pytest.MonkeyPatch):
-    nlp = make_nlp(factory="rng_refiner", iterations=1, head_corruption=0.5)
-    nlp.initialize(lambda: graph_examples(nlp, "gold"))
-    witness = Witness(nlp, monkeypatch)
-    for _ in range(2):
-        nlp.update(graph_examples(nlp, "gold"))
-    assert witness.learned[:10] != witness.learned[10:]
-
-
 # Keeping
 
 
@@ -567,21 +312,6 @@ def test_a_refiner_refines_what_a_parser_writes(trained_folder: Path, refined: L
     assert alone != gold
     n_right = [sum(map(list.__eq__, found, gold)) for found in (alone, map(tree_of, docs))]
     assert n_right[1] > n_right[0]
-
-
-def test_in_training_a_frozen_parsers_trees_are_the_initial_graphs(
-    trained_folder: Path, monkeypatch: pytest.MonkeyPatch
-):
-    nlp = spacy.load(trained_folder)
-    refiner = add_tiny(nlp, "rng_refiner")
-    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
-    witness = Witness(nlp, monkeypatch)
-    losses = nlp.update(
-        treebank_examples(nlp), sgd=Adam(0.001), annotates=["g2g_parser"], exclude=["g2g_parser"]
-    )
-    assert set(losses) == {"rng_refiner"}
-    assert witness.learned == witness.gold
-    assert len(witness.learned) == 10
 
 
 @pytest.mark.slow

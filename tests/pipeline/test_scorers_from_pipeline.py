@@ -12,14 +12,7 @@ from thinc.api import Adam
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
-from ..util import (
-    initialised_nlp,
-    make_nlp,
-    parser_of,
-    treebank_docs,
-    treebank_examples,
-    weights_of,
-)
+from ..util import initialised_nlp, make_nlp, parser_of, treebank_docs, treebank_examples, weights_of
 
 ROWS: dict[str, dict[str, Any]] = {
     "SynTr": {},
