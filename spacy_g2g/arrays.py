@@ -1,4 +1,4 @@
-"""Names for the kinds of NumPy arrays that the package passes around."""
+"""Type names for the NumPy arrays that the package passes around."""
 
 from typing import Any
 

@@ -185,8 +185,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E370 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
     E371 = (
-        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or a word "
-        "from 1 to {last}."
+        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or 1 to {last}."
     )
     E380 = (
         "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "

@@ -1,4 +1,4 @@
-"""Arc-standard actions with labels, by number, and the machines that take them."""
+"""Numbered arc-standard actions with labels, and the state machines that take them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .tree import ROOT_LABEL
 
 
 class ArcActions:
-    """The numbered actions of the arc-standard system with labels.
+    """Numbered actions of the arc-standard system with labels.
 
-    The order is SHIFT; SHIFT of each frequent word; SWAP; RIGHT-ARC from ROOT; then LEFT-ARC and RIGHT-ARC
-    of each other label, so that added labels come last.
+    Their order is: SHIFT, SHIFT of each frequent word, SWAP, RIGHT-ARC from ROOT, and LEFT-ARC and RIGHT-ARC
+    for each other label. Labels that are added later therefore come last.
 
-    n_labels: Number of labels, the root label (0) included.
-    n_shifts: Number of words that have a SHIFT of their own.
+    n_labels: Number of labels, including the root label (0).
+    n_shifts: Number of frequent words that have a SHIFT of their own.
 
-    Attributes ``types``, int [actions], of ``Action``, and ``labels``, int [actions], -1 for other actions
-    than arcs.
+    types: Type of each action, a value of ``Action``; int [actions].
+    labels: Label of each action, -1 unless it makes an arc; int [actions].
     """
 
     def __init__(self, n_labels: int, n_shifts: int = 0) -> None:
@@ -41,10 +41,10 @@ class ArcActions:
     def encode(self, types: IntArray, labels: IntArray, shifts: IntArray | int = 0) -> IntArray:
         """Return the numbers of actions.
 
-        types: int [...], of ``Action``; -1 for none.
-        labels: int [...], used for arcs alone.
-        shifts: int [...], the number of the shifted word among those with a SHIFT of their own; 0 for others.
-        Returns int [...], NO_ACTION for none.
+        types: Type of each action, a value of ``Action``, or -1 for no action; int [...].
+        labels: Label of each arc, ignored for other actions; int [...].
+        shifts: For SHIFT, the number of the frequent word, or 0 for other words; int [...].
+        Returns int [...], NO_ACTION where there is no action.
         """
         arcs = self.first_arc + 2 * (labels - 1) + (types == Action.RIGHT_ARC)
         arcs = np.where(labels == ROOT_LABEL, self.root, arcs)
@@ -52,10 +52,10 @@ class ArcActions:
         return np.where(types < 0, NO_ACTION, ids)
 
     def valid(self, states: States, shifts: IntArray, swap: bool) -> BoolArray:
-        """Return the valid actions of states, bool [states, actions].
+        """Return whether each action is valid in each state, bool [states, actions].
 
-        shifts: int [states, words + 1], the number of each word among those with a SHIFT of their own; 0 for
-            others.
+        states: States of the parser.
+        shifts: Number of each word among the frequent words, 0 for other words; int [states, words + 1].
         swap: Whether the system has SWAP.
         """
         slots = states.slots()
@@ -70,15 +70,15 @@ class ArcActions:
 
 
 class ArcMachines(ActionMachines):
-    """Arc-standard states, with the probabilities of their arcs.
+    """Arc-standard states of a beam, with the probabilities of their arcs.
 
     actions: The numbered actions.
     states: One state for each hypothesis.
     swap: Whether the system has SWAP.
-    shifts: int [rows, words + 1], as in ``ArcActions.valid``; None if no word has a SHIFT of its own.
-
-    Attribute ``probs`` has the probabilities of heads and of labels, float [rows, words, 2], and ``step`` the
-    last actions taken.
+    shifts: Number of each word as in ``ArcActions.valid``, int [rows, words + 1]; None if no word has a SHIFT
+        of its own.
+    probs: Probabilities of each word's head and label, float [rows, words, 2].
+    step: The last actions taken.
     """
 
     step: Step
@@ -98,15 +98,15 @@ class ArcMachines(ActionMachines):
         return self.states.is_final
 
     def valid(self, rows: IntArray) -> BoolArray:
-        """Return the valid actions of some states, bool [n, actions]."""
+        """Return whether each action is valid in these rows, bool [n, actions]."""
         return self.actions.valid(self.states.take(rows), self.shifts[rows], self.swap)
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the positions of ROOT and the words in some states; see ``state_positions``."""
+        """Return the positions of ROOT and the words in these rows; see ``state_positions``."""
         return state_positions(self.states.take(rows))
 
     def apply(self, actions: IntArray, probs: FloatArray) -> None:
-        """Take an action in each state, and write the probabilities of new arcs."""
+        """Take an action in each state, and store the probabilities of new arcs."""
         is_none = actions < 0
         types = np.where(is_none, NO_ACTION, self.actions.types[actions])
         labels = np.where(is_none, -1, self.actions.labels[actions])
@@ -117,7 +117,7 @@ class ArcMachines(ActionMachines):
         apply(self.states, types, labels)
 
     def take(self, order: IntArray) -> ArcMachines:
-        """Return copies of the states in these rows, which may repeat."""
+        """Return copies of the states in these rows, which may occur more than once."""
         taken = ArcMachines(self.actions, self.states.take(order), swap=self.swap, shifts=self.shifts[order])
         taken.probs = self.probs[order]
         return taken
@@ -126,7 +126,9 @@ class ArcMachines(ActionMachines):
 def state_positions(states: States) -> tuple[IntArray, IntArray]:
     """Find ROOT and the words in the stack and in the buffer.
 
-    Returns int [states, words + 1] each, positions as in ``layers.state_attention.Positions``.
+    states: States of the parser.
+    Returns the positions in the stack and in the buffer, int [states, words + 1] each, as in
+    ``layers.state_attention.Positions``.
     """
     columns = np.arange(states.stack.shape[1])
     positions = np.full((2, *states.stack.shape), -1)

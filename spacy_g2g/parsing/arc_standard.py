@@ -1,19 +1,19 @@
 """The arc-standard transition system, with SWAP for non-projective trees.
 
-Nivre: Non-projective dependency parsing in expected linear time (ACL 2009). s1 is the top of the
-stack, s2 the word below it, b1 the front of the buffer:
+Nivre: Non-projective dependency parsing in expected linear time (ACL 2009). In this table, s1 is the top of
+the stack, s2 the word below it, and b1 the front of the buffer:
 
 ===========  ==========================================================  =============================
 action       precondition                                                effect
 ===========  ==========================================================  =============================
-SHIFT        the buffer is not empty                                     b1 to the stack
-LEFT-ARC     s2 is a word                                                s1 is the head of s2; s2 goes
-RIGHT-ARC    s2 is a word; or it is ROOT, and s1 is the last word left   s2 is the head of s1; s1 goes
-SWAP         s2 is a word, and before s1 in the sentence                 s2 to the front of the buffer
+SHIFT        the buffer is not empty                                     b1 moves to the stack
+LEFT-ARC     s2 is a word                                                s1 is the head of s2, which leaves
+RIGHT-ARC    s2 is a word; or it is ROOT, and s1 is the last word left   s2 is the head of s1, which leaves
+SWAP         s2 is a word, and before s1 in the sentence                 s2 moves to the front of the buffer
 ===========  ==========================================================  =============================
 
-A state that is not final always has a valid action, and any sequence of valid actions ends in a
-tree with one root.
+Every state that is not final has a valid action, and every sequence of valid actions ends in a tree with one
+root.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .state import NO_WORD, States
 
 
 class Action(IntEnum):
-    """The types of actions; the label of an arc is apart from them."""
+    """Type of an action. The label of an arc is not part of it."""
 
     SHIFT = 0
     LEFT_ARC = 1
@@ -40,17 +40,17 @@ NO_ACTION = -1
 
 
 def is_arc(actions: IntArray) -> BoolArray:
-    """Return which actions make an arc."""
+    """Return whether each action makes an arc."""
     arcs: BoolArray = (actions == Action.LEFT_ARC) | (actions == Action.RIGHT_ARC)
     return arcs
 
 
 def valid_actions(states: States, swap: bool) -> BoolArray:
-    """Whether each action may be applied to each state.
+    """Return whether each action is valid in each state.
 
-    states: States of B sentences.
+    states: One state for each sentence.
     swap: Whether the system has SWAP.
-    Returns shape [B, N_ACTIONS]. A final state has no valid action, any other one has.
+    Returns bool [sentences, N_ACTIONS]. Every state but a final one has a valid action.
     """
     s2, s1, b1 = states.slots().T
     is_word = s2 > 0
@@ -65,11 +65,11 @@ def valid_actions(states: States, swap: bool) -> BoolArray:
 def apply(states: States, actions: IntArray, labels: IntArray | None = None) -> None:
     """Apply an action to each state, in place.
 
-    Actions have to be valid, which is not checked here (see `valid_actions`).
+    Actions must be valid; this is not checked here (see `valid_actions`).
 
-    states: States of B sentences, which change.
-    actions: Shape [B]; NO_ACTION leaves a state as it is.
-    labels: Labels of the new arcs, shape [B], which count for arcs only; None for -1.
+    states: One state for each sentence. They are changed.
+    actions: Action of each sentence, int [sentences]; NO_ACTION leaves a state unchanged.
+    labels: Label of each new arc, int [sentences]; ignored for other actions. None labels all arcs -1.
     """
     s2, s1, b1 = states.slots().T
     shift = np.flatnonzero(actions == Action.SHIFT)
@@ -88,7 +88,7 @@ def apply(states: States, actions: IntArray, labels: IntArray | None = None) -> 
     if labels is not None:
         states.labels[arcs, dependents] = labels[arcs]
 
-    # s1 takes the place of s2, which is gone.
+    # s1 takes the place of s2, which has left the stack.
     lower = np.concatenate([np.flatnonzero(left), swap])
     states.stack[lower, states.stack_sizes[lower] - 2] = s1[lower]
     states.stack_sizes[arcs] -= 1

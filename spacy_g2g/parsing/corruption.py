@@ -1,7 +1,8 @@
-"""Wrong heads and labels on purpose, so that a refiner learns to mend trees that are worse than it sees.
+"""Random errors in heads and labels, from which a refiner learns to correct trees.
 
-A parser's trees on the sentences that it was trained on are nearly all right. What replaces a head here is
-what parsers confuse it with: the head of the head, a sibling, or a neighbour of the word.
+On its own training sentences, a parser makes hardly any errors that a refiner could learn from. Heads are
+therefore replaced by those that parsers confuse them with: the head's head, a sibling, or a neighbour of the
+word.
 """
 
 import numpy as np
@@ -20,15 +21,17 @@ def corrupt(
 ) -> tuple[IntArray, IntArray]:
     """Replace heads and labels at random. The result may be any graph; missing heads stay missing.
 
-    A new label is drawn from those of all words, out of the roots for a root and out of the others for the
-    others, so that it may be the old one;
-    a word that becomes a root or is one no more has a new label in any case, if there is one of that kind.
+    The new label of a root is drawn from the labels of all roots, and the label of any other word from the
+    labels of all other words. It may equal the old label. A word that becomes a root, or stops being a root,
+    always draws a new label if there are labels to draw from.
 
-    heads: int [words], of sentences end to end; 0 is ROOT, words count from 1, -1 is missing.
-    labels: int [words]. lengths: int [sentences], words of each.
-    head_rate, label_rate: shares of the words that have a head, between 0 and 1.
-    rng: source of all choices.
-    Returns new heads and labels.
+    heads: Head of each word, with the sentences end to end; 0 is ROOT, -1 is missing; int [words].
+    labels: Label of each word, int [words].
+    lengths: Number of words of each sentence, int [sentences].
+    head_rate: Share of the words with a head that get a new head, from 0 to 1.
+    label_rate: Share of the words with a head that draw a new label, from 0 to 1.
+    rng: Source of all random choices.
+    Returns the new heads and labels, int [words] each.
     """
     has_head = heads >= 0
     moved = has_head & (rng.random(len(heads)) < head_rate)
@@ -45,7 +48,7 @@ def corrupt(
 
 
 def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -> IntArray:
-    """Another head for each word, never the word itself; int [words], numbers in the sentence."""
+    """Draw another head for each word, never the word itself; int [words], numbered within the sentence."""
     n = len(heads)
     first = np.repeat(np.cumsum(lengths) - lengths, lengths)
     length = np.repeat(lengths, lengths)
@@ -59,9 +62,9 @@ def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -
 
 
 def _any_other(heads: IntArray, number: IntArray, length: IntArray, rng: np.random.Generator) -> IntArray:
-    """For each word a number up to its sentence's length, but neither its own nor its head's.
+    """Draw for each word a number up to its sentence's length, but neither its own nor its head's.
 
-    The word of a one-word sentence has no other head and keeps its own.
+    The word of a one-word sentence keeps its head, as there is no other.
     """
     other = rng.integers(0, np.maximum(length - 1, 1))
     other += other >= np.minimum(heads, number)
@@ -70,7 +73,7 @@ def _any_other(heads: IntArray, number: IntArray, length: IntArray, rng: np.rand
 
 
 def _siblings(heads: IntArray, first: IntArray, rng: np.random.Generator) -> IntArray:
-    """For each word another one with the same head, as places in the array; an only child gives itself."""
+    """Draw for each word another word with the same head, as an index; an only child draws itself."""
     order = np.lexsort((rng.random(len(heads)), heads, first))
     group = np.stack([first[order], heads[order]])
     is_last = np.ones(len(heads), dtype=np.bool_)

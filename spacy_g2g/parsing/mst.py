@@ -1,13 +1,13 @@
-"""The best dependency tree with exactly one root: Chu-Liu/Edmonds.
+"""Chu-Liu/Edmonds algorithm: the best dependency tree with exactly one root.
 
-Sentences whose best head per word already is such a tree need one arg-max, over the whole batch
-at once. The others go through Edmonds' contractions in the path-growing order of Tarjan (1977).
+A single arg-max over the whole batch finds the best head of each word. Where these heads already form a tree,
+the work is done. The other sentences go through Edmonds' contractions, in the path-growing order of Tarjan
+(1977).
 
-Single root. Trees are compared by their number of roots first and by their score second, as if
-every arc from ROOT cost more than any tree can gain (Stanojevic and Cohen, 2021, "A root of a
-problem", reweight the scores by such a constant). Arcs from ROOT are never on a cycle, so this
-order needs no constant, and loses no precision to one: ROOT is chosen where nothing else enters
-a contracted node, which in the end is the whole sentence, or what all of it hangs on.
+To get a single root, trees are compared by their number of roots first and by their score second. Stanojevic
+and Cohen ("A root of a problem", 2021) do this by subtracting a large constant from the scores of all arcs
+from ROOT. Such arcs are never on a cycle, so no constant is needed here, and no precision is lost: ROOT is
+chosen as the head of a contracted node only if no other arc enters the node.
 """
 
 import numpy as np
@@ -19,16 +19,16 @@ from .tree import are_trees, checked_lengths
 
 
 def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
-    """Return the heads of the tree with exactly one root and the highest sum of scores, for each sentence.
+    """Return, for each sentence, the tree with exactly one root and the highest sum of scores.
 
-    Ties are broken in the same way each time.
+    Ties are always broken in the same way.
 
     scores: Score of word j as the head of word i + 1 at [sentence, i, j], with ROOT in column 0; float
         [sentences, width, width + 1]. -inf forbids an arc. The score of a word as its own head (j = i + 1)
         and the padding are ignored.
     lengths: Number of words of each sentence, int [sentences].
-    Returns int [sentences, width], the head of each word, 0 in the padding.
-    Raises ValueError if a shape or a length is wrong, if a score is NaN or +inf, or if each tree with one
+    Returns int [sentences, width], the head of each word; 0 in the padding.
+    Raises ValueError if a shape or a length is wrong, if a score is NaN or +inf, or if every tree with one
     root has a forbidden arc.
     """
     arcs = np.asarray(scores, dtype=np.float64)
@@ -53,7 +53,7 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
 
 
 def _check_best(best: DoubleArray, heads: IntArray, is_word: NDArray[np.bool_]) -> None:
-    """Find bad scores by the maxima alone: NaN and +inf are the maximum of their row."""
+    """Raise ValueError for bad scores. NaN and +inf are the maximum of their row, so maxima suffice."""
     for sentence, i in np.argwhere(is_word & ~np.isfinite(best)).tolist():
         value = best[sentence, i]
         if value == -np.inf:
@@ -63,9 +63,10 @@ def _check_best(best: DoubleArray, heads: IntArray, is_word: NDArray[np.bool_]) 
 
 
 def _contract_and_expand(scores: DoubleArray) -> IntArray | None:
-    """Chu-Liu/Edmonds on [n, n + 1] scores with -inf for each word as its own head.
+    """Find the best tree of one sentence with a single root.
 
-    Returns None if there is no tree with a single root.
+    scores: float [n, n + 1], with -inf for each word as its own head.
+    Returns int [n], the head of each word, or None if no tree with a single root is possible.
     """
     graph = _Contraction(scores)
     n_roots = 0
@@ -88,17 +89,17 @@ def _contract_and_expand(scores: DoubleArray) -> IntArray | None:
 
 
 class _Contraction:
-    """A graph in which cycles become nodes.
+    """Graph in which cycles are contracted to nodes.
 
-    Nodes are ROOT (0), words (1..n) and contracted cycles (n + 1..). Rows are nodes as
-    dependents; columns stay words, and ``_node_of`` says to which node a head belongs now.
+    Nodes are ROOT (0), words (1 to n) and contracted cycles (from n + 1). Each row is a node as a dependent.
+    Each column is still a word as a head; ``_node_of`` gives the node that the word currently belongs to.
     """
 
     def __init__(self, scores: DoubleArray):
         n = len(scores)
         self._scores = np.full((2 * n, n + 1), -np.inf)
         self._scores[1 : n + 1] = scores
-        # The word of a node which an arc from each head enters.
+        # The word of each node that the arc from each head enters.
         self._entered = np.repeat(np.arange(2 * n)[:, None], n + 1, axis=1)
         self._arc_head = np.zeros(2 * n, dtype=np.int64)
         self._arc_word = np.arange(2 * n)
@@ -111,7 +112,7 @@ class _Contraction:
         return int(self._node_of[word])
 
     def choose_head(self, node: int) -> int | None:
-        """Take the best arc into a node, one from ROOT only if there is no other."""
+        """Choose the best arc into a node, from ROOT only if there is no other; return its head, or None."""
         scores = self._scores[node]
         head = int(scores[1:].argmax()) + 1
         if scores[head] == -np.inf:
@@ -123,7 +124,7 @@ class _Contraction:
         return head
 
     def contract(self, cycle: list[int]) -> int:
-        """Make a cycle one node; an arc into it scores what the tree gains by breaking it there."""
+        """Contract a cycle to a node. The score of an arc into it is the gain of breaking the cycle there."""
         node = len(self._node_of) + len(self._node_of_before)
         self._node_of_before.append(self._node_of.copy())
         kept = self._scores[cycle, self._arc_head[cycle]]
@@ -139,7 +140,7 @@ class _Contraction:
         return node
 
     def expand(self) -> IntArray:
-        """Undo the contractions, last one first: its arc replaces that of the part it enters."""
+        """Undo the contractions, last one first. A node's arc replaces the arc of the part that it enters."""
         first = len(self._node_of)
         for i in reversed(range(len(self._node_of_before))):
             word = self._arc_word[first + i]

@@ -1,9 +1,10 @@
-"""The static oracle of the arc-standard system: the actions that lead to a given tree.
+"""Static oracle of the arc-standard system: the actions that build a given tree.
 
 Nivre, Kuhlmann & Hall: An improved oracle for dependency parsing with online reordering (IWPT 2009).
-A word gets its head as soon as it has all its dependents. SWAP brings words into the projective order
-of the tree, but lazily: not while s1 and b1 are parts of one maximal projective component, a
-subtree that can be built without SWAP, so that whole components are swapped in place of their words.
+A word gets its head as soon as it has all its dependents. SWAP brings the words into the projective order of
+the tree, but as late as possible. A maximal projective component is a subtree that can be built without SWAP:
+while s1 and b1 belong to the same one, nothing is swapped. This way, whole components are swapped instead of
+single words.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from .arc_standard import NO_ACTION, Action, apply
 from .state import NO_WORD, States
 from .tree import are_trees, checked_lengths, ends, is_projective, projective_order
 
-# What ROOT and padding have as their head: no word, and not NO_WORD either.
+# The head of ROOT and of padding. It differs from every word and from NO_WORD.
 NO_HEAD = -2
 
 
 class Oracle:
-    """The next action of each sentence of a batch towards its tree.
+    """Static oracle for a batch of sentences, which returns their actions step by step.
 
-    heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
-    n_words: Words of each sentence, shape [B].
+    heads: Head of each word, int [sentences, words]; padding is ignored.
+    n_words: Number of words of each sentence, int [sentences].
     swap: Whether the system has SWAP.
-    Raises ValueError if the heads of a sentence are no tree with one root, or the tree is not
-        projective and there is no SWAP.
+    Raises ValueError if the heads of a sentence do not form a tree with one root, or if a tree is not
+        projective
+    and there is no SWAP.
     """
 
     def __init__(self, heads: IntArray, n_words: IntArray, swap: bool) -> None:
@@ -41,7 +43,7 @@ class Oracle:
         copied = np.asarray(heads)[:, : len(numbers) - 1]
         self._heads[:, 1 : copied.shape[1] + 1] = copied
         self._heads[(numbers == 0) | (numbers > self.n_words[:, None])] = NO_HEAD
-        # In the order of the sentence there is nothing to swap.
+        # While each word is in its place in the sentence, nothing is swapped.
         self._order = np.tile(numbers, (batch, 1))
         self._components = self._order
         built = States.begin(self.n_words)
@@ -55,18 +57,18 @@ class Oracle:
             self._order[row, 1 : n + 1] = projective_order(self._heads[row, 1 : n + 1])
 
     def begin(self) -> States:
-        """The first states of the sentences."""
+        """Return the initial states of the sentences."""
         return States.begin(self.n_words)
 
     def next_actions(self, states: States) -> IntArray:
-        """The action for each state.
+        """Return the next action of each sentence.
 
-        states: States of the batch's sentences that the oracle's own actions led to.
-        Returns shape [B]; NO_ACTION for final states.
+        states: One state for each sentence, reached by the oracle's own actions.
+        Returns int [sentences], NO_ACTION for final states.
         """
         rows = np.arange(len(self.n_words))
         s2, s1, b1 = states.slots().T
-        # An empty slot is looked up as ROOT, which has no head and is before each word.
+        # An empty slot is looked up as ROOT, which has no head and comes before every word.
         below, top, front = np.maximum(s2, 0), s1, np.maximum(b1, 0)
         left = self._heads[rows, below] == s1
         right = self._heads[rows, top] == s2
@@ -80,11 +82,14 @@ class Oracle:
         return actions
 
     def actions(self) -> IntArray:
-        """All actions of each sentence, shape [B, T]; NO_ACTION after the last one."""
+        """Return all actions of each sentence, int [sentences, steps]; NO_ACTION after the last action."""
         return self._replay(self.begin())
 
     def _lacks_dependents(self, states: States, words: IntArray) -> BoolArray:
-        """Whether a dependent of a word of each sentence, [B], has no head yet."""
+        """Return whether some dependent of the given word has no head yet, bool [sentences].
+
+        words: One word of each sentence, int [sentences].
+        """
         gold = self._heads[:, 1:]
         free = ~states.deleted()[:, : gold.shape[1]]
         lacks: BoolArray = np.any((gold == words[:, None]) & free, axis=1)
@@ -99,27 +104,27 @@ class Oracle:
 
 
 def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> IntArray:
-    """The actions that build each tree of a batch.
+    """Return the actions that build each tree of a batch.
 
-    heads: Head of each word, shape [B, W]; what stands in the padding is ignored.
-    n_words: Words of each sentence, shape [B].
+    heads: Head of each word, int [sentences, words]; padding is ignored.
+    n_words: Number of words of each sentence, int [sentences].
     swap: Whether the system has SWAP.
-    Returns shape [B, T]; NO_ACTION after the last action of a sentence.
-    Raises ValueError if the heads of a sentence are no tree with one root, or the tree is not
-        projective and there is no SWAP.
+    Returns int [sentences, steps]; NO_ACTION after the last action of a sentence.
+    Raises ValueError if the heads of a sentence do not form a tree with one root, or if a tree is not
+        projective
+    and there is no SWAP.
     """
     return Oracle(heads, n_words, swap).actions()
 
 
 def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
-    """Whether there are actions that build the tree of each sentence.
+    """Return whether there are actions that build the tree of each sentence.
 
-    heads: Head of each word, shape [B, W]; -1 where it is not known. What stands in the
-        padding is ignored.
-    n_words: Words of each sentence, shape [B].
+    heads: Head of each word, -1 if unknown; int [sentences, words]; padding is ignored.
+    n_words: Number of words of each sentence, int [sentences].
     swap: Whether the system has SWAP.
-    Returns shape [B]: whether all heads are known, they are a tree with one root, and it is projective
-        where there is no SWAP.
+    Returns bool [sentences], True if all heads are known, they form a tree with one root, and the tree is
+    projective or the system has SWAP.
     """
     heads = np.asarray(heads)
     lengths = checked_lengths(n_words, *heads.shape)
@@ -132,9 +137,9 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
 
 
 def _components(built: States) -> IntArray:
-    """The top word of the maximal projective component of each word, with ROOT: [B, W + 1].
+    """Return the top word of each word's maximal projective component, int [sentences, words + 1] with ROOT.
 
-    built: States after a replay without SWAP; a component is what it joined.
+    built: States after a replay without SWAP. Each component is a subtree that the replay has built.
     """
     numbers = np.arange(1, built.heads.shape[1] + 1)
     above = np.zeros((len(built.heads), len(numbers) + 1), dtype=np.int64)

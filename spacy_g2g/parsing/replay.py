@@ -1,4 +1,4 @@
-"""Replay of an oracle's actions: the states they lead through, and samples of these to learn from."""
+"""Replay of an oracle's actions: the states on the way, and samples of these states to learn from."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .tree import ROOT_LABEL
 
 
 class Step(NamedTuple):
-    """The next action of each sentence in a batch.
+    """Next action of each sentence in a batch.
 
     states: States before the action. Their owner may change them afterwards.
-    slots: int [sentences, 3], the words in s2, s1 and b1.
-    actions: int [sentences], -1 after the end of a sentence.
-    labels: int [sentences], the labels of new arcs, -1 for other actions.
+    slots: Words in s2, s1 and b1; int [sentences, 3].
+    actions: Action of each sentence, -1 after its end; int [sentences].
+    labels: Label of each new arc, -1 for other actions; int [sentences].
     """
 
     states: States
@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
     @property
     def dependents(self) -> IntArray:
-        """The word that gets a head in each sentence, int [sentences], -1 where no word does."""
+        """Word that gets a head in each sentence, -1 if none does; int [sentences]."""
         words = np.where(self.actions == Action.LEFT_ARC, self.slots[:, S2], self.slots[:, S1])
         return np.where(is_arc(self.actions), words, -1)
 
@@ -39,12 +39,12 @@ class Samples(NamedTuple):
     """Oracle states that an update learns from.
 
     states: States before their actions.
-    sentences: int [samples], the sentence of each state.
-    steps: int [samples], the number of actions before each state.
-    slots: int [samples, 3], the words in s2, s1 and b1.
-    actions: int [samples].
-    labels: int [samples], the labels of new arcs, -1 for other actions.
-    weights: float [samples], chosen so that the weighted sum estimates the sum over all states.
+    sentences: Sentence of each state, int [samples].
+    steps: Number of actions before each state, int [samples].
+    slots: Words in s2, s1 and b1; int [samples, 3].
+    actions: Next action of each state, int [samples].
+    labels: Label of each new arc, -1 for other actions; int [samples].
+    weights: Weight of each state, float [samples]. The weighted sum estimates the sum over all states.
     """
 
     states: States
@@ -59,9 +59,9 @@ class Samples(NamedTuple):
 def replay(actions: IntArray, labels: IntArray, n_words: IntArray) -> Iterator[Step]:
     """Yield the steps of an oracle, each with a copy of its states.
 
-    actions: int [sentences, steps].
-    labels: int [sentences, words], the gold labels of the words' arcs.
-    n_words: int [sentences].
+    actions: Actions of each sentence, int [sentences, steps].
+    labels: Gold label of each word, int [sentences, words].
+    n_words: Number of words of each sentence, int [sentences].
     """
     states = States.begin(n_words)
     with_root = np.concatenate([np.full((len(labels), 1), -1), labels], axis=1)
@@ -79,7 +79,8 @@ def replay(actions: IntArray, labels: IntArray, n_words: IntArray) -> Iterator[S
 def take_samples(steps: Sequence[Step], weights: FloatArray) -> Samples:
     """Return the states that have a weight above 0, ordered by step.
 
-    weights: float [sentences, steps].
+    steps: The steps of a replay.
+    weights: Weight of each state, float [sentences, steps].
     """
     chosen = [np.flatnonzero(column > 0) for column in weights.T]
     sentences = np.concatenate(chosen)
@@ -98,10 +99,10 @@ def take_samples(steps: Sequence[Step], weights: FloatArray) -> Samples:
 def sample_groups(groups: IntArray, n_samples: int | None) -> FloatArray:
     """Sample groups of states from each sentence, without replacement.
 
-    groups: int [sentences, steps], the group of each state, counted from 0; -1 for padding.
-    n_samples: Number of groups to take from a sentence; None takes all.
+    groups: Group of each state, counted from 0, -1 for padding; int [sentences, steps].
+    n_samples: Number of groups to take from each sentence; None takes all.
     Returns float [sentences, steps], the weight of each state: the number of groups divided by the number
-        of samples, or 0 for a state that was not sampled.
+    of samples, or 0 for a state that was not sampled.
     """
     n_groups = groups.max(axis=1, initial=-1) + 1
     if n_samples is None:

@@ -1,7 +1,7 @@
-"""Beam search over state machines: which hypotheses go on, and how.
+"""Beam search over state machines.
 
-Nothing here knows what an action does. A transition system says which actions are valid, a network scores
-them, and the beam keeps the best hypotheses of each sentence.
+A transition system tells which actions are valid, a network scores them, and the beam keeps the best
+hypotheses of each sentence. Nothing here depends on what an action does.
 """
 
 from __future__ import annotations
@@ -19,39 +19,40 @@ NO_CHOICE = -1
 
 
 class Machines(ABC):
-    """State machines of hypotheses, in rows, which advance together. Hypotheses of a sentence are neighbours.
+    """State machines of hypotheses, which advance together: one row each, with a sentence's rows side by
+    side.
 
-    Any sequence of valid actions must come to an end, and a machine that is not final has a valid action.
+    Every sequence of valid actions must end, and every machine that is not final must have a valid action.
     """
 
     @property
     @abstractmethod
     def is_final(self) -> BoolArray:
-        """Whether each machine is done, bool [rows]."""
+        """Whether each machine is final, bool [rows]."""
 
     @abstractmethod
     def apply(self, actions: IntArray, probs: FloatArray) -> None:
         """Take a valid action in each machine, in place.
 
-        actions: int [rows]; NO_ACTION leaves a machine as it is.
-        probs: float [rows, 2], as in ``Choices``.
+        actions: Action of each machine, int [rows]; NO_ACTION leaves a machine unchanged.
+        probs: Probabilities as in ``Choices``, float [rows, 2].
         """
 
     @abstractmethod
     def take(self, order: IntArray) -> Machines:
-        """Return the machines in these rows, which may repeat. These machines must not be used afterwards."""
+        """Return the machines in these rows, which may repeat. Don't use ``self`` afterwards."""
 
 
 class ActionMachines(Machines):
-    """Machines that a decoder of action sequences follows."""
+    """State machines whose actions a decoder predicts."""
 
     @abstractmethod
     def valid(self, rows: IntArray) -> BoolArray:
-        """Return the valid actions of some machines, bool [n, actions]. A final machine has none."""
+        """Return whether each action is valid in these rows, bool [n, actions]. Final machines have none."""
 
     @abstractmethod
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the positions of words in the stacks and buffers of some machines, int [n, words] each."""
+        """Return the positions of words in the stacks and buffers of these rows, int [n, words] each."""
 
 
 AnyMachines = TypeVar("AnyMachines", bound=Machines)
@@ -60,9 +61,12 @@ AnyMachines = TypeVar("AnyMachines", bound=Machines)
 class Sequences(NamedTuple):
     """Sequences of actions, and the state of the machine before each action.
 
-    actions: int [sentences, steps], -1 after the last action.
-    stack, buffer: int [sentences, steps, words], positions as in ``layers.state_attention.Positions``.
-    valid: bool [all steps, actions], the valid actions of all steps but padding, sentence by sentence.
+    actions: Actions of each sentence, -1 after the last one; int [sentences, steps].
+    stack: Positions of words in the stack as in ``layers.state_attention.Positions``; int [sentences, steps,
+        words].
+    buffer: Positions of words in the buffer, likewise.
+    valid: Whether each action is valid at each step, without padding, sentence by sentence; bool [all steps,
+        actions].
     """
 
     actions: IntArray
@@ -72,12 +76,11 @@ class Sequences(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """Actions that some machines may take next, [n, choices] each.
+    """Actions that some machines may take next.
 
-    actions: int.
-    log_probs: float; -inf for an invalid action.
-    probs: float [n, choices, 2], what ``Machines.apply`` is told of an action: the probability of its type,
-        and of its label given the type.
+    actions: Number of each action, int [n, choices].
+    log_probs: Log-probability of each action, -inf if it is invalid; float [n, choices].
+    probs: Probability of each action's type, and of its label given the type; float [n, choices, 2].
     """
 
     actions: IntArray
@@ -86,12 +89,14 @@ class Choices(NamedTuple):
 
 
 class Beam(Generic[AnyMachines]):
-    """The hypotheses of all sentences: one each at first, then up to ``max_width``.
+    """Hypotheses of all sentences: one for each sentence at first, then up to ``max_width``.
 
-    Hypotheses compete by the sum of their actions' log-probabilities, divided by a power of their number.
+    Hypotheses are ranked by the sum of their actions' log-probabilities, divided by a power of the number of
+    actions.
 
-    machines: One for each sentence, before its first action.
-    length_penalty: The power; 0 for the plain sum.
+    machines: One machine for each sentence, before its first action.
+    max_width: Greatest number of hypotheses of a sentence.
+    length_penalty: Exponent of the number of actions; 0 for the plain sum.
     """
 
     def __init__(self, machines: AnyMachines, max_width: int, length_penalty: float = 0.0) -> None:
@@ -106,11 +111,11 @@ class Beam(Generic[AnyMachines]):
 
     @property
     def width(self) -> int:
-        """Number of hypotheses of a sentence."""
+        """Current number of hypotheses of each sentence."""
         return int(self.totals.shape[1])
 
     def _update_done(self) -> None:
-        """Find the sentences whose best hypothesis is final and can't be overtaken, as totals never rise."""
+        """Find the sentences that are done: their best hypothesis is final, and totals never rise."""
         self._is_final = self.machines.is_final.reshape(self.totals.shape)
         self.is_done: BoolArray = (self._is_final | (self.totals == -np.inf)).all(axis=1)
         if not self.length_penalty:
@@ -118,24 +123,25 @@ class Beam(Generic[AnyMachines]):
 
     @property
     def is_open(self) -> BoolArray:
-        """Whether each machine goes on, bool [rows]."""
+        """Whether each machine can take another action, bool [rows]."""
         is_open: BoolArray = (~self._is_final & (self.totals > -np.inf)).ravel()
         return is_open
 
     @property
     def open_rows(self) -> IntArray:
-        """Machines that go on, of sentences that are not done, int [n]."""
+        """Rows that can take another action and whose sentences are not done, int [n]."""
         return np.flatnonzero(self.is_open & ~np.repeat(self.is_done, self.width))
 
     def advance(self, rows: IntArray, choices: Choices) -> IntArray:
-        """Let the best hypotheses take their actions.
+        """Extend the best hypotheses by their actions.
 
-        rows: int [n], the machines that have choices. Hypotheses in other rows go no further.
+        rows: Rows that have choices, int [n]. Hypotheses in other rows are dropped unless they are final.
+        choices: Actions that each of these rows may take.
         Returns int [sentences, max_width], the parent of each new hypothesis.
         """
         n, width = self.totals.shape
         n_choices = choices.actions.shape[1]
-        # The last choice is to stay, which final machines do.
+        # The last choice does nothing. Only final machines take it.
         scores = np.full((n * width, n_choices + 1), -np.inf)
         scores[self._is_final.ravel(), n_choices] = 0.0
         is_open = self.is_open[rows]
@@ -165,11 +171,11 @@ class Beam(Generic[AnyMachines]):
 
 @dataclass(frozen=True)
 class Found(Generic[AnyMachines]):
-    """The result of a search.
+    """Result of a search.
 
     machines: One final machine for each sentence.
-    totals: float [sentences], sums of the log-probabilities of the actions taken.
-    n_actions: int [sentences].
+    totals: Sum of the log-probabilities of the actions taken, float [sentences].
+    n_actions: Number of actions taken, int [sentences].
     """
 
     machines: AnyMachines
@@ -180,7 +186,7 @@ class Found(Generic[AnyMachines]):
 def _chosen(
     rows: IntArray, choices: Choices, order: IntArray, chosen: IntArray, n_machines: int
 ) -> tuple[IntArray, FloatArray]:
-    """Look up chosen actions, int [sentences, max_width], and what ``Machines.apply`` is told of them."""
+    """Return the chosen actions, int [sentences, max_width], and their probabilities."""
     n_choices = choices.actions.shape[1]
     actions = np.full((n_machines, n_choices + 1), NO_ACTION)
     probs = np.ones((n_machines, n_choices + 1, 2), dtype=np.float32)
@@ -192,17 +198,17 @@ def _chosen(
 def select(
     scores: RealArray, totals: RealArray, width: int | None = None
 ) -> tuple[IntArray, IntArray, RealArray]:
-    """Find the best ways to go on from the hypotheses of each sentence.
+    """Select the best extensions of the hypotheses of each sentence.
 
-    A way is as good as the total of its hypothesis (its parent) plus the score of its choice. The best way
-    comes first. Of equal ways, the one of the lowest parent and then of the lowest choice comes first, so
-    that a beam of one hypothesis takes the arg-max.
+    An extension's total is the total of its hypothesis (its parent) plus the score of its choice. The best
+    one comes first. Among equal extensions, the lowest parent and then the lowest choice comes first, so a
+    beam of one hypothesis takes the arg-max.
 
-    scores: float [sentences, parents, choices]; -inf for an impossible choice.
-    totals: float [sentences, parents], the score of each hypothesis so far; -inf for an empty row.
+    scores: Score of each choice, -inf if impossible; float [sentences, parents, choices].
+    totals: Total of each hypothesis so far, -inf for an empty row; float [sentences, parents].
     width: Number of hypotheses to keep; None keeps as many as there were.
-    Returns parents, choices and totals of the new hypotheses, [sentences, width] each. A sentence with fewer
-        ways than ``width`` ends with rows of parent 0, NO_CHOICE and total -inf.
+    Returns parents, choices and totals of the new hypotheses, [sentences, width] each. If there are fewer
+    extensions than ``width``, the last rows have parent 0, NO_CHOICE and total -inf.
     """
     batch, n_parents, n_choices = scores.shape
     width = n_parents if width is None else width

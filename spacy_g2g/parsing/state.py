@@ -1,6 +1,6 @@
-"""States of a transition-based parser: the sentences of a batch advance together, as arrays.
+"""States of a transition-based parser, as arrays in which the sentences of a batch advance together.
 
-Words count from 1 and 0 is ROOT, which is at the bottom of each stack from the start.
+Words are numbered from 1. ROOT is 0 and is always at the bottom of the stack.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import numpy as np
 from ..arrays import BoolArray, IntArray
 
 NO_WORD = -1
-# Slots of a parser state: the second word of the stack, its top, the front of the buffer.
+# Slots of a parser state: the second word of the stack, the top of the stack, the front of the buffer.
 S2, S1, B1 = 0, 1, 2
 
 
 @dataclass(slots=True)
 class States:
-    """Parser states of a batch of B sentences of at most W words.
+    """Parser states of a batch of sentences.
 
-    A word without a head is on the stack or in the buffer; one that has a head is on neither.
+    Each word is on the stack or in the buffer until it gets a head.
 
-    n_words: Words of each sentence, shape [B].
-    stack: ROOT and the words above it, shape [B, W + 1]. Cells from `stack_sizes` on mean nothing.
-    stack_sizes: Shape [B], ROOT included.
-    buffer: Words not yet on the stack, shape [B, W]: the front of the buffer comes last, so that it
-        grows and shrinks at its end. Cells from `buffer_sizes` on mean nothing.
-    buffer_sizes: Shape [B].
-    heads: Head of each word, shape [B, W]; -1 for a word without one and in the padding.
-    labels: Label of each word's arc, shape [B, W]; -1 likewise.
+    n_words: Number of words of each sentence, int [sentences].
+    stack: ROOT and the words above it, int [sentences, words + 1]. Cells from `stack_sizes` on are unused.
+    stack_sizes: Number of words on each stack, including ROOT; int [sentences].
+    buffer: Words not yet on the stack, int [sentences, words]. The front of the buffer is the last word, so
+        that the buffer grows and shrinks at the end of its array. Cells from `buffer_sizes` on are unused.
+    buffer_sizes: Number of words in each buffer, int [sentences].
+    heads: Head of each word, -1 if it has none, and in the padding; int [sentences, words].
+    labels: Label of each word's arc, -1 if it has none, and in the padding; int [sentences, words].
     """
 
     n_words: IntArray
@@ -42,10 +42,10 @@ class States:
 
     @classmethod
     def begin(cls, n_words: IntArray, width: int = 1) -> States:
-        """ROOT on the stack, all words in the buffer, no arcs.
+        """Return initial states: ROOT is on the stack, all words are in the buffer, and there are no arcs.
 
-        n_words: Words of each sentence, shape [B].
-        width: Least W of the states; W is the length of the longest sentence where that is more.
+        n_words: Number of words of each sentence, int [sentences].
+        width: Least width of the arrays, which are as wide as the longest sentence if that is more.
         """
         n_words = np.array(n_words, dtype=np.int64)
         width = int(n_words.max(initial=width))
@@ -61,26 +61,26 @@ class States:
         )
 
     def take(self, rows: IntArray) -> States:
-        """Copies of the states at `rows`, which may repeat, in their order; W stays."""
+        """Return copies of the states at `rows`, which may repeat, in arrays of the same width."""
         rows = np.asarray(rows, dtype=np.int64)
         return States(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
     def is_final(self) -> BoolArray:
-        """Whether the buffer is empty and only ROOT is on the stack, shape [B]."""
+        """Whether the buffer is empty and only ROOT is on the stack, bool [sentences]."""
         final: BoolArray = (self.buffer_sizes == 0) & (self.stack_sizes == 1)
         return final
 
     @property
     def n_arcs(self) -> IntArray:
-        """Words that have a head, shape [B]."""
+        """Number of words that have a head, int [sentences]."""
         count: IntArray = self.deleted().sum(axis=1)
         return count
 
     def slots(self) -> IntArray:
-        """The second word of the stack, its top and the front of the buffer: s2, s1, b1.
+        """Return the second word of the stack, the top of the stack and the front of the buffer: s2, s1, b1.
 
-        Returns shape [B, 3]; NO_WORD where there is none.
+        Returns int [sentences, 3]; NO_WORD for an empty slot.
         """
         rows = np.arange(len(self.n_words))
         slots = np.full((len(rows), 3), NO_WORD, dtype=np.int64)
@@ -91,5 +91,5 @@ class States:
         return slots
 
     def deleted(self) -> BoolArray:
-        """The words that have a head, shape [B, W]."""
+        """Return whether each word has a head, bool [sentences, words]."""
         return self.heads >= 0

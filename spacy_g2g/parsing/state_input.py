@@ -1,4 +1,4 @@
-"""The parser state as a sequence: CLS, stack, SEP, buffer, and with graph input SEP, deleted words."""
+"""Parser state as an input sequence: CLS, stack, SEP, buffer; with graph input also SEP, deleted words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import BoolArray, IntArray
 from .state import States
 
-# Numbers of what is no word; padding is SEP, too, and behind the length.
+# Numbers of positions that are not words. Padding, after the end of a sequence, is also SEP.
 CLS, SEP = -1, -2
 STACK, BUFFER, DELETED = 0, 1, 2
 N_SEGMENTS = 3
@@ -17,12 +17,14 @@ N_PARTS = 3
 
 
 class StateInput(NamedTuple):
-    """Sequences of states, in arrays [states, positions] but for the last two.
+    """Input sequences of parser states.
 
-    words: the word of each position (0 is ROOT), or CLS, or SEP, which also pads.
-    segments: STACK, BUFFER or DELETED; CLS is of the stack, and a SEP of what follows it.
-    lengths: int [states].
-    places: int [states, words + 1], the position of each word, -1 for words that are not there.
+    words: Word at each position (0 is ROOT), or CLS, or SEP, which is also the padding; int [states,
+        positions].
+    segments: STACK, BUFFER or DELETED at each position; int [states, positions]. CLS belongs to the stack,
+        and SEP to the part that follows it.
+    lengths: Length of each sequence, int [states].
+    places: Position of each word in the sequence, -1 if it is not in it; int [states, words + 1].
     """
 
     words: IntArray
@@ -32,15 +34,20 @@ class StateInput(NamedTuple):
 
 
 def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> StateInput:
-    """The sequences of states: stack from bottom to top, buffer from front to back, deleted in their order.
+    """Return the input sequences of states.
 
-    Where that is more than ``n_positions``, the longest parts are cut to one length that fits: the top of the
-    stack, the front of the buffer, the last of the deleted words are kept.
+    The stack goes from bottom to top, the buffer from front to back, and deleted words in the order of the
+    sentence. If a sequence is longer than ``n_positions``, its longest parts are cut to an equal length that
+    fits: the top of the stack, the front of the buffer and the last deleted words are kept.
+
+    states: States of the parser.
+    n_positions: Greatest length of a sequence.
+    with_deleted: Whether words that have a head are part of the sequence.
     """
     n = len(states.n_words)
     limits = _limits(states, n_positions, with_deleted)
     columns = np.arange(states.stack.shape[1])
-    # How far words of the stack are from its top, and of the buffer from its front.
+    # Distance of words on the stack from its top, and of words in the buffer from its front.
     from_top = states.stack_sizes[:, None] - 1 - columns
     from_front = states.buffer_sizes[:, None] - 1 - columns[:-1]
     on_stack = (from_top >= 0) & (from_top < limits[:, None])
@@ -67,17 +74,17 @@ def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> S
 
 
 def n_frame(*, with_deleted: bool) -> int:
-    """Positions of CLS and SEP."""
+    """Return the number of positions that CLS and SEP take."""
     return 3 if with_deleted else 2
 
 
 def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
-    """Words that each part of a state's sequence may have at most, int [states]."""
+    """Return how many words each part of a state's sequence may have at most, int [states]."""
     n_deleted = states.n_arcs if with_deleted else np.zeros_like(states.stack_sizes)
     sizes = np.sort(np.stack([states.stack_sizes, states.buffer_sizes, n_deleted], axis=1), axis=1)
     left = n_positions - n_frame(with_deleted=with_deleted)
     limits: IntArray = np.full(len(sizes), left // N_PARTS)
-    # What a short part leaves goes to the longer ones.
+    # Room that a short part leaves goes to the longer parts.
     used = np.zeros_like(limits)
     for part in range(1, N_PARTS):
         used += sizes[:, part - 1]
@@ -88,7 +95,14 @@ def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
 def _place(
     words: IntArray, places: IntArray, part: BoolArray, numbers: IntArray, positions: IntArray
 ) -> None:
-    """Write the words of a part, bool [states, cells], with these numbers to these positions."""
+    """Write the words of a part to their positions, and the positions to `places`.
+
+    words: Words of the sequences, which are changed; int [states, positions].
+    places: Positions of words, which are changed; int [states, words + 1].
+    part: Which cells belong to the part, bool [states, cells].
+    numbers: Word in each cell, int [states, cells].
+    positions: Position of each cell's word in the sequence, int [states, cells].
+    """
     rows, cells = np.nonzero(part)
     words[rows, positions[rows, cells]] = numbers[rows, cells]
     places[rows, numbers[rows, cells]] = positions[rows, cells]

@@ -1,6 +1,6 @@
-"""Dependency trees as arrays of heads: is it a tree, is it projective, the projective order.
+"""Dependency trees as arrays of heads: checks for trees, cycles and projectivity, and the projective order.
 
-Words count from 1 and 0 is ROOT, so ``heads[i]``, the head of word ``i + 1``, is in ``0..n``.
+Words are numbered from 1 and 0 is ROOT, so ``heads[i]``, the head of word ``i + 1``, is from 0 to n.
 """
 
 from typing import Any
@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 
-#: The label id of the root arc; no other arc has it.
+#: Label id of the root arc; no other arc has it.
 ROOT_LABEL = 0
 
 
 def is_tree(heads: ArrayLike) -> bool:
-    """Whether every word reaches ROOT and exactly one word has ROOT as its head.
+    """Return whether every word leads to ROOT and exactly one word has ROOT as its head.
 
-    The empty sentence has the empty tree.
+    An empty sentence has an empty tree.
 
-    heads: Head of each word, shape [n].
+    heads: Head of each word, int [n].
     Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
     """
     batch = _checked_heads(heads)[None]
@@ -28,13 +28,14 @@ def is_tree(heads: ArrayLike) -> bool:
 
 
 def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
-    """Whether each sentence of a padded batch has a tree, as by `is_tree`.
+    """Return whether the heads of each sentence form a tree, in the sense of `is_tree`.
 
-    heads: Head of each word, shape [batch, width]; what stands in the padding is ignored.
-    lengths: Words of each sentence, shape [batch].
-    Returns shape [batch].
-    Raises ValueError if a head of a sentence with n words is not in 0..n, a length is not in
-        0..width, or a shape or dtype is wrong.
+    heads: Head of each word, int [sentences, width]; padding is ignored.
+    lengths: Number of words of each sentence, int [sentences].
+    Returns bool [sentences].
+    Raises ValueError if a head in a sentence of n words is not from 0 to n, if a length is not from 0 to
+        width, or
+    if a shape or dtype is wrong.
     """
     words = _as_integers(heads, n_dims=2)
     n_words = checked_lengths(lengths, *words.shape)
@@ -48,13 +49,13 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
 
 
 def find_cycle(heads: ArrayLike) -> list[int]:
-    """The words of one cycle, each followed by its head, or an empty list if there is none.
+    """Return the words of one cycle, each followed by its head, or an empty list if there is no cycle.
 
-    heads: Head of each word, shape [n].
+    heads: Head of each word, int [n].
     Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
     """
     pointers = _with_root(_checked_heads(heads))
-    # More steps than words lead to ROOT or onto a cycle.
+    # After as many steps as there are words, each word has reached ROOT or is on a cycle.
     first = int(ends(pointers).max())
     if first == 0:
         return []
@@ -65,15 +66,15 @@ def find_cycle(heads: ArrayLike) -> list[int]:
 
 
 def projective_order(heads: ArrayLike) -> IntArray:
-    """The position of each word in the projective order of Nivre (2009).
+    """Return the position of each word in the projective order.
 
-    It is the order of the words in an in-order traversal of the tree: left dependents, the word,
-    right dependents. In this order the tree has no crossing arcs; it is 1..n if the tree is
-    projective. (Non-projective dependency parsing in expected linear time, ACL 2009: a pair of
-    words has to be swapped when its projective order is not its order in the sentence.)
+    The projective order is an in-order traversal of the tree: left dependents, the word, right dependents. In
+    this order, the tree has no crossing arcs. If the tree is projective, it is the order of the sentence. Two
+    words must be swapped if their projective order differs from their order in the sentence (Nivre:
+    Non-projective dependency parsing in expected linear time, ACL 2009).
 
-    heads: Head of each word, shape [n]; several words may have ROOT as their head.
-    Returns positions 1..n, shape [n].
+    heads: Head of each word, int [n]; several words may have ROOT as their head.
+    Returns int [n], positions from 1 to n.
     Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
     words = _acyclic_heads(heads)
@@ -83,8 +84,8 @@ def projective_order(heads: ArrayLike) -> IntArray:
         (left if word < head else right)[head].append(word)
     positions = np.zeros(len(words) + 1, dtype=np.int64)
     position = 0
-    # An explicit stack, since sentences may be deeper than Python's recursion limit. A word is
-    # on it with a minus sign once its dependents are there too.
+    # A stack of our own, since trees may be deeper than Python's recursion limit. A word has a minus sign
+    # once its dependents are on the stack too.
     stack = [0]
     while stack:
         word = stack.pop()
@@ -100,9 +101,9 @@ def projective_order(heads: ArrayLike) -> IntArray:
 
 
 def is_projective(heads: ArrayLike) -> bool:
-    """Whether every word between a head and its dependent descends from that head.
+    """Return whether every word between a head and its dependent descends from that head.
 
-    heads: Head of each word, shape [n]; several words may have ROOT as their head.
+    heads: Head of each word, int [n]; several words may have ROOT as their head.
     Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
     order = projective_order(heads)
@@ -135,9 +136,12 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
 
 
 def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
-    """Lengths of the sentences of a padded batch as an array, shape [batch].
+    """Return the lengths of the sentences of a padded batch as an array, int [batch].
 
-    Raises ValueError if they are not `batch` whole numbers in 0..width.
+    lengths: Number of words of each sentence, int [batch].
+    batch: Number of sentences.
+    width: Greatest possible length.
+    Raises ValueError if the lengths are not `batch` whole numbers from 0 to width.
     """
     array = np.asarray(lengths)
     wrong_type = array.size > 0 and not np.issubdtype(array.dtype, np.integer)
@@ -147,9 +151,12 @@ def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
 
 
 def ends(pointers: IntArray) -> IntArray:
-    """Where each place of [..., size] ends after `size` or more steps along the pointers.
+    """Return where each index ends up after following at least `size` pointers.
 
-    Pointer doubling: each gather doubles the number of steps.
+    Each gather doubles the number of steps (pointer doubling).
+
+    pointers: Index that each index points to, int [..., size].
+    Returns int [..., size].
     """
     for _ in range(pointers.shape[-1].bit_length()):
         pointers = np.take_along_axis(pointers, pointers, axis=-1)
@@ -157,7 +164,10 @@ def ends(pointers: IntArray) -> IntArray:
 
 
 def _with_root(heads: IntArray) -> IntArray:
-    """Heads of [..., n] words with ROOT in front as its own head: [..., n + 1]."""
+    """Return heads, int [..., n + 1], with ROOT in front as its own head.
+
+    heads: Head of each word, int [..., n].
+    """
     return np.concatenate([np.zeros((*heads.shape[:-1], 1), dtype=np.int64), heads], axis=-1)
 
 
