@@ -1,10 +1,10 @@
-"""Alignment of the words of two tokenisations of the same text.
+"""Alignment of words between two tokenisations of the same text.
 
-As the CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18/evaluation.html):
-tokens are compared by the characters that they cover, white space aside. A word on its own aligns with the
-word of the same span. Words of multiword tokens have no span of their own: within the smallest span that
-cuts no multiword token of either side, they align by the longest common subsequence of their forms,
-whatever the case.
+The CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18/evaluation.html). Tokens are
+compared by the characters that they cover, without white space. A word outside of multiword tokens aligns
+with the word of the same span. Words in multiword tokens have no span of their own. They align by the
+longest common subsequence of their lower-cased forms, within the smallest span that cuts no multiword token
+of either side.
 """
 
 import unicodedata
@@ -18,7 +18,7 @@ from ..formats.conllu import ConlluSentence, ConlluWord
 
 
 class Span(NamedTuple):
-    """Characters of the text, white space not counted: from ``start`` to before ``end``."""
+    """Characters of the text from ``start`` to before ``end``, counted without white space."""
 
     start: int
     end: int
@@ -26,7 +26,7 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class PlacedWord:
-    """A word and its place in a text.
+    """Word with its position in a text.
 
     word: The word.
     span: Span of its token.
@@ -42,7 +42,13 @@ class PlacedWord:
 
 @dataclass(slots=True)
 class PlacedText:
-    """An annotated text: its characters without white space, and what covers which of them."""
+    """Annotated text.
+
+    characters: Characters of the text without white space.
+    sentences: Span of each sentence.
+    tokens: Span of each token.
+    words: Words with their positions.
+    """
 
     characters: str
     sentences: list[Span] = field(default_factory=list)
@@ -51,9 +57,10 @@ class PlacedText:
 
 
 def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
-    """Place sentences, tokens and words on the text.
+    """Find the positions of sentences, tokens and words in the text.
 
-    RAISES (ValueError): for a token of white space only.
+    sentences: Sentences of the text.
+    Raises ValueError if a token consists of white space.
     """
     text = PlacedText("")
     characters: list[str] = []
@@ -77,7 +84,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
 
 
 def check_same_text(gold: PlacedText, system: PlacedText) -> None:
-    """Raise a ValueError with the first difference where two texts do not have the same characters."""
+    """Raise a ValueError with the first difference if two texts have different characters."""
     if gold.characters == system.characters:
         return
     pairs = zip(gold.characters, system.characters, strict=False)
@@ -88,9 +95,11 @@ def check_same_text(gold: PlacedText, system: PlacedText) -> None:
 
 
 def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSentence], name: str) -> None:
-    """Raise a ValueError with the first difference where two files do not have the same words and sentences.
+    """Raise a ValueError with the first difference if two files have different words or sentences.
 
-    name: Of the system, for the message.
+    gold: Gold sentences.
+    system: Sentences of a system.
+    name: Name of the system for the message.
     """
 
     def fail(expected: str, found: str) -> None:
@@ -110,14 +119,14 @@ def _sentence_at(sentence: ConlluSentence) -> str:
 
 
 def _word_at(sentence: ConlluSentence, i: int) -> str:
-    """What a sentence has at the place ``i``, which may be just after its last word."""
+    """Describe the word with index i, or the end of the sentence if i is the number of words."""
     if i < len(sentence.words):
         return f"{sentence.words[i].form!r} ({sentence.location(i)})"
     return f"the end of the sentence ({sentence.location(i - 1)})"
 
 
 def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:
-    """Index of a system word by the index of the gold word that it is aligned with."""
+    """Align words. Returns the index of a system word by the index of its aligned gold word."""
     aligned: dict[int, int] = {}
     g = s = 0
     while g < len(gold) and s < len(system):
@@ -149,7 +158,7 @@ def _without_spaces(form: str) -> str:
 
 
 def _forms(words: Iterable[PlacedWord]) -> list[str]:
-    """Forms to compare. Spaces inside count in a multiword token only, as in the reference."""
+    """Return forms to compare. As in the reference, spaces count only in words of multiword tokens."""
     forms = (
         placed.word.form if placed.is_multiword else _without_spaces(placed.word.form) for placed in words
     )
@@ -159,9 +168,15 @@ def _forms(words: Iterable[PlacedWord]) -> list[str]:
 def _region_ends(
     gold: Sequence[PlacedWord], system: Sequence[PlacedWord], g: int, s: int, end: int
 ) -> tuple[int, int]:
-    """Ends of the words, from gold ``g`` and system ``s``, of a region that cuts no multiword token.
+    """Return the ends, in gold and system words, of a region that cuts no multiword token.
 
-    It reaches to the character ``end`` at least; a word on its own that is not wholly inside is out.
+    Words outside of multiword tokens belong to the region only if they are completely inside.
+
+    gold: Gold words.
+    system: System words.
+    g: Index of the region's first gold word.
+    s: Index of the region's first system word.
+    end: Character that the region extends to at least.
     """
 
     def is_inside(placed: PlacedWord) -> bool:
@@ -180,8 +195,8 @@ def _region_ends(
 
 
 def _common_subsequence(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Index pairs of a longest common subsequence."""
-    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # [i][j]: of a[i:] and b[j:]
+    """Yield the index pairs of a longest common subsequence."""
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # [i][j]: for a[i:] and b[j:]
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
             longer = max(lengths[i + 1][j], lengths[i][j + 1])

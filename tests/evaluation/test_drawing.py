@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.evaluation.drawing import Drawing, arc_kinds, arc_levels, draw_page
+from spacy_g2g.evaluation.arc_picture import arc_levels
+from spacy_g2g.evaluation.compared_graph import ComparedGraph
+from spacy_g2g.evaluation.drawing import Drawing, draw_page
 from spacy_g2g.formats.graphs import MISSING, ROOT, Graph
 
 VOID = {"meta", "img"}
@@ -133,16 +135,19 @@ def test_arcs_that_touch_only_at_a_word_share_the_lowest_level():
 )
 def test_an_arc_is_compared_with_the_one_before_and_with_gold(before, now, kinds):
     graphs = [Graph([2, 0, head], ["nsubj", "root", dep]) for head, dep in (before, now)]
-    assert arc_kinds(3, graphs[1], graphs[0], GOLD) == kinds
+    assert ComparedGraph(WORDS, graphs[1], graphs[0], GOLD).arc_kinds(3) == kinds
     without_gold = tuple("same" if kind in ("same", "wrong") else "changed" for kind in kinds)
-    assert arc_kinds(3, graphs[1], graphs[0], None) == without_gold
+    assert ComparedGraph(WORDS, graphs[1], graphs[0], None).arc_kinds(3) == without_gold
     no_head = Graph([2, 0, MISSING], ["nsubj", "root", ""])
-    assert arc_kinds(3, graphs[1], graphs[0], no_head) == without_gold
+    assert ComparedGraph(WORDS, graphs[1], graphs[0], no_head).arc_kinds(3) == without_gold
 
 
 def test_a_label_that_gold_does_not_know_is_not_wrong():
     gold = Graph([2, 0, 2], ["", "", ""])
-    assert arc_kinds(1, GOLD, Graph([2, 0, 2], ["x", "x", "x"]), gold) == ("same", "changed")
+    assert ComparedGraph(WORDS, GOLD, Graph([2, 0, 2], ["x", "x", "x"]), gold).arc_kinds(1) == (
+        "same",
+        "changed",
+    )
 
 
 def test_captions_count_what_changed_and_what_is_right():

@@ -1,0 +1,153 @@
+"""SVG pictures of graphs over words: arcs above the words of a sentence. Lengths are in px."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..formats.graphs import MISSING, ROOT, Graph
+from .compared_graph import ComparedGraph
+from .page import escape, shorten, text_width
+
+WORD_SIZE, LABEL_SIZE = 15.0, 11.0
+WORD_GAP = 14.0
+PORT_STEP = 6.0  # between arcs that leave a word on the same side
+LEVEL_STEP = 19.0
+FOOT = 4.0  # from the arrow tips to level 0 of the arcs
+RADIUS = 7.0
+MARGIN = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Horizontal positions of a sentence's words, shared by all its graphs.
+
+    centres: Centre of each word in px from the side of the first word.
+    width: Width of the picture in px.
+    right_to_left: Whether the first word is on the right.
+    """
+
+    centres: list[float]
+    width: float
+    right_to_left: bool
+
+    def x(self, word: int, offset: float = 0.0) -> float:
+        """Return the position ``offset`` px after the centre of a word. Words count from 1."""
+        x = self.centres[word - 1] + offset
+        return round(self.width - x if self.right_to_left else x, 1)
+
+
+def place_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
+    """Choose positions at which words do not touch and each label fits above its arc."""
+    widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
+    room: list[dict[int, float]] = [{} for _ in words]  # width by right end and left end of an arc
+    for graph in graphs:
+        for i, ports in enumerate(_ports(graph.heads)):
+            n_ports = max((abs(port) for port in ports.values()), default=0)
+            widths[i] = max(widths[i], 2 * PORT_STEP * (n_ports + 0.5))
+        for i, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
+            needed = text_width(dep, LABEL_SIZE)
+            if head in (ROOT, i + 1):
+                widths[i] = max(widths[i], needed)
+            elif head != MISSING:
+                left, right = sorted((i, head - 1))
+                room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
+    centres: list[float] = []
+    for word, width in enumerate(widths):
+        x = centres[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
+        centres.append(max([x, *(centres[left] + needed for left, needed in room[word].items())]))
+    right_to_left = sum(map(_is_right_to_left, words)) > len(words) / 2
+    return Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
+
+
+def _is_right_to_left(word: str) -> bool:
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in word)
+
+
+def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
+    """Return for each word the ports from which arcs to its dependents leave, by dependent.
+
+    Ports count from the centre of the word: 1, 2, ... towards later words and -1, -2, ... towards earlier
+    words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
+    """
+    ports: list[dict[int, int]] = [{} for _ in heads]
+    for word, head in sorted(_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
+        side = 1 if word > head else -1
+        taken = ports[head - 1]
+        taken[word] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
+    return ports
+
+
+def arc_levels(heads: Sequence[int]) -> list[int]:
+    """Return the level of each word's arc, 1 for the lowest; 0 for roots and words without a head.
+
+    An arc lies above each shorter arc with which it shares a gap between words. Of two equally long arcs, the
+    arc of the later word lies above.
+    """
+    levels, tops = [0] * len(heads), [0] * (len(heads) + 1)  # tops[i]: level above the gap after word i
+    for word, head in sorted(_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
+        left, right = sorted((word, head))
+        levels[word - 1] = 1 + max(tops[left:right])
+        tops[left:right] = [levels[word - 1]] * (right - left)
+    return levels
+
+
+def _arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
+    """Return dependent and head of each arc between words."""
+    return [(word, head) for word, head in enumerate(heads, start=1) if head not in (MISSING, ROOT, word)]
+
+
+def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
+    """Draw a graph as SVG.
+
+    name: Name of the graph.
+    compared: Graph to draw, with the graphs to compare it with.
+    columns: Positions of the words.
+    """
+    words, graph = compared.words, compared.graph
+    levels, ports = arc_levels(graph.heads), _ports(graph.heads)
+    top = max(levels) + 1
+    base = FOOT + top * LEVEL_STEP + LABEL_SIZE + 4
+    parts = []
+    # Low arcs are drawn last, so that their labels and hover areas are above long lines that pass.
+    for i in sorted(range(len(words)), key=lambda i: -(levels[i] or top)):
+        word = i + 1
+        head, dep = graph.arc(word)
+        x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[i] or top)
+        label_x = x
+        if head == MISSING:
+            path = f"M{x - 4},{base - 7}a4,4 0 1 0 8,0a4,4 0 1 0 -8,0"
+        elif head in (ROOT, word):
+            path = f"M{x},{base}V{y}" + _arrow(x, base)
+        else:
+            start = columns.x(head, PORT_STEP * ports[head - 1][word])
+            path = arc_path(start, x, y, base) + _arrow(x, base)
+            label_x = round((start + x) / 2, 1)
+        line, label = compared.arc_kinds(word)
+        title = escape(compared.describe(word))
+        text = f'<text class="{label}" x="{label_x}" y="{y - 3}">{escape(dep)}</text>' if dep else ""
+        parts.append(
+            f'<g class="arc"><title>{title}</title><path class="hit" d="{path}"/>'
+            f'<path class="{line}" d="{path}"/>{text}</g>'
+        )
+    for word, form in enumerate(words, start=1):
+        whole = f"<title>{escape(form)}</title>" if shorten(form) != form else ""
+        x, y = columns.x(word), base + WORD_SIZE
+        parts.append(f'<text class="word" x="{x}" y="{y}">{whole}{escape(shorten(form))}</text>')
+    width, height = round(columns.width), round(base + 1.5 * WORD_SIZE)
+    return (
+        f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(name)}">\n' + "\n".join(parts) + "\n</svg>"
+    )
+
+
+def arc_path(start: float, end: float, y: float, base: float) -> str:
+    """Return the SVG path of an arc: up from the head, along at height ``y``, and down to the dependent."""
+    turn = RADIUS if end > start else -RADIUS
+    return (
+        f"M{start},{base}V{y + RADIUS}Q{start},{y} {round(start + turn, 1)},{y}"
+        f"H{round(end - turn, 1)}Q{end},{y} {end},{y + RADIUS}V{base}"
+    )
+
+
+def _arrow(x: float, base: float) -> str:
+    return f"M{x},{base}l-3,-6M{x},{base}l3,-6"
