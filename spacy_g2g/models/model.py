@@ -40,7 +40,7 @@ def make_model(
     network: Class of the network, which takes a specification and the settings.
     settings: Settings of the architecture.
     learn: Learns what the network must know of the training sentences; None for nothing.
-    output_kind: What the model builds, "trees" or "amrs".
+    output_kind: What the model builds: "trees", or another kind that its component expects.
     """
     tok2vec = None
     if isinstance(settings, VectorSettings):

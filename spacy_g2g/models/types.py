@@ -1,8 +1,8 @@
 """The protocol of all parsers: sentences in, parses out.
 
-A parser is a Thinc model. ``model.predict(sentences)`` gives a ``Parse`` for each ``Sentence``, a parser of
-AMR an ``AmrParse``; ``model.begin_update((sentences, gold))`` gives the summed loss and a callback that runs
-autograd. What is gold are ``Tree``s, and for a parser of AMR ``parsing.amr.table.Replay``s.
+A parser is a Thinc model. ``model.predict(sentences)`` returns a ``Parse`` for each ``Sentence``.
+``model.begin_update((sentences, gold))`` takes a gold ``Tree`` for each sentence. It returns the summed loss
+and a callback that runs autograd. A parser with another ``output_kind`` has its own types of output and gold.
 """
 
 from __future__ import annotations

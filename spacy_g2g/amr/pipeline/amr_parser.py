@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from spacy.language import Language
@@ -132,10 +132,10 @@ class AmrParser(ParserPipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
-        _check_choice("label_candidates", label_candidates, ("word", "lemma", "vocab"))
-        _check_choice("lemma_source", lemma_source, ("rules", "token"))
-        _check_choice("unaligned", unaligned, ("neighbour", "free_word"))
-        _check_choice("wiki", wiki, ("drop", "keep"))
+        _check_choice("label_candidates", label_candidates, Candidates)
+        _check_choice("lemma_source", lemma_source, LemmaSource)
+        _check_choice("unaligned", unaligned, Unaligned)
+        _check_choice("wiki", wiki, Wiki)
         counts = {"shift_labels": shift_labels, "em_iterations": em_iterations, "max_forks": max_forks}
         for setting, n in counts.items():
             if n < 0:
@@ -287,6 +287,7 @@ class AmrParser(ParserPipe):
             raise ValueError(Errors.E515.format(origin=origin))
 
 
-def _check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:
+def _check_choice(setting: str, value: object, literal: Any) -> None:
+    choices = get_args(literal)
     if value not in choices:
         raise ValueError(Errors.E512.format(setting=setting, value=repr(value), expected=f"one of {choices}"))
