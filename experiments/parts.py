@@ -28,7 +28,7 @@ from spacy.util import registry
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import syntr
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline import layout
+from spacy_g2g.pipeline import layout, trees
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Number of training steps before the clock starts.
@@ -87,7 +87,7 @@ def parsing_parts(nlp: Language) -> list[tuple[Any, str, str]]:
     """Return the watched functions of parsing."""
     places: list[tuple[Any, str, str]] = [
         (layout, "make_sentences", "Docs to sentences"),
-        (layout, "write_trees", "trees to Docs"),
+        (trees, "write_trees", "trees to Docs"),
         (syntr, "decode", "tree decoding"),
     ]
     for shim in shims(nlp):

@@ -40,8 +40,9 @@ from ..formats.graphs import MISSING, Graph
 from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.gold import gold_parses, lay_out_examples
-from ..pipeline.layout import Layout, heads_in_sentences, initial_graphs, join_heads, lay_out, make_sentences
+from ..pipeline.layout import Layout, lay_out, make_sentences
 from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.trees import heads_in_sentences, initial_graphs, join_heads
 from ..pipeline.word_vectors import get_tok2vec
 from .common import progress, user_errors, write_json
 from .debug_data_tables import print_findings, print_report

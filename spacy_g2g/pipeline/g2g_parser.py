@@ -22,18 +22,10 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..errors import Errors, Warnings
 from .gold import gold_parses, lay_out_examples
-from .layout import (
-    SPACE_LABEL,
-    Layout,
-    ParsedBatch,
-    concatenate,
-    heads_in_sentences,
-    lay_out,
-    make_sentences,
-    make_trees,
-    write_trees,
-)
+from .labels import count_labels, order_labels
+from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .parser_pipe import ParserPipe
+from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
     from ..models.types import Sentence, Start, Tree
@@ -184,17 +176,12 @@ class G2GParser(ParserPipe):
             reference = example.reference
             layout = lay_out([reference])
             sentences += make_sentences([reference], layout, self.model.attrs.get("tag_attr"))
-            for token in reference:
-                if token.dep and not token.is_space:
-                    if token.head.i == token.i:
-                        roots[token.dep_] += 1
-                    else:
-                        others.add(token.dep_)
+            count_labels(reference, roots, others)
         if labels is None:
-            self.cfg["labels"] = _order_labels([*self.labels, *sorted(others)], roots)
+            self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
             known = Counter({label: n for label, n in roots.items() if label in labels})
-            self.cfg["labels"] = _order_labels([*labels, *self.labels], known or Counter(labels[:1]))
+            self.cfg["labels"] = order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
             raise ValueError(Errors.E501.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
@@ -260,17 +247,3 @@ class G2GParser(ParserPipe):
         expected = self._built_for(exclude).get("n_labels", found)
         if found != expected:
             raise ValueError(Errors.E506.format(origin=origin, found=found, expected=expected))
-
-
-def _order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
-    """Return the root label, then the other labels in their order, at least one.
-
-    The root label is the most frequent label of gold roots. Without gold roots it is the label called "root",
-    in upper or lower case.
-    """
-    if not labels and not roots:
-        return []
-    called_root = [label for label in labels if label.lower() == "root"]
-    root = min(roots, key=lambda label: (-roots[label], label), default=(*called_root, "root")[0])
-    others = [label for label in dict.fromkeys([*labels, *sorted(roots)]) if label != root]
-    return [root, *(others or [SPACE_LABEL])]

@@ -1,30 +1,19 @@
-"""Split Docs into sentences, and write trees back to Docs, for a whole batch of Docs as arrays.
-
-White-space tokens are not words and are not parsed. Once its sentence is parsed, such a token is attached to
-the word before it (to the first word if it opens the sentence). It is never a head, except in a sentence of
-white space alone, whose first token is the root.
-"""
+"""Split a batch of Docs into sentences and words. White-space tokens are not words and are not parsed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from spacy.tokens import Doc
 
-from ..arrays import BoolArray, HashArray, IntArray
-from ..data.docs import write_tree
-from ..data.graphs import initial_arrays
+from ..arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from ..models.types import Sentence, Tree
-
-#: Label of white-space tokens.
-SPACE_LABEL = "dep"
+    from ..models.types import Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,123 +126,7 @@ def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) ->
     return [Sentence(words[at], None if tags is None else tags[at]) for at in layout.sentence_slices]
 
 
-def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
-    """Cut heads and labels of all words into a tree for each sentence that has words.
-
-    layout: Where the sentences are.
-    heads: Number of each head in its sentence; int [words].
-    labels: Label ids; int [words].
-    """
-    from ..models.types import Tree
-
-    return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
-
-
 def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
     """Return a string attribute of all words. Going by hashes avoids making a Token for each."""
     flat = [doc.vocab.strings[value] for doc in docs for value in np.asarray(doc.to_array(attr)).tolist()]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
-
-
-def write_trees(
-    docs: Sequence[Doc],
-    layout: Layout,
-    heads: IntArray,
-    labels: IntArray,
-    label_hashes: HashArray,
-    space: int,
-) -> None:
-    """Write heads, labels and sentence boundaries to Docs.
-
-    docs: The Docs.
-    layout: Where their sentences are.
-    heads: Number of each head in its sentence, from 1, or 0 for ROOT; int [words].
-    labels: Indices in ``label_hashes``; int [words].
-    label_hashes: Hashes of the labels, the root label first; uint64 [labels].
-    space: Hash of the label of white-space tokens.
-    """
-    n_tokens = int(layout.doc_starts[-1])
-    tokens = np.arange(n_tokens)
-    absolute, deps = _attach_spaces(layout, tokens, np.uint64(space), label_hashes[0])
-    first = layout.first_word[layout.sentence_of[layout.words]]
-    head_tokens = layout.words[first + np.maximum(heads, 1) - 1]
-    absolute[layout.words] = np.where(heads == 0, layout.words, head_tokens)
-    deps[layout.words] = label_hashes[labels]
-    parse: Any = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
-    sent_starts: Any = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
-    for doc, start, end in zip(docs, layout.doc_starts[:-1], layout.doc_starts[1:], strict=True):
-        write_tree(doc, parse[start:end], sent_starts[start:end])
-
-
-def _attach_spaces(
-    layout: Layout, tokens: IntArray, space: np.uint64, root: np.uint64
-) -> tuple[IntArray, HashArray]:
-    """Return heads (token indices) and labels of all tokens, right for white space and not set for words."""
-    first_tokens = np.flatnonzero(layout.starts)
-    deps = np.full(len(tokens), space, dtype=np.uint64)
-    if len(layout.words) == len(tokens):
-        return tokens.copy(), deps
-    sentence = layout.sentence_of
-    has_words = layout.n_words[sentence] > 0
-    before = np.searchsorted(layout.words, tokens, side="right") - 1
-    word = np.maximum(before, layout.first_word[sentence])
-    absolute = first_tokens[sentence]
-    absolute[has_words] = layout.words[word[has_words]]
-    deps[~has_words & layout.starts] = root
-    return absolute, deps
-
-
-def initial_graphs(
-    docs: Sequence[Doc], layout: Layout, label_ids: Mapping[int, int]
-) -> tuple[IntArray, IntArray]:
-    """Return the graphs that a refiner begins with: those of ``doc._.g2g_initial``, or the Docs' own trees.
-
-    docs: The Docs.
-    layout: Where their sentences are.
-    label_ids: Label ids by the labels' hashes.
-    Returns the number of each head in its sentence (0 for ROOT; -1 if missing, in another sentence or white
-    space), int [words], and label ids (-1 for unknown labels and missing heads), int [words].
-    """
-    graphs = [initial_arrays(doc) for doc in docs]
-    heads = heads_in_sentences(layout, [heads for heads, _ in graphs])
-    hashes = np.array(sorted(label_ids), dtype=np.uint64)
-    ids = np.array([label_ids[int(value)] for value in hashes], dtype=np.int64)
-    deps = concatenate([deps for _, deps in graphs], np.uint64)[layout.words]
-    if not len(hashes):
-        return heads, np.full(len(deps), -1, dtype=np.int64)
-    places = np.minimum(np.searchsorted(hashes, deps), len(hashes) - 1)
-    labels = np.where((hashes[places] == deps) & (heads >= 0), ids[places], -1)
-    return heads, labels
-
-
-def join_heads(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
-    """Return heads as token indices over the whole batch, -1 if missing; int [tokens].
-
-    layout: Where the sentences are.
-    heads: For each Doc, indices in the Doc, -1 if missing; int [tokens of the Doc].
-    """
-    starts = layout.doc_starts[:-1]
-    joined = [np.where(of_doc < 0, -1, of_doc + start) for of_doc, start in zip(heads, starts, strict=True)]
-    return concatenate(joined, np.int64)
-
-
-def heads_in_sentences(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
-    """Return heads as numbers within sentences.
-
-    layout: Where the sentences are.
-    heads: For each Doc, indices in the Doc, a root's its own, -1 if missing; int [tokens of the Doc].
-    Returns numbers from 1, 0 for ROOT, and -1 if the head is missing, in another sentence or white space;
-    int [words].
-    """
-    number = np.zeros(len(layout.sentence_of), dtype=np.int64)
-    sentence = layout.sentence_of[layout.words]
-    number[layout.words] = np.arange(len(layout.words)) - layout.first_word[sentence] + 1
-    head = join_heads(layout, heads)[layout.words]
-    inside = (head >= 0) & (layout.sentence_of[head] == sentence) & (number[head] > 0)
-    return np.where(head == layout.words, 0, np.where(inside, number[head], -1))
-
-
-def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
-    """Join arrays end to end. Joining no arrays gives an empty one."""
-    joined: npt.NDArray[Any] = np.concatenate([np.zeros(0, dtype=dtype), *arrays])
-    return joined.astype(dtype, copy=False)

@@ -18,15 +18,17 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..arrays import IntArray
-from ..data.graphs import INITIAL_GRAPH, TokenGraph, empty_tokens, initial_tokens, to_tokens, tree_of
+from ..data.graphs import INITIAL_GRAPH, initial_tokens
 from ..errors import Errors
-from ..formats.graphs import Graph
 from ..parsing.corruption import corrupt
 from .g2g_parser import G2GParser
-from .layout import Layout, ParsedBatch, initial_graphs, make_trees
+from .labels import find_initial_labels
+from .layout import Layout, ParsedBatch
+from .passes import graphs_of_passes
+from .trees import initial_graphs, make_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Start
+    from ..models.types import Sentence, Start
 
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
@@ -168,27 +170,9 @@ class RngRefiner(G2GParser):
                 if doc._.get(extension) is not None:
                     doc._.set(extension, None)
         if self.store_graphs:
-            self._store_graphs(docs, scores, initial)
-
-    def _store_graphs(self, docs: Sequence[Doc], scores: ParsedBatch, initial: Sequence[TokenGraph]) -> None:
-        """Write the initial graph and those of all passes to each Doc."""
-        words: list[list[list[int]]] = [[] for _ in docs]
-        for place, of_sentence in scores.layout.word_places():
-            words[place].append(of_sentence)
-        for doc, of_doc, parses, first in zip(docs, words, scores.by_doc(), initial, strict=True):
-            n_passes = max((len(parse.iterations) for parse in parses), default=0)
-            graphs = [first]
-            for i in range(n_passes):
-                base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
-                passes = [parse.iterations[min(i, len(parse.iterations) - 1)] for parse in parses]
-                graphs.append(to_tokens(zip(of_doc, map(self._make_graph, passes), strict=True), base))
-            doc._.set(GRAPHS, graphs)
-
-    def _make_graph(self, parse: Parse) -> Graph:
-        """Return the graph of one pass, with the names of labels."""
-        heads, labels = parse.tree.heads.tolist(), parse.tree.labels.tolist()
-        deps = [self.labels[label] for label in labels]
-        return Graph(heads, deps, parse.head_probs.tolist(), parse.label_probs.tolist())
+            graphs = graphs_of_passes(docs, scores, self.labels)
+            for doc, first, others in zip(docs, initial, graphs, strict=True):
+                doc._.set(GRAPHS, [first, *others])
 
     def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> tuple[IntArray, IntArray]:
         """Return heads and label ids of the initial graphs; see ``initial_graphs``."""
@@ -246,22 +230,9 @@ class RngRefiner(G2GParser):
         Raises ValueError if there are no labels.
         """
         if initial_labels is None:
-            initial_labels = sorted(self._find_initial_labels(get_examples, nlp))
+            initial_labels = sorted(find_initial_labels(get_examples(), nlp, self))
         self.cfg["initial_labels"] = initial_labels
         super().initialize(get_examples, nlp=nlp, labels=labels, encoder=encoder)
-
-    def _find_initial_labels(
-        self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None
-    ) -> set[str]:
-        labels: set[str] = set()
-        for name, component in nlp.pipeline if nlp is not None else ():
-            if component is self:
-                break
-            if nlp is not None and "token.dep" in nlp.get_pipe_meta(name).assigns:
-                labels |= set(getattr(component, "labels", ()))
-        for example in get_examples():
-            labels |= {dep for dep in initial_tokens(example.predicted)["deps"] if dep}
-        return labels
 
     def _start(self) -> Start:
         own = set(self.labels)

@@ -13,14 +13,8 @@ from spacy.training import Example
 
 from spacy_g2g.arrays import IntArray
 from spacy_g2g.pipeline.gold import gold_parse, gold_starts
-from spacy_g2g.pipeline.layout import (
-    SPACE_LABEL,
-    concatenate,
-    heads_in_sentences,
-    lay_out,
-    make_sentences,
-    write_trees,
-)
+from spacy_g2g.pipeline.layout import lay_out, make_sentences
+from spacy_g2g.pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, write_trees
 
 from ..util import gold_doc, plain_doc, tree_of
 

@@ -1,0 +1,61 @@
+"""Labels of training data: count them, put them in order, and find those of initial graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..data.graphs import initial_tokens
+from .trees import SPACE_LABEL
+
+
+def count_labels(doc: Doc, roots: Counter[str], others: set[str]) -> None:
+    """Add the labels of the words of a Doc.
+
+    doc: Doc with a tree.
+    roots: Number of roots with each label.
+    others: Labels of words that are not roots.
+    """
+    for token in doc:
+        if token.dep and not token.is_space:
+            if token.head.i == token.i:
+                roots[token.dep_] += 1
+            else:
+                others.add(token.dep_)
+
+
+def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
+    """Return the root label, then the other labels in their order, at least one.
+
+    The root label is the most frequent label of gold roots. Without gold roots it is the label called "root",
+    in upper or lower case.
+    """
+    if not labels and not roots:
+        return []
+    called_root = [label for label in labels if label.lower() == "root"]
+    root = min(roots, key=lambda label: (-roots[label], label), default=(*called_root, "root")[0])
+    others = [label for label in dict.fromkeys([*labels, *sorted(roots)]) if label != root]
+    return [root, *(others or [SPACE_LABEL])]
+
+
+def find_initial_labels(examples: Iterable[Example], nlp: Language | None, component: Any) -> set[str]:
+    """Return the labels that initial graphs of a refiner may have.
+
+    examples: Training data; the graphs of their predicted Docs are read.
+    nlp: Pipeline with the refiner; labels of earlier components that write labels are taken.
+    component: The refiner.
+    """
+    labels: set[str] = set()
+    for name, other in nlp.pipeline if nlp is not None else ():
+        if other is component:
+            break
+        if nlp is not None and "token.dep" in nlp.get_pipe_meta(name).assigns:
+            labels |= set(getattr(other, "labels", ()))
+    for example in examples:
+        labels |= {dep for dep in initial_tokens(example.predicted)["deps"] if dep}
+    return labels
