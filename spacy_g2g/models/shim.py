@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-import srsly
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 from thinc.api import Model, Optimizer, Shim, get_torch_default_device
 
 from ..errors import Errors
 from .batch import Batch
 from .network import Network, NetworkSpec
 from .optimizer import make_adamw, take_step
+from .saving import from_bytes, to_bytes
 from .types import Sentence
 from .word_vectors import WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
@@ -57,7 +54,7 @@ class G2GShim(Shim):
         self.spec: NetworkSpec | None = None
         self.n_targets = 0
         self._wordpieces: WordPieces | None = None
-        self._stored_as = torch.float32
+        self.stored_as = torch.float32
 
     # The network
 
@@ -118,7 +115,7 @@ class G2GShim(Shim):
         parses: list[Any] = [None] * len(sentences)
         with torch.inference_mode(), self.precision():
             words = self._reader(sentences)
-            for members, batch in self._batches(words, sentences, self.max_padded // network.n_hypotheses):
+            for members, batch in self._batches(words, sentences, network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
                     parses[i] = parse
         return parses
@@ -138,8 +135,7 @@ class G2GShim(Shim):
         losses = []
         words = self._reader(sentences)
         with self.precision():
-            unknown = network.unknown_words
-            for members, batch in self._batches(words, sentences, self.max_padded, unknown):
+            for members, batch in self._batches(words, sentences):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = network.count_targets(gold)
 
@@ -154,15 +150,16 @@ class G2GShim(Shim):
         return total, backprop
 
     def _batches(
-        self,
-        words: WordPieces | WordVectors,
-        sentences: Sequence[Sentence],
-        max_padded: int,
-        unknown: Collection[str] = (),
+        self, words: WordPieces | WordVectors, sentences: Sequence[Sentence], share: int = 1
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Batch the sentences, with the network's notes on them."""
-        for members, batch in words.batches(sentences, max_padded, unknown):
-            yield members, replace(batch, notes=[self.network.note(sentences[i]) for i in members])
+        """Yield batches of the sentences, with the network's notes on them.
+
+        share: Number of batches that the memory for one batch must hold.
+        """
+        network = self.network
+        unknown = network.unknown_words if network.training else ()
+        for members, batch in words.batches(sentences, self.max_padded // share, unknown):
+            yield members, replace(batch, notes=[network.note(sentences[i]) for i in members])
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
         """Return what makes batches of the sentences."""
@@ -204,38 +201,20 @@ class G2GShim(Shim):
             self._model.to(torch.device("cuda", device_id) if device_type == "gpu" else torch.device("cpu"))
             self._optimizer = None
 
-    @contextlib.contextmanager
-    def half_precision(self) -> Iterator[None]:
-        """Within this context ``to_bytes`` gives weights in float16, which is half the size."""
-        self._stored_as = torch.float16
-        try:
-            yield
-        finally:
-            self._stored_as = torch.float32
-
     def to_bytes(self) -> bytes:
-        """Return the specification and the weights (safetensors); empty before initialisation."""
+        """Return the specification and the weights; empty before initialisation."""
         if self.spec is None:
             return b""
-        weights = {name: self._stored(weight) for name, weight in self.network.state_dict().items()}
-        data: bytes = srsly.msgpack_dumps({"spec": asdict(self.spec), "weights": save_tensors(weights)})
-        return data
-
-    def _stored(self, weight: torch.Tensor) -> torch.Tensor:
-        """Return a weight as it is saved; values too large for float16 stay as they are."""
-        weight = weight.detach().cpu().contiguous()
-        stored = weight.to(self._stored_as)
-        return stored if bool(stored.isfinite().all()) else weight
+        return to_bytes(self.spec, self.network.state_dict(), self.stored_as)
 
     def from_bytes(self, data: bytes) -> G2GShim:
         """Build the network that was saved. Raises ValueError when the bytes are not whole."""
         if not data:
             return self
+        spec, weights = from_bytes(data)
         try:
-            msg = srsly.msgpack_loads(data)
-            weights = load_tensors(msg["weights"])
-            self.build_network(NetworkSpec.from_dict(msg["spec"])).load_state_dict(weights)
-        except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            self.build_network(spec).load_state_dict(weights)
+        except (ValueError, TypeError, RuntimeError) as error:
             raise ValueError(Errors.E406.format(error=error)) from error
         return self
 
@@ -265,7 +244,14 @@ def find_shim(model: Model[Any, Any]) -> G2GShim | None:
     return next((shim for shim in shims if isinstance(shim, G2GShim)), None)
 
 
-def half_precision(model: Model[Any, Any]) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which the model is saved in float16; models of other libraries stay as they are."""
+@contextlib.contextmanager
+def half_precision(model: Model[Any, Any]) -> Iterator[None]:
+    """Within this context a model of ours is saved with weights in float16, which is half the size."""
     shim = find_shim(model)
-    return contextlib.nullcontext() if shim is None else shim.half_precision()
+    if shim is not None:
+        shim.stored_as = torch.float16
+    try:
+        yield
+    finally:
+        if shim is not None:
+            shim.stored_as = torch.float32

@@ -23,8 +23,7 @@ from .types import Fit, Sentence, pad_trees
 
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
-# Pieces of a row that belong to no word: CLS, ROOT and SEP. Rows without ROOT leave its place free.
-N_FRAME_PIECES = 3
+N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
 MAX_CACHED_WORDS = 100_000
 # Words of special pieces.
 NO_WORD, ROOT = -1, 0

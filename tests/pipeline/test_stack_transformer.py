@@ -9,7 +9,7 @@ import torch
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.shim import get_shim, half_precision
 
 from ..util import (
     TINY_STACK,
@@ -105,7 +105,7 @@ def test_a_half_precision_save_is_half_the_size_and_parses():
     nlp = make_nlp(row="Stack-c")
     nlp.initialize(lambda: treebank_examples(nlp))
     shim = get_shim(parser_of(nlp).model)
-    with shim.half_precision():
+    with half_precision(parser_of(nlp).model):
         small = shim.to_bytes()
     assert len(small) < 0.6 * len(shim.to_bytes())
     shim.from_bytes(small)
