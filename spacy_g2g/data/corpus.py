@@ -119,7 +119,7 @@ class Corpus:
 def corpus_files(path: Path | None) -> list[Path]:
     """The .conllu and .spacy files at a path, sorted by name within a folder.
 
-    RAISES (ValueError, FileNotFoundError): where there are none.
+    Raises ValueError or FileNotFoundError if there are none.
     """
     if path is None:
         raise ValueError(Errors.E330)

@@ -41,7 +41,7 @@ def sentences_to_docs(
 
     annotations: Which of ``ALL_ANNOTATIONS`` to set; "HEAD" and "DEP" only together.
     keep_source: Keep the raw text in ``doc.user_data``.
-    RAISES (ValueError): for n_sents < 1 or an unknown annotation.
+    Raises ValueError if n_sents is below 1, or for an unknown annotation.
     """
     if n_sents < 1:
         raise ValueError(Errors.E320.format(n_sents=n_sents))
@@ -121,7 +121,7 @@ def doc_to_sentences(
     Doc, all columns are written; tokens of white space are left out, what hangs on them moves to their
     head, and their text goes to MISC (SpacesAfter, as UDPipe writes it).
     doc_id: The ``# sent_id`` of a Doc that is not from CoNLL-U is ``{doc_id}-{number}``.
-    RAISES (ValueError): where tokens are not the words of the CoNLL-U any more, or an arc crosses the
+    Raises ValueError if the tokens are no longer the words of the CoNLL-U, or if an arc crosses the
         boundary of a sentence.
     """
     if USER_DATA_KEY in doc.user_data:

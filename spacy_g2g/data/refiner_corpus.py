@@ -79,9 +79,9 @@ class PredictedSentence(NamedTuple):
 
 
 def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[GoldAndInitial]:
-    """The gold Docs with the predicted graphs of their sentences.
+    """Yield the gold Docs with the predicted graphs of their sentences.
 
-    RAISES (ValueError): where a sentence differs in its words, or one side has more sentences.
+    Raises ValueError if a sentence differs in its words, or if one side has more sentences.
     """
     yield from align_graphs(read_docs(corpus_files(gold), vocab), predicted, gold)
 
@@ -89,10 +89,12 @@ def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[G
 def align_graphs(
     docs: Iterable[Doc], predicted: Path, source: Path | None
 ) -> Iterator[tuple[Doc, list[Graph]]]:
-    """The Docs with the graphs that a file has for their sentences.
+    """Yield Docs with the graphs that a file has for their sentences.
 
-    source: where the Docs are from, for errors.
-    RAISES (ValueError): as ``read_aligned``.
+    docs: The Docs.
+    predicted: File or folder with the graphs.
+    source: Where the Docs are from, for error messages.
+    Raises ValueError as ``read_aligned`` does.
     """
     sentences = predicted_sentences(corpus_files(predicted), Vocab())
     number = 0
@@ -131,7 +133,7 @@ def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[Predict
 
 
 def _spans(doc: Doc) -> list[Span]:
-    """The sentences of a Doc; all of it if no boundary is set."""
+    """Return the sentences of a Doc, or the whole Doc if no boundary is set."""
     if not len(doc):
         return []
     return list(doc.sents) if doc.has_annotation(BOUNDARIES) else [doc[:]]

@@ -106,7 +106,15 @@ def corpus_facts(
     misaligned: int = 0,
     multiword: tuple[int, int] | None = None,
 ) -> CorpusFacts:
-    """Count what sentences have; the rest, which they do not show, is given."""
+    """Count what sentences have.
+
+    sentences: Sentences of the corpus.
+    docs: Number of Docs.
+    white_space: Number of white-space tokens.
+    unset: Number of predicted Docs without sentence boundaries.
+    misaligned: Number of labelled gold words with no exactly matching predicted token.
+    multiword: Numbers of multiword tokens and of the words in them; None if not known.
+    """
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     roots: Counter[str] = Counter()
