@@ -1,11 +1,12 @@
-"""Run the AMR oracle on files: how much of the graphs its actions rebuild, and how nodes are aligned.
+"""Run the AMR oracle on files: how much of each graph its actions rebuild, and how nodes are aligned.
 
 python -m experiments.amr_oracle amr-bank-struct-v3.0.txt:train=lpp_1943.289..1562 \
     amr-bank-struct-v3.0.txt:dev=lpp_1943.1..145 amr-release-dev-bio.txt:bio \
     [--split bio] [--output amr_oracle]
 
 A file may have a name and a selection of ids after it. Lemmatizer and aligner learn from the first part of
-each file. Text without ::tok is split at white space; in the parts that --split names, at punctuation, too.
+each file. Text without ::tok is split at white space, and also at punctuation in the parts that --split
+names.
 
 "Smatch" compares the graph of the executed actions with the gold graph, without :wiki. "lexical" is the share
 of concepts whose word was found by a rule or by EM. "structure" is the share of names and quantities, which

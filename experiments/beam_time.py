@@ -1,8 +1,8 @@
-"""Time a parser by beam width, and beside another pipeline.
+"""Time a parser with several beam widths, and another pipeline for comparison.
 
 python -m experiments.beam_time PIPELINE DATA --peer PIPELINE [--beam-widths 1 10] [--runs 2] [--threads 2]
 
-The figures are the fewest seconds of the runs, from Docs with words and sentences to parsed Docs. DATA is a
+The figures are the seconds of the fastest run, from Docs with words and sentences to parsed Docs. DATA is a
 .conllu file.
 """
 

@@ -1,4 +1,5 @@
-"""Write a treebank without the final punctuation of its sentences, to see what it is worth to a pipeline.
+"""Write a treebank without the final punctuation of its sentences, to measure how much a pipeline relies on
+it.
 
     python -m experiments.drop_final_punct TREEBANK OUTPUT
 
@@ -31,7 +32,7 @@ def main() -> None:
 
 
 def drop(treebank: Path) -> Iterator[str]:
-    """Give the sentences as CoNLL-U, with each paragraph as a document."""
+    """Yield the sentences as CoNLL-U, with each paragraph as a document."""
     for number, paragraph in enumerate(paragraphs(read_treebank(treebank, trees="full")), 1):
         doc = without_final_punct(sentences_to_doc(paragraph, Vocab(), keep_source=False))
         sentences = doc_to_sentences(doc, doc_id=str(number), columns=ALL_COLUMNS)

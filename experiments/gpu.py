@@ -1,13 +1,13 @@
-"""Speed on a GPU: words per second, syncs of host and device, how long the GPU waits, and training steps.
+"""Measure speed on a GPU: words per second, syncs of host and device, waiting times, and training steps.
 
     python -m experiments.gpu en_ewt-ud-test.conllu --output gpu    (writes gpu.json, gpu.md and traces)
     python -m experiments.gpu SMALL.conllu --width 64 --layers 2 --heads 2 --sentences 50    (on a CPU)
 
 Encoders have random weights and pieces learned from the data, so no checkpoint is needed. Parses go from Docs
-with words and sentence boundaries to annotated Docs. With random weights the best heads are hardly ever a
-tree, and all sentences would go through Chu-Liu/Edmonds on the host. So a number is added, on the device, to
-the arc scores of all but every 20th sentence: the best head of each word is the word before it. The refiner
-makes all its passes.
+with words and sentence boundaries to annotated Docs. With random weights, the best heads hardly ever
+form a tree, so nearly all sentences would go through Chu-Liu/Edmonds on the host. Therefore, arc scores are
+raised on the device so that the best head of each word is the word before it, in all but every 20th sentence.
+The refiner makes all its passes.
 
 A whole run takes about a quarter of an hour; --systems, --pieces and --batch-sizes make it shorter.
 """
@@ -43,7 +43,7 @@ from spacy_g2g.models.sources import encoder_from_scratch
 
 from .parts import WARM_UP_STEPS, shims, synchronize, time_parsing, time_training
 
-#: Words a second that are wanted on an H200, with 12 layers of width 768.
+#: Target of words per second on an H200, with 12 layers of width 768.
 WANTED = {"SynTr": 50_000, "SynTr+RNGTr": 20_000}
 PARSER, REFINER = "g2g_parser", "rng_refiner"
 SYSTEMS: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
@@ -54,10 +54,10 @@ SYSTEMS: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
     ],
     "SentTr+G2GTr": [(PARSER, {"@architectures": "spacy_g2g.SentTr.v1"})],
 }
-#: In one of so many sentences the best heads are those of random weights.
+#: Every so many sentences, the best heads are left to the random weights.
 RANDOM_EVERY = 20
 CHAIN_SCORE = 1e4
-#: A warm-up run that took more seconds is the one that is reported.
+#: If the warm-up run takes more seconds than this, it is reported instead of further runs.
 SLOW = 10.0
 
 Row = dict[str, Any]
@@ -86,7 +86,7 @@ def make_system(name: str, examples: Sequence[Example], args: argparse.Namespace
 
 
 def prefer_chains(scorer: Any) -> None:
-    """Make the word before it each word's best head, but for every 20th sentence of a batch."""
+    """Make the previous word the best head of each word, except in every 20th sentence of a batch."""
     forward = scorer.forward
 
     def chained(words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -100,7 +100,7 @@ def prefer_chains(scorer: Any) -> None:
 
 @contextmanager
 def setting(nlp: Language, precision: str, pieces: int) -> Iterator[None]:
-    """Compute in a precision, with encoder passes of a number of padded pieces."""
+    """Set the precision, and the number of padded pieces in an encoder pass."""
     for shim in shims(nlp):
         shim.mixed_precision = precision == "bfloat16"
     limits = dict.fromkeys(shim_module.MAX_PADDED_PIECES, pieces)
@@ -109,7 +109,7 @@ def setting(nlp: Language, precision: str, pieces: int) -> Iterator[None]:
 
 
 def attempt(measure: Callable[..., Row], *arguments: Any) -> Row:
-    """Return what is measured, or why it cannot be measured, as where memory does not suffice."""
+    """Return the measurement, or the reason of its failure, such as too little memory."""
     try:
         return measure(*arguments)
     except RuntimeError as error:
@@ -119,7 +119,7 @@ def attempt(measure: Callable[..., Row], *arguments: Any) -> Row:
 
 
 def measure_speed(nlp: Language, docs: Sequence[Doc], batch_size: int, runs: int) -> Row:
-    """Return words a second: the median, least and most of the runs after a warm-up."""
+    """Return words per second: the median, minimum and maximum of the runs after a warm-up."""
 
     def seconds() -> float:
         copies = [doc.copy() for doc in docs]
@@ -137,7 +137,8 @@ def measure_speed(nlp: Language, docs: Sequence[Doc], batch_size: int, runs: int
 
 
 def measure_waiting(nlp: Language, docs: Sequence[Doc], batch_size: int, trace: Path | None) -> Row:
-    """Return encoder passes, syncs by line of code, shares of parts, and the share that the GPU waits.
+    """Return encoder passes, syncs by line of code, shares of parts, and the share of time that the GPU
+    waits.
 
     trace: File for the trace of the GPU, which Perfetto shows; None for no file.
     """
@@ -155,7 +156,7 @@ def measure_waiting(nlp: Language, docs: Sequence[Doc], batch_size: int, trace: 
     places = Counter(f"{Path(sync.filename).name}:{sync.lineno}" for sync in syncs)
     start = time.perf_counter()
     list(nlp.pipe(copies[1], batch_size=batch_size))
-    # Tracing slows the host, not the device: the time of work on it is set against an untraced run.
+    # Tracing slows the host but not the device, so device time is compared with an untraced run.
     untraced = time.perf_counter() - start
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
         list(nlp.pipe(copies[2], batch_size=batch_size))
@@ -167,7 +168,7 @@ def measure_waiting(nlp: Language, docs: Sequence[Doc], batch_size: int, trace: 
 
 
 def measure_training(nlp: Language, examples: Sequence[Example], padded_words: int, steps: int) -> Row:
-    """Return words a second and shares of parts in training the last component."""
+    """Return words per second and shares of parts in training the last component."""
     batcher = minibatch_by_padded_size(examples, size=padded_words, buffer=1000, discard_oversize=False)
     batches = list(batcher)
     chosen = [batches[i % len(batches)] for i in range(steps + WARM_UP_STEPS)]
@@ -178,7 +179,7 @@ def measure_training(nlp: Language, examples: Sequence[Example], padded_words: i
 
 
 def measure_all(name: str, examples: Sequence[Example], args: argparse.Namespace) -> dict[str, list[Row]]:
-    """Return all rows of a system by the title of their table."""
+    """Return the rows of a system, by the titles of their tables."""
     nlp, docs = make_system(name, examples, args), [example.predicted for example in examples]
     tables: dict[str, list[Row]] = {"Parsing": [], "Syncs and waiting": [], "Training": []}
     # The CPU computes in float32 whatever the setting.
@@ -201,7 +202,7 @@ def measure_all(name: str, examples: Sequence[Example], args: argparse.Namespace
 
 
 def to_markdown(report: Mapping[str, Any]) -> str:
-    """Return the figures as tables, whose columns are those of any of their rows."""
+    """Return the figures as Markdown tables. A table has every column that any of its rows has."""
     settings, parts = report["settings"], ["# Speed"]
     parts.append(", ".join(f"{name} {value}" for name, value in settings.items()))
     for title, rows in report["tables"].items():
@@ -253,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in args.systems:
         for title, rows in measure_all(name, examples, args).items():
             report["tables"].setdefault(title, []).extend(rows)
-        # After each system, so that a run that is cut short leaves what it has measured.
+        # Write after each system, so that an interrupted run keeps its measurements.
         if args.output is not None:
             args.output.with_suffix(".json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf8")
             args.output.with_suffix(".md").write_text(to_markdown(report), encoding="utf8")

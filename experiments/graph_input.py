@@ -26,7 +26,7 @@ PIECES = 2048
 
 
 def make_batch(n_words: int, n_sentences: int, rng: np.random.Generator, share: float = 1.0) -> PieceBatch:
-    """Sentences of one length, with random heads for a share of the words."""
+    """Batch of sentences of one length, with random heads for a share of the words."""
     width = n_words + 3
     heads = np.array([[rng.integers(0, i) for i in range(1, n_words + 1)] for _ in range(n_sentences)])
     heads[rng.random(heads.shape) >= share] = -1

@@ -1,10 +1,10 @@
-"""Run the oracle on treebanks: actions, swaps, the share of trees that its actions rebuild, and the time.
+"""Run the oracle on treebanks: number of actions and swaps, share of trees that are rebuilt, and time.
 
     python -m experiments.oracle FILES_OR_FOLDERS... [--limit 10000] [--batch-size 512]
 
-Sentences whose heads are not a tree with one root are counted ("no tree") and left out. "oracle s" are the
-seconds to find the actions of all sentences, and "replay s" those to apply them. "s/10k" are the seconds of
-both for 10,000 sentences.
+Sentences whose heads are not a tree with one root are counted ("no tree") and left out. "oracle s" is the
+time in seconds to find the actions of all sentences, and "replay s" the time to apply them. "s/10k" is the
+sum of both for 10,000 sentences.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def measure(sentences: list[list[int]], batch_size: int) -> Counter[str]:
 
 
 def batches(sentences: list[list[int]], batch_size: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give padded heads [sentences, words] and lengths [sentences] of sentences of similar length."""
+    """Yield padded heads, int [sentences, words], and lengths, int [sentences], by similar length."""
     by_length = sorted(sentences, key=len)
     for start in range(0, len(by_length), batch_size):
         batch = by_length[start : start + batch_size]

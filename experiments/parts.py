@@ -1,9 +1,9 @@
-"""Where the time of parsing and of training goes, part by part.
+"""Measure where the time of parsing and training goes, part by part.
 
     python -m experiments.parts PIPELINE DATA [--steps 30] [--threads 2]
 
 PIPELINE is a trained pipeline; its config has the batches and the optimizer of training. DATA is a .conllu or
-.spacy file. On a GPU each part is waited for, so that its time is the device's.
+.spacy file. On a GPU, the clock stops only when the device has finished a part.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def shims(nlp: Language) -> list[Any]:
 
 
 def time_parsing(nlp: Language, docs: Sequence[Doc], **options: Any) -> tuple[float, Stopwatch]:
-    """Parse copies of Docs once; give seconds and parts. Options are those of ``nlp.pipe``."""
+    """Parse copies of Docs once; return seconds and parts. Options are those of ``nlp.pipe``."""
     stopwatch, copies = Stopwatch(), [doc.copy() for doc in docs]
     with stopwatch.watch(parsing_parts(nlp)):
         start = time.perf_counter()
@@ -133,7 +133,8 @@ def time_parsing(nlp: Language, docs: Sequence[Doc], **options: Any) -> tuple[fl
 def time_training(
     nlp: Language, batches: Sequence[Sequence[Example]], optimizer: Any, exclude: Sequence[str] = ()
 ) -> tuple[float, Stopwatch]:
-    """Make a training step for each batch; give the seconds of those after the warm-up, and their parts.
+    """Make a training step for each batch; return the seconds of the steps after the warm-up, and their
+    parts.
 
     exclude: Names of components that are not trained.
     """

@@ -64,7 +64,7 @@ def read_examples(
         for path, limit in zip(files, (n_train, n_held_out), strict=True)
     )
     docs = [example.predicted for example in held_out]
-    # A Doc of several sentences takes other ways through the code than a Doc of one.
+    # A Doc of several sentences takes other paths through the code than a Doc of one sentence.
     joined = [Doc.from_docs(docs[i : i + N_JOINED]) for i in range(0, len(docs), N_JOINED)]
     return train, train[-n_updated:], [doc for doc in joined if doc is not None]
 
@@ -87,7 +87,7 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
     with nlp.select_pipes(disable=kept):
         nlp.initialize(lambda: begin)
     fix_random_seed(2)
-    # With its usual eps, Adam makes long steps of gradients that are zero but for rounding.
+    # With its usual eps, Adam turns gradients that are zero up to rounding into long steps.
     rate = 0.001 if name.startswith("ewt_") else 0.01
     optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0, eps=1e-3, use_averages=False)
     annotating = [PARSER] if REFINER in nlp.pipe_names and PARSER in nlp.pipe_names else []
@@ -111,7 +111,7 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
 
 
 def total_parameters(component: Any) -> dict[str, float]:
-    """Return how many numbers the parameters of a component are, their sum, and the sum of their sizes."""
+    """Return the number of a component's parameters, their sum and the sum of their absolute values."""
     arrays: list[Any] = []
     for node in component.model.walk():
         arrays += [node.get_param(name) for name in node.param_names if node.has_param(name)]
@@ -163,9 +163,10 @@ def record(output: Path, names: Sequence[str], ewt: Path | None) -> None:
 def find_differences(one: Any, other: Any, tolerance: float, where: str = "") -> Iterator[str]:
     """Yield a line for each place where two records differ.
 
-    one, other: The records, or parts of them.
+    one: One record, or a part of it.
+    other: The same part of the other record.
     tolerance: Greatest difference of two numbers, as a share of the greater one if that is above 1.
-    where: Place of the parts in the records.
+    where: Name of the part.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         for key in [*one, *(key for key in other if key not in one)]:
@@ -181,7 +182,7 @@ def find_differences(one: Any, other: Any, tolerance: float, where: str = "") ->
 
 
 def compare(first: Path, second: Path, names: Sequence[str], tolerance: float) -> bool:
-    """Print for each system whether two records are equal, and return whether all are.
+    """Print for each system whether two records are equal; return whether all records are equal.
 
     first, second: The JSON files.
     names: Names of the systems.

@@ -1,4 +1,4 @@
-"""The systems that `record_results.py` runs: models, settings and configs."""
+"""Systems that `record_results.py` runs: models, settings and configs."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def model(architecture: str, **settings: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class System:
-    """A pipeline, and how it is trained.
+    """Pipeline and its training.
 
     models: Model block of each component, by the name of its factory.
     settings: Settings of the last component.
     encoder: Origin of the encoders: "scratch", "shared", "checkpoint", or "pipeline" for that of `source`.
     sizes: Sizes of encoders from scratch that differ from `SIZES`.
-    source: Name of the system whose trained parser is in the pipeline and is not trained again.
+    source: Name of the system whose trained parser starts the pipeline, without further training.
     """
 
     models: dict[str, dict[str, Any]]
@@ -94,7 +94,7 @@ SYSTEMS = {
 def make_config(system: System, folder: Path) -> Config:
     """Return the config of a pipeline. Only this function knows where encoders are described.
 
-    system: The system that the pipeline is of.
+    system: System to make the config of.
     folder: Folder with the trained pipelines of other systems.
     """
     components: dict[str, Any] = {}

@@ -6,8 +6,8 @@
 
 A SOURCE is a URL, or the path of a file or of a folder of files (.txt, .amr). IDS are ids and ranges of ids,
 separated by white space, as in "lpp_1943.289..1562". FOLDER gets train.txt, dev.txt and perhaps test.txt.
-OUTPUT gets the same as .spacy, without the AMRs that can't be read. Outputs that are up to date are left as
-they are, and nothing is downloaded twice as long as FOLDER exists.
+OUTPUT gets the same as .spacy, without the AMRs that can't be read. Outputs that are up to date are not
+made again, and nothing is downloaded while FOLDER exists.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
 from .up_to_date import is_up_to_date, record_sources, sources_of
 
-#: Seconds without an answer before a download is given up.
+#: Seconds without an answer before a download fails.
 TIMEOUT = 60
 #: Language code of corpora without one.
 LANG = "en"
@@ -47,7 +47,7 @@ _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 class AmrDataError(Exception):
-    """An AMR corpus is not as expected; the message says what is wrong and what was expected."""
+    """Error in an AMR corpus; the message says what is wrong and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _start(text: str) -> str:
 def _write_set(path: Path, split: str, part: Part, text: str) -> dict[str, Any]:
     """Write the AMRs of a set unchanged; return source, checksum, ids and number."""
     blocks = _EMPTY_LINES.split(text.strip())
-    # The comments at the start of a file are no block.
+    # The comments at the start of a file are not a block.
     blocks = [block for block in blocks if _GRAPH.search(block) or _id(block)]
     if part.ids:
         is_wanted, ids = _selection(part.ids), [_id(block) for block in blocks]
@@ -258,7 +258,7 @@ def main(given: list[str] | None = None) -> None:
     if args.command == "convert":
         convert(args.folder, args.output, args.words, args.lang)
         return
-    # Exit as by an error, so that files of an unfinished download are removed.
+    # Exit as after an error, so that files of an unfinished download are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     try:
         sources = {split: getattr(args, split) for split in SPLITS}

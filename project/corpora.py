@@ -2,7 +2,7 @@
 
     python -m project.corpora FOLDER OUTPUT [--n-sents N]
 
-Sets that are up to date are left as they are.
+Sets that are up to date are not converted again.
 """
 
 from __future__ import annotations

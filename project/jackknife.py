@@ -4,8 +4,9 @@
 
 TRAIN (.spacy or .conllu) is split into folds. For each fold, a parser is trained on the other folds and
 parses it. OUTPUT (.conllu or .spacy) has the whole training set in its order, with the predicted trees: it is
-the `predicted` corpus of spacy_g2g.RefinerCorpus.v1. A parser's trees on its own training sentences would be
-better than the trees that a refiner gets later. A run after an interruption keeps the parsed folds.
+the `predicted` corpus of spacy_g2g.RefinerCorpus.v1. On its own training sentences, a parser makes fewer
+errors than on other text, so its trees would not show a refiner the errors that it must correct. After an
+interruption, the next run keeps the parsed folds.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from .treebank_settings import choose_encoder, choose_language, read_source
 from .up_to_date import digest
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
-#: Names of the arguments that the trees depend on, beside files.
+#: Names of the arguments, other than files, that the trees depend on.
 SETTINGS = ("encoder", "lang", "steps", "epochs", "folds", "block", "seed")
 
 

@@ -1,4 +1,4 @@
-"""meta.json and model card of a package, from the facts of training and scoring."""
+"""Write meta.json and the model card of a package, from the facts of training and scoring."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASKS = {
     "rng_refiner": "dependency trees",
     AMR_PARSER: "AMRs",
 }
-#: Facts about the treebank in a package, beside the address.
+#: Facts about the treebank in a package, besides its address.
 TREEBANK_FACTS = ("kind", "treebank", "tag", "commit", "license", "date")
 SET_NAMES = {
     "dev": "development set",
@@ -39,7 +39,7 @@ SET_NAMES = {
 }
 CODE_LICENSE = "MIT"
 NOTES = (
-    "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless they say from text: "
+    "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless marked as from text: "
     "punctuation counts, label subtypes do not."
 )
 AMR_NOTES = (
@@ -83,7 +83,7 @@ def complete_meta(
         "spacy_g2g": {
             "size_in_bytes": size,
             "code_license": CODE_LICENSE,
-            # Without paths of the machine that it was made on.
+            # Leave out paths of the machine that made the package.
             "treebank": {key: treebank[key] for key in TREEBANK_FACTS if key in treebank},
             "training": training,
             "exclude_punct": facts.get("exclude_punct", ""),

@@ -2,9 +2,9 @@
 
     python -m project.package MODEL FOLDER METRICS OUTPUT --name NAME --version VERSION
 
-OUTPUT gets the folder that `spacy package` makes, with a wheel in `dist`. First the pipeline's meta.json gets
-a description, licences, sources, scores and the facts of its training, and a README.md says the same
-(project/model_card.py). A package that is up to date is left as it is.
+OUTPUT gets the folder that `spacy package` makes, with a wheel in `dist`. First, a description, licences,
+sources, scores and the facts of its training are added to the pipeline's meta.json and to a README.md
+(project/model_card.py). A package that is up to date is not made again.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def make_sections(runs: Sequence[Run], papers: Mapping[str, Any]) -> list[Sectio
     without = [run for run in runs if any(facts.get("exclude_punct") for facts in run.facts.values())]
     for metric, name in WITHOUT.items() if without else ():
         tables = [table for table in penn["tables"] if table["metric"] == metric]
-        note = f"What is punctuation stands under sources. Papers: {penn['data']}."
+        note = f"The sources say what counts as punctuation. Papers: {penn['data']}."
         title = f"{metric} without punctuation, test sets"
         sections.append(_beside_papers(title, note, without, kinds, name, tables, None))
     raw = [run for run in runs if any("test_raw" in scores for scores in run.scores.values())]
@@ -139,9 +139,9 @@ def _beside_papers(
     tables: Sequence[Mapping[str, Any]],
     tag: str | None,
 ) -> Section:
-    """Return our figures and the papers', with averages over the treebanks that both have.
+    """Return our figures and the papers' figures, with averages over the treebanks that both have.
 
-    Runs of a treebank may have suffixes after its name. Each suffix has an average of its own.
+    Runs may have a suffix after the treebank's name. Runs with the same suffix have their own average.
 
     title: Title of the section.
     note: Note below the title.

@@ -3,8 +3,8 @@
     python -m project.score MODEL FOLDER METRICS [--run NAME] [--kind KIND] [--raw] ...
 
 METRICS gets dev.json, test.json and facts.json, with the facts about the treebank and about the training.
-Scores that are up to date are left as they are. With `--amrs` the sets are the AMRs that project/amr_data.py
-converted, and FOLDER is the folder that it fetched.
+Scores that are up to date are not computed again. With `--amrs` the sets are the AMRs that
+project/amr_data.py converted, and FOLDER is the folder that it fetched.
 """
 
 from __future__ import annotations

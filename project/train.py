@@ -2,10 +2,10 @@
 
     python -m project.train TRAIN DEV OUTPUT [--encoder NAME] [--parser PIPELINE] ...
 
-Without an encoder, one is trained from scratch. With `--parser`, a refiner is trained on top of a trained
-pipeline. OUTPUT exists when the training is done; its facts.json says what was trained. A training with the
-same corpora and settings is not repeated. This command exists because project.yml has variables but no
-conditions.
+Without `--encoder`, an encoder is trained from scratch. With `--parser`, a refiner is trained on top of a
+trained pipeline. OUTPUT exists when the training is done; its facts.json says what was trained. A training
+with the same corpora and settings is not repeated. This command exists because project.yml has variables but
+no conditions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CONFIG, TRAINING = "train.cfg", "training.json"
 
 
 def train_into(folder: Path, config: Config, gpu: int) -> None:
-    """Train a model; the folder exists when the training has come to its end.
+    """Train a model; the folder appears when the training is complete.
 
     folder: Folder to make. Its training.json has the minutes of `spacy train`, evaluations included.
     config: Config of the training.
@@ -70,7 +70,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
 
 
 def count_corpus(path: Path, config: Config) -> dict[str, int]:
-    """Return the numbers of sentences and words, and of the config's batches, which are an epoch's steps."""
+    """Return the numbers of sentences, words and batches. The batches are the steps of an epoch."""
     docs = list(read_docs(corpus_files(path), Vocab()))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
     return {
@@ -95,7 +95,7 @@ def versions() -> dict[str, str]:
     except OSError:
         return found
     top, _, commit = done.stdout.strip().partition("\n")
-    # The commit of a repository around the project says nothing.
+    # The commit of an unrelated repository around the project would be misleading.
     is_checkout = done.returncode == 0 and Path(top).resolve() == project
     return {**found, "commit": commit[:12]} if is_checkout else found
 
@@ -173,7 +173,7 @@ def main() -> None:
     else:
         config = pipeline_config(path, settings)
     train_into(args.output, config, args.gpu)
-    max_steps = config["training"]["max_steps"]  # a training with patience or epochs may have fewer
+    max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
     facts |= {"max_steps": max_steps, "epochs": round(max_steps / counts["batches"], 2), **counts}
     write_facts(args.output, {**facts, "device": device(args.gpu)})

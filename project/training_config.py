@@ -1,4 +1,4 @@
-"""Configs of trainings: which config, encoder and number of steps, and how a refiner joins a pipeline."""
+"""Configs of trainings: choice of config, encoder and number of steps; refiners on top of pipelines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def has_setting(config: Mapping[str, Any], setting: str) -> bool:
 
 
 def choose_config(config: str, encoder: str, parser: str = "") -> Path:
-    """Return the path of the config that is given, or of the one for a refiner, an encoder, or neither."""
+    """Return the given config's path, or the default for a refiner, an encoder, or neither."""
     if config not in UNSET:
         return Path(config)
     if parser not in UNSET:
@@ -47,7 +47,7 @@ def choose_config(config: str, encoder: str, parser: str = "") -> Path:
 
 
 def used_encoder(config: Config, encoder: str) -> str:
-    """Return the encoder that a training starts from: the one that is given or the config's; "" for none.
+    """Return the encoder that a training starts from: the given one or the config's; "" for none.
 
     A config without `paths.encoder` needs no encoder.
     """
@@ -96,10 +96,10 @@ def step_settings(config: Config, steps: int) -> dict[str, Any]:
 
 
 def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
-    """Return the config of a refiner after all components of a trained pipeline, which do not change.
+    """Return the config of a refiner on top of a trained pipeline, whose components are frozen.
 
-    The refiner starts from the parser if that is ours and has an encoder of its own. Else it starts from a
-    checkpoint, or from scratch.
+    The refiner starts from the pipeline's parser if the parser belongs to this library and has an encoder of
+    its own. Otherwise it starts from a checkpoint, or from scratch.
 
     config: Config of a refiner.
     nlp: Trained pipeline.
@@ -139,7 +139,7 @@ def refiner_encoder(config: Config, parser: str, encoder: str) -> str:
 
 
 def choose_steps(steps: int, epochs: float, batches: int) -> int:
-    """Return the steps, or the steps of the epochs; 0 for the config's if neither is given."""
+    """Return the given steps, or the steps of the given epochs; 0 if neither is given."""
     return steps or max(1, round(epochs * batches)) * bool(epochs)
 
 

@@ -5,8 +5,8 @@
     python -m project.treebank verify FOLDER CHECKSUMS
 
 The first download writes CHECKSUMS, in the format of `sha256sum`. Every later download must give the same
-files. With paths nothing is downloaded: FOLDER gets these files, CoNLL-U or CoNLL-X by their suffix, as
-CoNLL-U.
+files. With paths, nothing is downloaded: FOLDER gets these files, which are CoNLL-U or CoNLL-X by their
+suffix, as CoNLL-U.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TERMS = {
 
 
 class TreebankError(Exception):
-    """A treebank is not as expected; the message says what is wrong and what was expected."""
+    """Error in a treebank; the message says what is wrong and what was expected."""
 
 
 def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
@@ -175,7 +175,7 @@ def find_license(folder: Path) -> str:
 
 @contextmanager
 def staging_folder(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder beside another, and remove it at the end. A killed run's is removed, too."""
+    """Yield a temporary folder beside another; remove it at the end, and the one of a killed run too."""
     temporary = folder.with_name(f".{folder.name}.download")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -338,7 +338,7 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "download":
             command.add_argument("--license", default="", help="licence of files by path")
     options = parser.parse_args(arguments)
-    # Exit as by an error, so that files of an unfinished download are removed.
+    # Exit as after an error, so that files of an unfinished download are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
     try:
         if options.command == "verify":

@@ -2,7 +2,7 @@
 
     python -m project.treebank_settings
 
-prints the treebanks of the papers, a line each.
+prints the treebanks of the papers, one on each line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHOICES = ("papers", "modern")
 SOURCE = "source.json"
 #: Kind of the data, in its source.json, and of a pipeline.
 AMR = "amr"
-#: Code of the language without a tokenizer of its own.
+#: Code for languages without a tokenizer of their own.
 NEUTRAL = "xx"
 
 
@@ -45,16 +45,16 @@ def read_source(data: Path | None) -> dict[str, Any]:
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:
-    """Return the language code that is given, or that of the treebank if spaCy has its tokenizer.
+    """Return the given language code, or the treebank's code if spaCy has its tokenizer.
 
-    The treebank's code is the table's or that of its file names.
+    The treebank's code comes from the table or from the names of its files.
 
     lang: Language code; empty for the treebank's.
     source: Record of the treebank, see ``read_source``.
     """
     if lang not in UNSET:
         return lang
-    import spacy  # here, since it takes seconds
+    import spacy  # imported here, since it takes seconds
 
     row = read_table()["treebanks"].get(source.get("treebank"), {})
     code = row.get("lang") or source.get("code") or NEUTRAL
@@ -68,7 +68,7 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
-    """Return the encoder that is given, or the treebank's for "papers" and "modern"; "" for no encoder."""
+    """Return the given encoder, or the treebank's for "papers" and "modern"; "" for no encoder."""
     if encoder in UNSET:
         return ""
     if encoder not in CHOICES:

@@ -23,7 +23,7 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def loadable_encoder(name: str) -> str:
-    """Return a folder with a tokenizer.json if the encoder has none, made at first use; else its name."""
+    """Return the name of an encoder, or a folder with tokenizer.json, made on first use, if it has none."""
     if not name.startswith(WITHOUT_TOKENIZER):
         return name
     check_word_pieces(name)
@@ -54,7 +54,7 @@ def fetch(name: str) -> Path:
 
 
 def make_folder(source: Path, target: Path) -> None:
-    """Copy config.json and the weights, and make tokenizer.json from vocab.txt; all or nothing."""
+    """Copy config.json and the weights, and make tokenizer.json from vocab.txt: all or nothing."""
     staged = target.with_name(f".{target.name}.new")
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)

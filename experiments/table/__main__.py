@@ -3,15 +3,14 @@
     python -m experiments.table {transition,refinement} TRAIN DEV OUTPUT --encoder NAME [--rows ROW ...] ...
 
 A row is a shipped config with other values: `transition` has the transition-based parsers of the papers,
-`refinement` the refiner with several sources of its encoder and of its trees. For each seed each row is
-trained into OUTPUT/SEED/ROW. A row that is there is left as it is: an interrupted run goes on, and rows may
-be trained in several runs (`--rows` without names trains none).
+`refinement` the refiner with several sources of its encoder and of its trees. Each row is trained into
+OUTPUT/SEED/ROW, once for each seed. Trained rows are not trained again, so an interrupted run goes on, and
+rows can be trained in several runs (`--rows` without names trains none).
 
-Then all systems that are there parse DEV (.conllu), and perhaps another file (`--also`), from gold words and
-sentences. They are scored as `g2g evaluate` does, and compared by the paired bootstrap over sentences, the
-seeds together. Their counts are kept beside the model: delete OUTPUT/SEED/ROW/SYSTEM.FILE.json to have them
-counted again. OUTPUT gets table.json and table.md. Published figures beside ours are of other data, the
-English Penn Treebank.
+Then all trained systems parse DEV (.conllu), and perhaps another file (`--also`), from gold words and
+sentences. They are scored as by `g2g evaluate`, and compared by the paired bootstrap over the sentences of
+all seeds. Counts are kept beside the model: delete OUTPUT/SEED/ROW/SYSTEM.FILE.json to count again. OUTPUT
+gets table.json and table.md. The published figures beside ours are for other data, the English Penn Treebank.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
 
 
 def is_trained(folder: Path, config: Config) -> bool:
-    """Return whether a folder has a trained model; warn if its settings are others."""
+    """Return whether a folder has a trained model; warn if its settings differ."""
     if not (folder / BEST).exists():
         return False
     msg.info(f"{folder}: trained already")
@@ -134,7 +133,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 
 
 def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    """Check what the options' types do not, and make settings of text."""
+    """Check the options beyond their types, and turn text into settings."""
     args.table = TABLES[args.table]
     rows = args.table.rows
     args.rows = list(rows) if args.rows is None else args.rows

@@ -1,4 +1,4 @@
-"""Configs of rows: a shipped config with the row's settings, the options' and the places of files."""
+"""Configs of rows: a shipped config with the settings of the row and of the options, and with paths."""
 
 from __future__ import annotations
 

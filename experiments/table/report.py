@@ -68,7 +68,7 @@ def mean_and_values(values: Sequence[float]) -> dict[str, Any] | None:
 
 
 def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[str, Any] | None:
-    """Compare LAS of two systems by the paired bootstrap over sentences, all seeds of both together.
+    """Compare the LAS of two systems by the paired bootstrap over the sentences of all seeds.
 
     system: Counts by seed.
     other: Counts of the system that it is compared with.

@@ -1,4 +1,4 @@
-"""What a table is made of: rows, which are trained, and systems, which are scored."""
+"""Contents of a table: rows, which are trained, and systems, which are scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a system has right in each sentence of a file, and what it took to parse it."""
+"""Counts of what a system gets right in each sentence of a file, and the cost of parsing it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def parse_and_count(
 
 
 def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> Counts:
-    """Count the words of each sentence, and those that are right by each metric.
+    """Count the words of each sentence, and the words that are right by each metric.
 
     Non-projective gold arcs are counted over all sentences: their number, those with the right head, and
     those with the right label as well.
@@ -148,7 +148,7 @@ def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> C
 
 @dataclass
 class Watch:
-    """What went through encoders.
+    """Counts of what went through encoders.
 
     calls: Number of calls of their layers.
     rows: Number of rows in these calls: a sentence, a part of a long one, or a parser state each.

@@ -1,6 +1,6 @@
-"""A hand-written grammar of English that makes the sample treebank.
+"""Hand-written grammar of English that makes the sample treebank.
 
-Floors, imports go down: `tree` (words, trees, CoNLL-U) < `lexicon` (words by class)
+Each module imports only modules to its left: `tree` (words, trees, CoNLL-U) < `lexicon` (words by class)
 < `morphology` (inflected words) < `phrases` (noun phrases) < `clauses` (verb phrases and
 relative clauses) < `sentences` (whole sentences and their weights).
 """

@@ -3,7 +3,7 @@
     python -m assets.sample.grammar [--output DIR] [--seed N] ...
 
 The same seed and sizes give the same bytes on every Python. No sentence occurs twice in the three
-files. dev and test also have a few words that are not in train.
+files. The development and test sets also have a few words that the training set lacks.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ SPLITS = ("train", "dev", "test")
 
 
 def unique_sentences(grammar: Grammar, count: int, seen: set[str]) -> Iterator[Sentence]:
-    """Give sentences that are not in a set, and add them to it.
+    """Yield sentences that have not been seen, and add them to the seen ones.
 
-    grammar: Grammar that makes them.
+    grammar: Grammar that makes the sentences.
     count: Number of sentences.
-    seen: Texts in lower case.
+    seen: Texts of the seen sentences in lower case.
     """
     while count:
         sentence = Sentence(grammar.sentence())
@@ -36,7 +36,7 @@ def unique_sentences(grammar: Grammar, count: int, seen: set[str]) -> Iterator[S
 
 
 def conllu_lines(split: str, sentences: Iterator[Sentence]) -> Iterator[str]:
-    """Give the lines of a file, with documents of 20 sentences and paragraphs of 5."""
+    """Yield the lines of a file, with documents of 20 sentences and paragraphs of 5."""
     for i, sentence in enumerate(sentences):
         if i % 20 == 0:
             yield f"# newdoc id = sample-{split}-{i // 20 + 1:03}"
@@ -51,7 +51,7 @@ def conllu_lines(split: str, sentences: Iterator[Sentence]) -> Iterator[str]:
 def make_sample(output: Path, seed: int, sizes: dict[str, int]) -> None:
     """Write a CoNLL-U file for each set.
 
-    output: Folder.
+    output: Folder for the files.
     seed: Seed of the random choices.
     sizes: Number of sentences in each set.
     """

@@ -24,7 +24,7 @@ class Plan(NamedTuple):
 
     @property
     def when(self) -> str:
-        """Whether past, present or future expressions of time suit it; "" where none does."""
+        """Tense of the time expressions that suit the clause: past, present or future; "" if none does."""
         if self.modal:
             return "future"
         if self.tense == "past":
@@ -36,7 +36,7 @@ PAST = Plan()
 
 
 class Clauses(Phrases):
-    """Adds verbs to the phrases; a clause is the node of its predicate."""
+    """Builder of clauses. A clause is the node of its predicate."""
 
     def np(self, cls: str, case: str = "Acc", *, depth: int = 2, banned: Banned = frozenset()) -> Node:
         node = super().np(cls, case, depth=depth, banned=banned)
@@ -62,7 +62,7 @@ class Clauses(Phrases):
         return plan._replace(negative=dice.chance(0.14))
 
     def verb_group(self, core: str | Node, agr: str, plan: Plan, passive: bool, support: bool) -> list[Node]:
-        """Auxiliaries with their relations, then the verb; `core` is a lemma, or a predicate after "be"."""
+        """Return auxiliaries with their relations, and the verb; `core` is a lemma or a predicate."""
         chain = [(plan.modal, "aux")] if plan.modal else []
         chain += [("have", "aux")] * plan.perfect + [("be", "aux")] * plan.progressive
         chain += [("be", "aux:pass")] * passive + [(core, "") if isinstance(core, str) else ("be", "cop")]
@@ -87,7 +87,7 @@ class Clauses(Phrases):
         agr: str = "",
         adverb: Node | None = None,
     ) -> Node:
-        """Put subject, auxiliaries, negation and adverb before the predicate; returns its node."""
+        """Put subject, auxiliaries, negation and adverb before the predicate; return its node."""
         support = plan.negative or inverted
         *auxiliaries, head = self.verb_group(core, agr or subject.agr, plan, passive, support)
         subject.rel = "nsubj:pass" if passive else "nsubj"
@@ -153,7 +153,7 @@ class Clauses(Phrases):
         return verb
 
     def frame_for(self, cls: str, role: str) -> VerbClass | None:
-        """A verb class that takes `cls` as subject, object or patient (object of a passive)."""
+        """Return a verb class that takes `cls` as its subject, object or patient (subject of a passive)."""
         field = "object" if role == "patient" else role
         names = [
             name
@@ -163,7 +163,7 @@ class Clauses(Phrases):
         return VERBS[self.dice.pick(names)] if names else None
 
     def statement(self, subject: Node | None = None, *, depth: int = 1, plan: Plan | None = None) -> Node:
-        """An active clause, or now and then a passive or a copular one."""
+        """Return an active clause, or now and then a passive or copular clause."""
         dice = self.dice
         kind = dice.weighted([(70, "active"), (12, "passive"), (18, "copular")])
         if kind == "passive" and subject is None:
@@ -204,7 +204,7 @@ class Clauses(Phrases):
         verb.heavy = agent.heavy
 
     def copular(self, subject: Node, plan: Plan | None = None) -> Node:
-        """The subject is an adjective, a noun, or in a place."""
+        """Return a clause with "be": the subject is tired, is a doctor, or is in a place."""
         dice = self.dice
         plan = plan or self.plan(stative=True)
         kind = dice.pick(["adjective", "noun", "place", "adjective"])
@@ -220,7 +220,7 @@ class Clauses(Phrases):
         return self.finite(predicate, subject, plan)
 
     def graded_adjective(self, cls: str) -> Node:
-        """tired; very tired; older than the judge; more tired than the judge; as old as the judge."""
+        """Return an adjective: tired; very tired; older than the judge; as old as the judge."""
         dice, lemma = self.dice, self.adjective_lemma(cls)
         kind = dice.weighted([(45, "plain"), (20, "degree"), (25, "than"), (12, "as")])
         if kind == "plain":
@@ -237,7 +237,7 @@ class Clauses(Phrases):
         return node.right("obl", self.pp(kind, standard))
 
     def infinitive(self, *, mark: bool = True, form: str = "inf") -> Node:
-        """(to) read a book."""
+        """Return an infinitive: (to) read a book."""
         frame = VERBS[self.dice.pick(lex.ACTIONS if self.dice.chance(0.7) else lex.INTRANSITIVE)]
         verb = make.verb(self.dice.deal(frame.verbs), form)
         if mark:
@@ -246,7 +246,7 @@ class Clauses(Phrases):
         return verb
 
     def add_clause(self, noun: Node) -> None:
-        """Modify a noun by a clause: relative, participle, infinitive, or the content of an idea."""
+        """Modify a noun by a relative clause, participle, infinitive, or the content of an idea."""
         dice = self.dice
         noun.heavy = True
         if noun.cls == "idea" and dice.chance(0.7):
@@ -262,7 +262,7 @@ class Clauses(Phrases):
                 noun.right("acl:relcl", clause)
 
     def add_participle(self, noun: Node) -> bool:
-        """the boy reading a book; the book written by the boy."""
+        """Add a participle: the boy reading a book; the book written by the boy."""
         active = noun.cls == "person"
         frame = self.frame_for(noun.cls, "subject" if active else "patient")
         if frame is None:
@@ -275,7 +275,7 @@ class Clauses(Phrases):
         return True
 
     def relative_clause(self, noun: Node, kind: str = "") -> Node | None:
-        """A relative clause on `noun`, to be put where it belongs."""
+        """Return a relative clause about `noun`, which the caller puts into place."""
         kinds = [(40, "subject"), (25, "object"), (9, "preposition"), (8, "distant"), (16, "whose")]
         kind = kind or self.dice.weighted(kinds)
         if kind in ("object", "distant") and self.frame_for(noun.cls, "object"):
@@ -307,7 +307,7 @@ class Clauses(Phrases):
         return verb
 
     def object_relative(self, noun: Node, distant: bool) -> Node:
-        """the book (that) she read; the book that she wanted to read, where arcs cross."""
+        """Return a relative clause: (that) she read; with crossing arcs: that she wanted to read."""
         dice, frame = self.dice, self.frame_for(noun.cls, "object")
         assert frame is not None
         subject = self.subject(dice.pick(frame.subject), 0 if dice.chance(0.6) else 1)
@@ -323,7 +323,7 @@ class Clauses(Phrases):
         return verb
 
     def preposition_relative(self, noun: Node) -> Node:
-        """the village (that she lived in); the village (in which she lived)."""
+        """Return a relative clause: the village (that she lived in); the village (in which she lived)."""
         dice = self.dice
         frame, prep = (VERBS["talk"], "about") if noun.cls != "place" else (VERBS["rest"], "in")
         verb = self.finite(dice.deal(frame.verbs), self.subject(depth=1), self.plan())

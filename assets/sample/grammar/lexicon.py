@@ -1,8 +1,8 @@
-"""The words, by class, and which phrase each class licenses.
+"""Words by class, and the phrases that each class licenses.
 
-The classes decide what a preposition or a conjunction attaches to: "with the telescope"
-belongs to a verb of seeing, "with the beard" to a person. Nothing else does, so a parser has to
-learn the words.
+The classes decide what a preposition or a conjunction attaches to: "with the telescope" belongs to
+a verb of seeing, "with the beard" to a person. Nothing else decides this, so a parser must learn the
+words.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOUNS: dict[str, list[str]] = {
         "team": "team group crowd family",
     }.items()
 }
-RARE_NOUNS: dict[str, list[str]] = {  # only in the dev and test files
+RARE_NOUNS: dict[str, list[str]] = {  # only in the development and test sets
     "person": ["librarian", "carpenter"],
     "animal": ["donkey"],
     "place": ["desert"],
@@ -109,7 +109,7 @@ DETERMINERS = {
 }
 
 NounPhrase = tuple[str, str]  # preposition and class of its noun
-NOUN_PHRASES: dict[str, list[NounPhrase]] = {  # what a noun takes, as nmod
+NOUN_PHRASES: dict[str, list[NounPhrase]] = {  # phrases that a noun takes as nmod
     "person": [("with", "feature"), ("with", "feature"), ("from", "place"), ("in", "place")],
     "animal": [("from", "place"), ("in", "place")],
     "building": [("with", "part"), ("with", "part"), ("in", "place"), ("near", "place")],
@@ -133,7 +133,7 @@ NOUN_PHRASES: dict[str, list[NounPhrase]] = {  # what a noun takes, as nmod
 
 
 class VerbClass(NamedTuple):
-    """Verbs with one frame: classes of subject and object, and what the verb takes as obl."""
+    """Verbs with the same frame: classes of subject and object, and the phrases that they take as obl."""
 
     verbs: list[str]
     subject: list[str]

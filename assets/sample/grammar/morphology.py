@@ -69,7 +69,7 @@ def name(form: str) -> Node:
 
 
 def verb(lemma: str, form: str, agr: str = "", *, aux: bool = False) -> Node:
-    """The verb `lemma`; `form` is inf, imp, pres, past, part, pass, ing or ger."""
+    """Return the verb `lemma`; `form` is inf, imp, pres, past, part, pass, ing or ger."""
     upos = "AUX" if aux else "VERB"
     if lemma in MODALS:
         return Node(Word(lemma, lemma, upos, "MD", "Mood=Ind|VerbForm=Fin"))
@@ -86,13 +86,13 @@ def verb(lemma: str, form: str, agr: str = "", *, aux: bool = False) -> Node:
 
 
 def contracted(aux: Node) -> Node | None:
-    """The auxiliary in its form after a pronoun, joined to it; None where it has none."""
+    """Return the contracted form of an auxiliary after a pronoun; None if it has no such form."""
     form = _AUXILIARY.get(aux.word.form)
     return Node(aux.word._replace(form=form), tight=True, joined=True) if form else None
 
 
 def negation(aux: Node, short: bool) -> tuple[Node, Node]:
-    """The auxiliary and its negation: did + n't, ca + n't, can + not, has + not."""
+    """Return an auxiliary and its negation: did + n't, ca + n't, can + not, has + not."""
     form = aux.word.form
     short = short and form not in ("am", "might")
     not_word = Word("n't" if short else "not", "not", "PART", "RB", "Polarity=Neg")
@@ -103,14 +103,14 @@ def negation(aux: Node, short: bool) -> tuple[Node, Node]:
 
 
 def adjective(lemma: str, degree: str = "Pos") -> Node:
-    """An adjective with an ending; those that take more and most only come as `Pos`."""
+    """Return an adjective with an ending. Adjectives that take more and most come only as `Pos`."""
     suffix, xpos = {"Pos": ("", "JJ"), "Cmp": ("er", "JJR"), "Sup": ("est", "JJS")}[degree]
     form = _add_vowel(lemma, suffix) if suffix else lemma
     return Node(Word(form, lemma, "ADJ", xpos, f"Degree={degree}"))
 
 
 def pronoun(person: str, case: str) -> Node:
-    """A personal pronoun; `person` as in 1s, he, 3p; `case` is Nom, Acc or Gen."""
+    """Return a personal pronoun; `person` is 1s, he, 3p and so on, `case` is Nom, Acc or Gen."""
     *forms, feats = _PERSONS[person]
     form = forms[("Nom", "Acc", "Gen").index(case)]
     parts = [f"Case={case}", *feats.split("|"), "PronType=Prs", *(["Poss=Yes"] if case == "Gen" else [])]
@@ -123,7 +123,7 @@ def pronoun(person: str, case: str) -> Node:
 
 
 def relative(form: str) -> Node:
-    """The relative pronoun who, which, that, or whose."""
+    """Return the relative pronoun who, which, that or whose."""
     xpos = {"who": "WP", "whose": "WP$"}.get(form, "WDT")
     return Node(
         Word(form, form, "PRON", xpos, "Poss=Yes|PronType=Rel" if form == "whose" else "PronType=Rel")
@@ -131,7 +131,7 @@ def relative(form: str) -> Node:
 
 
 def question(form: str) -> Node:
-    """The question word who, what, which (before a noun), where, when, why, how."""
+    """Return the question word who, what, which (before a noun), where, when, why or how."""
     upos, xpos = {"who": ("PRON", "WP"), "what": ("PRON", "WP"), "which": ("DET", "WDT")}.get(
         form, ("ADV", "WRB")
     )
@@ -144,7 +144,7 @@ def determiner(form: str) -> Node:
 
 
 def adposition(form: str) -> Node:
-    """A preposition; one of several words becomes a fixed expression."""
+    """Return a preposition. A preposition of several words becomes a fixed expression."""
     head, *rest = form.split()
     upos, xpos = {"because": ("SCONJ", "IN"), "according": ("VERB", "VBG")}.get(head, ("ADP", "IN"))
     lemma = "accord" if head == "according" else head

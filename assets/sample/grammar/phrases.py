@@ -10,7 +10,7 @@ Banned = frozenset[tuple[str, str]]  # phrases that the verb takes, so that no n
 
 
 class Phrases:
-    """Builds the phrases of a sentence; `rare` admits the words that training never shows."""
+    """Builder of phrases; `rare` admits the words that the training set lacks."""
 
     def __init__(self, dice: Dice, rare: bool = False) -> None:
         self.dice = dice
@@ -22,7 +22,7 @@ class Phrases:
         return self.dice.deal(lex.NOUNS[cls])
 
     def np(self, cls: str, case: str = "Acc", *, depth: int = 2, banned: Banned = frozenset()) -> Node:
-        """A noun phrase of any kind; `depth` bounds the phrases inside it."""
+        """Return a noun phrase of any kind; `depth` limits the phrases inside it."""
         dice = self.dice
         if cls == "person" and depth and dice.chance(0.28):
             return self.pronoun(case) if dice.chance(0.6) else self.person_name(depth)
@@ -47,7 +47,7 @@ class Phrases:
         return node
 
     def person_name(self, depth: int) -> Node:
-        """Anna; Anna Keller; Anna Keller, the mayor of Weston; Anna Keller (the mayor of Weston)."""
+        """Return a name: Anna; Anna Keller; Anna Keller, the mayor of Weston; Anna Keller (the mayor)."""
         node = self.full_name()
         if depth and self.dice.chance(0.25):
             title = self.common("person", plural=False, determiner=self.dice.pick(["the", "a"]))
@@ -60,7 +60,7 @@ class Phrases:
         return node
 
     def common(self, cls: str, *, plural: bool | None = None, determiner: str | None = None) -> Node:
-        """A common noun with what stands before it; `determiner` "" means none."""
+        """Return a common noun with determiner and adjectives; `determiner` "" means none."""
         dice, lemma = self.dice, self.lemma(cls)
         if plural is None:
             plural = lemma not in lex.MASS and dice.chance(0.1 if cls in ("optic", "place") else 0.25)
@@ -78,7 +78,7 @@ class Phrases:
         return node
 
     def add_determiner(self, node: Node, mass: bool) -> bool:
-        """Determiner, number or possessor; tells whether a superlative should follow."""
+        """Add a determiner, number or possessor; return whether a superlative should follow."""
         dice, plural = self.dice, node.agr == "3p"
         kind = dice.weighted(
             [
@@ -108,7 +108,7 @@ class Phrases:
         return kind == "superlative"
 
     def possessor(self) -> Node:
-        """his; Anna Keller's; the teacher's; the dogs'."""
+        """Return a possessor: his; Anna Keller's; the teacher's; the dogs'."""
         if self.dice.chance(0.5):
             return make.pronoun(self.dice.pick(["1s", "2", "he", "she", "1p", "3p"]), "Gen")
         owner = self.full_name() if self.dice.chance(0.35) else self.common("person", determiner="the")
@@ -116,7 +116,7 @@ class Phrases:
         return owner.right("case", Node(Word(form, "'s", "PART", "POS"), tight=True, joined=True))
 
     def quantity(self) -> Node:
-        """five; more than twenty; at least 40."""
+        """Return a quantity: five; more than twenty; at least 40."""
         dice = self.dice
         if dice.chance(0.65):
             return make.number(dice.deal(lex.NUMBERS))
@@ -135,7 +135,7 @@ class Phrases:
         return self.dice.deal(known.get(cls) or known["idea" if cls == "topic" else "thing"])
 
     def add_adjective(self, node: Node, superlative: bool) -> None:
-        """old; very old; oldest; old and tired, before a noun."""
+        """Add an adjective before a noun: old; very old; oldest; old and tired."""
         dice, lemma = self.dice, self.adjective_lemma(node.cls)
         if superlative and lemma in lex.GRADED:
             node.left("amod", make.adjective(lemma, "Sup"))
@@ -173,9 +173,10 @@ class Phrases:
         return bool(pairs)
 
     def coordination(self, cls: str, banned: Banned) -> Node:
-        """the cup and the lamp; the house with the roof and the barn, or and the window.
+        """Return a coordination: the cup and the lamp; the house with the roof and the barn (or: and the
+        window).
 
-        What follows "and" belongs to the last noun before it of the same class.
+        The noun after "and" is coordinated with the last noun of its class before "and".
         """
         dice, node = self.dice, self.common(cls)
         host, host_cls = node, cls
@@ -204,7 +205,7 @@ class Phrases:
         return node
 
     def time(self, when: str) -> tuple[str, Node]:
-        """An expression of time and its relation; `when` is past, present or future."""
+        """Return a time expression and its relation; `when` is past, present or future."""
         dice = self.dice
         if when == "present":
             unit = make.noun(dice.pick(["day", "morning", "week", "month", "evening"]))
@@ -223,7 +224,7 @@ class Phrases:
         return "obl:unmarked", unit.left("amod", make.adjective("last" if when == "past" else "next"))
 
     def date(self, when: str) -> Node:
-        """on Monday; on May 5; in March 1998."""
+        """Return a date: on Monday; on May 5; in March 1998."""
         dice = self.dice
         if dice.chance(0.35):
             return self.pp("on", make.name(dice.deal(lex.DAYS)))

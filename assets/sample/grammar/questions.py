@@ -10,10 +10,10 @@ from .tree import Node, Word
 
 
 class Questions(Clauses):
-    """Sentences whose order is not that of a statement; each method returns the root."""
+    """Builder of sentences that do not have the word order of a statement. Each method returns the root."""
 
     def existential(self) -> Node:
-        """There is a house with a balcony in the village."""
+        """Return a sentence such as: There is a house with a balcony in the village."""
         dice, cls = self.dice, self.dice.pick(["building", "person", "animal", "artifact", "food"])
         plural = dice.chance(0.3)
         noun = self.common(cls, plural=plural, determiner="some" if plural else "a")
@@ -47,7 +47,7 @@ class Questions(Clauses):
         return self.add_time(verb, plan, 0.3)
 
     def wh_phrase(self, cls: str) -> Node:
-        """who, what, which lamp, how many lamps."""
+        """Return a question phrase: who, what, which lamp, how many lamps."""
         dice = self.dice
         if dice.chance(0.5):
             return make.question("who" if cls == "person" else "what")
@@ -64,7 +64,7 @@ class Questions(Clauses):
         return self.active(subject)
 
     def wh_object(self) -> Node:
-        """What did she read? What did she say that he read? Which book did she want to read?"""
+        """Return a question about an object: What did she read? What did she say that he read?"""
         dice, frame = (
             self.dice,
             VERBS[self.dice.pick([n for n in lex.TRANSITIVE if "person" in VERBS[n].subject])],
@@ -88,7 +88,7 @@ class Questions(Clauses):
         return root.first("obj", filler, head=lower)
 
     def wh_preposition(self) -> Node:
-        """What did she talk about with him? With which knife did she open the box?"""
+        """Return a question: What did she talk about with him? With which knife did she open the box?"""
         dice, plan = self.dice, self.plan(stative=True)._replace(negative=False)
         frame = VERBS[dice.pick(["talk", "talk", "handle", "eat", "perceive", "get"])]
         prep, cls = dice.pick(frame.phrases)
@@ -104,7 +104,7 @@ class Questions(Clauses):
         return verb.first("obl", filler)
 
     def wh_adverb(self) -> Node:
-        """Why did she leave? How old is the tower? Who is the man with the beard?"""
+        """Return another question: Why did she leave? How old is the tower? Who is the man with the beard?"""
         dice, kind = self.dice, self.dice.weighted([(6, "adverb"), (2, "how"), (2, "be")])
         if kind == "adverb":
             question = make.question(dice.pick(["why", "when", "where", "how"]))
@@ -132,7 +132,7 @@ class Questions(Clauses):
         return verb
 
     def command(self) -> Node:
-        """Open the door, please. Don't wait. Let's eat."""
+        """Return a command: Open the door, please. Don't wait. Let's eat."""
         dice = self.dice
         verb = self.infinitive(mark=False, form="imp")
         kind = dice.weighted([(10, "plain"), (3, "not"), (5, "let")])

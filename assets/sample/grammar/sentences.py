@@ -1,4 +1,4 @@
-"""Whole sentences: one method a construction, and a table of their weights."""
+"""Whole sentences: a method for each construction, and a table of their weights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .tree import Node, Word
 
 
 class Grammar(Questions):
-    """Each method in `_CONSTRUCTIONS` returns the root of a sentence without its final mark."""
+    """Grammar of sentences. Methods in `_CONSTRUCTIONS` return a sentence's root, without final mark."""
 
     def sentence(self) -> Node:
-        """A sentence of a random construction."""
+        """Return a sentence of a random construction."""
         build, mark = self.dice.deal(_DECK)
         root = build(self)
         if mark == "?":
@@ -26,13 +26,13 @@ class Grammar(Questions):
             self.decorate(root, mark)
         return root.right("punct", make.punct(mark))
 
-    # Edges of the sentence
+    # Start and end of the sentence
 
     def front(self, root: Node, rel: str, node: Node, comma: bool = True) -> Node:
         return root.first(rel, node.right("punct", make.punct(",")) if comma else node)
 
     def address(self, root: Node) -> None:
-        """A vocative or an interjection, first or last."""
+        """Add a vocative or an interjection at the start or end."""
         dice = self.dice
         if dice.chance(0.5):
             rel, node = "vocative", make.name(dice.deal(lex.GIVEN_NAMES))
@@ -67,7 +67,7 @@ class Grammar(Questions):
         return self.passive(depth=2)
 
     def dative(self) -> Node:
-        """gave the boy the book; gave the book to the boy."""
+        """Return a clause with a recipient: gave the boy the book; gave the book to the boy."""
         dice, plan = self.dice, self.plan()
         verb = self.finite(dice.deal(lex.GIVE), self.subject(depth=1), plan)
         gift = self.np(dice.deal(lex.THINGS), depth=1, banned=frozenset({("to", "person")}))
@@ -78,7 +78,7 @@ class Grammar(Questions):
         return self.add_time(verb, plan)
 
     def particle_verb(self) -> Node:
-        """picked up the cup; picked the cup up; came back."""
+        """Return a clause with a particle: picked up the cup; picked the cup up; came back."""
         dice, plan = self.dice, self.plan()
         if dice.chance(0.3):
             lemma, particle = dice.deal(lex.LEAVE)
@@ -92,7 +92,7 @@ class Grammar(Questions):
         return self.add_time(verb, plan)
 
     def control(self) -> Node:
-        """wants to read; is going to read, is gonna read."""
+        """Return a clause with an infinitive: wants to read; is going to read; is gonna read."""
         dice = self.dice
         if dice.chance(0.5):
             plan = self.plan(stative=True)
@@ -107,7 +107,7 @@ class Grammar(Questions):
         return going.right("xcomp", lower)
 
     def object_control(self) -> Node:
-        """asked the boy to read; made the boy read."""
+        """Return a clause with an object and an infinitive: asked the boy to read; made the boy read."""
         dice, caused = self.dice, self.dice.chance(0.45)
         verb = self.finite(
             dice.deal(lex.CAUSE if caused else lex.ASK), self.subject(), self.plan(stative=True)
@@ -120,7 +120,7 @@ class Grammar(Questions):
         return verb.right("xcomp", self.infinitive(mark=False, form="ger"))
 
     def linking(self) -> Node:
-        """seemed tired; painted the door red."""
+        """Return a clause with a predicative adjective: seemed tired; painted the door red."""
         dice = self.dice
         if dice.chance(0.6):
             subject = self.subject(dice.pick(["person", "person", "animal", "event", "building"]))
@@ -136,7 +136,7 @@ class Grammar(Questions):
         return self.statement(depth=1).first("mark", make.subordinator("that"))
 
     def wh_clause(self) -> Node:
-        """whether she left; why she left; who had read the book."""
+        """Return an indirect question: whether she left; why she left; who had read the book."""
         dice = self.dice
         kind = dice.weighted([(4, "whether"), (2, "if"), (3, "adverb"), (3, "who")])
         if kind == "who":
@@ -148,7 +148,7 @@ class Grammar(Questions):
         return self.statement().first("mark", make.subordinator(kind))
 
     def report(self) -> Node:
-        """said that ...; told the boy that ...; wondered whether ..."""
+        """Return a report: said that ...; told the boy that ...; wondered whether ..."""
         dice, kind = self.dice, self.dice.weighted([(5, "say"), (3, "tell"), (4, "wonder")])
         lemmas = {"say": lex.SAY, "tell": lex.TELL, "wonder": lex.WONDER}[kind]
         verb = self.finite(dice.pick(lemmas), self.subject(), self.plan(stative=True))
@@ -159,14 +159,14 @@ class Grammar(Questions):
         return verb.right("ccomp", clause)
 
     def adverbial(self) -> Node:
-        """A clause of cause, time or condition, first or last."""
+        """Return a sentence with a clause of cause, time or condition at its start or end."""
         clause = self.statement(plan=self.plan(stative=True)._replace(modal=""))
         clause.first("mark", make.subordinator(self.dice.deal(lex.REASONS)))
         main = self.statement()
         return self.front(main, "advcl", clause) if self.dice.chance(0.5) else main.right("advcl", clause)
 
     def purpose(self) -> Node:
-        """... (in order) to ...; after reading ...; Holding the lamp, ..."""
+        """Return a sentence with (in order) to ...; after reading ...; or Holding the lamp, ..."""
         dice = self.dice
         main = self.active(self.subject(), plan=PAST)
         kind = dice.weighted([(4, "to"), (4, "in order to"), (4, "after"), (5, "holding")])
@@ -182,7 +182,7 @@ class Grammar(Questions):
         return main.right("advcl", clause)
 
     def verb_coordination(self) -> Node:
-        """She opened the door and left; She either opened the door or left."""
+        """Return coordinated verbs: She opened the door and left; She either opened the door or left."""
         dice, plan = self.dice, self.dice.pick([PAST, PAST, Plan("pres"), Plan(modal="will")])
         subject = self.subject()
         verb = self.active(subject, depth=0, plan=plan)
@@ -204,7 +204,7 @@ class Grammar(Questions):
         return self.statement().right("conj", other.first("punct", make.punct(",")))
 
     def gapping(self) -> Node:
-        """The boy ate the soup and the girl the cake."""
+        """Return a sentence without its second verb: The boy ate the soup and the girl the cake."""
         dice, frame = self.dice, VERBS[self.dice.pick(["eat", "read", "get", "make", "handle"])]
         cls = dice.pick(frame.object)
         verb = self.finite(dice.deal(frame.verbs), self.np("person", "Nom", depth=0), PAST)
@@ -214,7 +214,7 @@ class Grammar(Questions):
         return verb.right("conj", other.first("punct", make.punct(",")) if dice.chance(0.4) else other)
 
     def dummy_it(self) -> Node:
-        """It is clear that ...; It is hard to ..."""
+        """Return a sentence with a dummy subject: It is clear that ...; It is hard to ..."""
         dice, that = self.dice, self.dice.chance(0.5)
         it = make.pronoun("it", "Nom")
         adjective = make.adjective(dice.deal(lex.JUDGEMENTS if that else lex.EFFORTS))
@@ -224,7 +224,7 @@ class Grammar(Questions):
         return root.right("csubj", clause)
 
     def clausal_subject(self) -> Node:
-        """Reading the book was hard; That she left surprised the boy."""
+        """Return a sentence such as: Reading the book was hard; That she left surprised the boy."""
         dice = self.dice
         if dice.chance(0.6):
             subject = self.infinitive(mark=False, form="ger")
@@ -240,7 +240,7 @@ class Grammar(Questions):
     # Parataxis
 
     def aside(self) -> Node:
-        """The mayor, she said, had left."""
+        """Return a sentence with an aside: The mayor, she said, had left."""
         subject = self.common("person", determiner="the")
         root = self.active(subject)
         said = self.finite(self.dice.deal(lex.SAY[:4]), self.np("person", "Nom", depth=0))
@@ -249,7 +249,7 @@ class Grammar(Questions):
         return root
 
     def two_statements(self) -> Node:
-        """The concert ended; the boys left. The concert ended (the boys left)."""
+        """Return two statements: The concert ended; the boys left. The concert ended (the boys left)."""
         root, other = self.statement(), self.statement()
         mark = self.dice.pick([";", ";", "-", "("])
         other.first("punct", make.punct(mark))
@@ -260,7 +260,7 @@ class Grammar(Questions):
     # Crossing arcs
 
     def extraposition(self) -> Node:
-        """A man arrived yesterday who knew the mayor; She read a report yesterday about the war."""
+        """Return crossing arcs: A man arrived who knew the mayor; She read a report today about the war."""
         dice = self.dice
         determiner = dice.pick(["a", "a", "some", "the"])
         if dice.chance(0.55):

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Word(NamedTuple):
-    """The lexical columns of a CoNLL-U line."""
+    """Lexical columns of a CoNLL-U line."""
 
     form: str
     lemma: str
@@ -20,11 +20,11 @@ class Word(NamedTuple):
 
 
 class Node:
-    """A word in a tree.
+    """Word in a tree, with the phrase around it.
 
-    `before` and `after` hold what stands to its left and right, in surface order. The
-    governor of a node is the node that it stands beside, unless `head` names another one:
-    that is how a phrase leaves the phrase that governs it, and how crossing arcs arise.
+    `before` and `after` have the nodes to its left and right, in surface order. A node depends on the
+    node whose `before` or `after` it is in, unless `head` names another node. This way, a phrase can
+    stand outside the phrase that it depends on, and arcs can cross.
     """
 
     def __init__(self, word: Word, *, tight: bool = False, joined: bool = False) -> None:
@@ -40,27 +40,27 @@ class Node:
         self.heavy = False  # ends in a clause, so that nothing should follow it
 
     def left(self, rel: str, child: Node, head: Node | None = None) -> Node:
-        """Put `child` to the left, next to this word; returns this node."""
+        """Put `child` directly to the left of this word; return this node."""
         self.before.append(child.governed(rel, head or self))
         return self
 
     def first(self, rel: str, child: Node, head: Node | None = None) -> Node:
-        """Put `child` at the left edge of the phrase; returns this node."""
+        """Put `child` at the left edge of the phrase; return this node."""
         self.before.insert(0, child.governed(rel, head or self))
         return self
 
     def right(self, rel: str, child: Node, head: Node | None = None) -> Node:
-        """Put `child` at the right edge of the phrase; returns this node."""
+        """Put `child` at the right edge of the phrase; return this node."""
         self.after.append(child.governed(rel, head or self))
         return self
 
     def governed(self, rel: str, head: Node) -> Node:
-        """Name its relation and its governor; returns this node."""
+        """Set the relation and the head; return this node."""
         self.rel, self.head = rel, head
         return self
 
     def in_order(self) -> Iterator[Node]:
-        """All words of the phrase in surface order."""
+        """Yield all words of the phrase in surface order."""
         for child in self.before:
             yield from child.in_order()
         yield self
@@ -69,7 +69,7 @@ class Node:
 
 
 class Dice:
-    """Random choices that are the same on every Python: they use `Random.random` alone."""
+    """Random choices that are the same on every Python, as they use only `Random.random`."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random
@@ -79,14 +79,14 @@ class Dice:
         return self._random() < probability
 
     def number(self, low: int, high: int) -> int:
-        """A number from `low` to `high`, both included."""
+        """Return a number from `low` to `high`, both included."""
         return low + int(self._random() * (high - low + 1))
 
     def pick(self, items: list[T]) -> T:
         return items[int(self._random() * len(items))]
 
     def deal(self, items: list[T]) -> T:
-        """Like `pick`, but every item comes once before any comes again."""
+        """Return an item like `pick`, but every item comes once before any item comes again."""
         deck = self._decks.setdefault(str(items), [])
         if not deck:
             deck.extend(items)
@@ -103,7 +103,7 @@ class Dice:
 
 
 class Sentence:
-    """A finished tree: its surface tokens, text and CoNLL-U lines."""
+    """Finished tree with its surface tokens, text and CoNLL-U lines."""
 
     def __init__(self, root: Node) -> None:
         self.nodes = list(root.in_order())
@@ -124,7 +124,7 @@ class Sentence:
         return not is_last and not self.nodes[end + 1].tight and self.forms[end] != "("
 
     def lines(self) -> Iterator[str]:
-        """The CoNLL-U lines of the words, without comments."""
+        """Yield the CoNLL-U lines of the words, without comments."""
         place = {id(node): i for i, node in enumerate(self.nodes, start=1)}
         for start, end in self.tokens:
             misc = "_" if self._spaced(end) or end + 1 == len(self.nodes) else "SpaceAfter=No"

@@ -46,7 +46,7 @@ class LoadedParser(NamedTuple):
 
 
 def read_sentences(path: str | Path) -> Iterator[Sentence]:
-    """Give the sentences of a prepared file, which has ten columns and words only."""
+    """Yield the sentences of a prepared file, which has ten columns and only words."""
     rows: list[list[str]] = []
     with open(path, encoding="utf8") as lines:
         for line in lines:
@@ -92,7 +92,7 @@ def main(
 
 
 def peak_memory() -> float:
-    """Return the most MiB that this process has had in memory."""
+    """Return the peak memory of this process in MiB."""
     status = Path("/proc/self/status")
     if status.exists():
         # The figure of getrusage includes the peak of the process that started this one.
