@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -141,20 +142,12 @@ def _unsplit_docs(
 
 def write_scores(scores: Mapping[str, Score], path: Path) -> None:
     """Write counts and rates between 0 and 1 as JSON."""
-    table = {
-        name: {
-            "precision": score.precision,
-            "recall": score.recall,
-            "f1": score.f1,
-            "aligned_accuracy": score.aligned_accuracy,
-            "correct": score.correct,
-            "gold": score.gold,
-            "system": score.system,
-            "aligned": score.aligned,
-        }
+    rates = ("precision", "recall", "f1", "aligned_accuracy")
+    figures = {
+        name: {**{rate: getattr(score, rate) for rate in rates}, **asdict(score)}
         for name, score in scores.items()
     }
-    write_json(path, table)
+    write_json(path, figures)
 
 
 def print_scores(scores: Mapping[str, Score], source: str) -> None:

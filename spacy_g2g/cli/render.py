@@ -223,7 +223,7 @@ def _tree_with_probabilities(doc: Doc) -> TokenGraph:
 def _sentence_graphs(
     doc: Doc, graphs: Sequence[Mapping[str, Sequence[Any]]], words: Sequence[int], n_passes: int
 ) -> dict[str, Graph]:
-    """Return the graphs of a sentence by name: the initial one, and those of its passes up to the tree.
+    """Return the graphs of a sentence by name: initial graph, graphs of the passes, final tree.
 
     doc: The Doc.
     graphs: Graphs over its tokens.

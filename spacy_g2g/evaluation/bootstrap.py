@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import IntArray
 from ..errors import Errors
 
-#: Number of sentences drawn at a time. Each takes 8 bytes for the draw and 8 bytes a column.
+#: Number of sentences drawn at a time. A draw takes 8 bytes, and 8 bytes more for each column.
 DRAWS_PER_BATCH = 100_000
 
 

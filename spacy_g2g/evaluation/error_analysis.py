@@ -112,7 +112,7 @@ class Analysis:
         return list(self.tables)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures except those of single sentences, for JSON."""
+        """Return all figures except the figures of single sentences, for JSON."""
         return {
             "compared": str(self.options),
             **asdict(self.options),

@@ -1,0 +1,90 @@
+"""Corpora of ``debug-data``, read as training reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..data.corpus import Corpus
+from ..data.report import CorpusFacts, GoldSentence, corpus_facts, multiword
+from ..errors import Errors
+from ..formats.graphs import Graph
+from ..pipeline.gold import gold_parses, lay_out_examples
+from ..pipeline.layout import Layout, make_sentences
+from ..pipeline.trees import heads_in_sentences, join_heads
+from .common import progress
+
+
+@dataclass
+class GoldCorpus:
+    """Corpus as training sees it.
+
+    examples: Examples of the corpus.
+    docs: Predicted Docs of the examples.
+    layout: Layout of the Docs.
+    gold: Sentences that have words, with their gold graphs.
+    facts: Figures of the corpus.
+    """
+
+    examples: list[Example]
+    docs: list[Doc]
+    layout: Layout
+    gold: list[GoldSentence]
+    facts: CorpusFacts
+
+
+def read_corpus(
+    nlp: Language, reader: Callable[[Language], Iterable[Example]], name: str, *, limit: int, silent: bool
+) -> GoldCorpus:
+    """Read a corpus and collect its figures.
+
+    nlp: Pipeline to train.
+    reader: Reader of the corpus.
+    name: Name of the corpus in the config, for error messages.
+    limit: Number of Docs to read, 0 for all.
+    silent: Show no progress bar.
+    Raises ValueError if the corpus can't be read.
+    """
+    if isinstance(reader, Corpus):
+        reader.augmenter = None  # figures describe the data before augmentation
+        reader.keep_source = True  # for multiword tokens
+    examples: list[Example] = []
+    try:
+        for example in progress(reader(nlp), unit="Docs", silent=silent):
+            examples.append(example)
+            if len(examples) == limit:
+                break
+    except (ValueError, OSError) as error:
+        raise ValueError(Errors.E396.format(name=name, error=error)) from error
+    docs = [example.predicted for example in examples]
+    layout = lay_out_examples(examples)
+    gold = list(_gold_sentences(examples, docs, layout))
+    references = [example.reference for example in examples]
+    n_labels = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
+    facts = corpus_facts(
+        gold,
+        docs=len(docs),
+        white_space=len(layout.sentence_of) - len(layout.words),
+        unset=int(layout.unset.sum()),
+        misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.graph.deps)),
+        multiword=multiword(references),
+    )
+    return GoldCorpus(examples, docs, layout, gold, facts)
+
+
+def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:
+    """Yield the sentences that have words with their gold trees."""
+    gold_heads, labels = gold_parses(examples, layout)
+    heads = heads_in_sentences(layout, gold_heads)
+    of_words = join_heads(layout, gold_heads)[layout.words]
+    is_lost = (heads < 0) & (of_words >= 0)
+    is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
+    is_space = is_lost & ~is_outside
+    sentences = make_sentences(docs, layout, None)
+    for sentence, at in zip(sentences, layout.sentence_slices, strict=True):
+        graph = Graph(heads[at].tolist(), labels[at])
+        yield GoldSentence(sentence.words, graph, int(is_outside[at].sum()), int(is_space[at].sum()))
