@@ -17,8 +17,8 @@ from spacy.vocab import Vocab
 from spacy_g2g.cli.common import atomic_path, user_errors
 from spacy_g2g.data.augmenters import final_punct, select_tokens
 from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
-from spacy_g2g.formats.conllu import paragraphs
 from spacy_g2g.formats.conllx import read_treebank
+from spacy_g2g.formats.paragraphs import paragraphs
 
 
 def main() -> None:

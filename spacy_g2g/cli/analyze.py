@@ -11,14 +11,7 @@ import typer
 from wasabi import msg
 
 from ..errors import Errors, Warnings
-from ..evaluation.error_analysis import (
-    DEFAULT_OPTIONS,
-    WORST_BY,
-    Analysis,
-    ScoringOptions,
-    analyse_errors,
-    check_order,
-)
+from ..evaluation.error_analysis import WORST_BY, Analysis, analyse_errors, check_order
 from ..evaluation.punctuation import punctuation_rule
 from ..evaluation.report import (
     OVERALL_HEADER,
@@ -27,6 +20,7 @@ from ..evaluation.report import (
     overall_rows,
     significance_rows,
 )
+from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
 from .common import check_can_plot, check_suffix, user_errors, write_json, write_text
 from .options import Silent

@@ -27,12 +27,11 @@ from ..pipeline.layout import lay_out, make_sentences
 from ..pipeline.rng_refiner import RngRefiner
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec
+from .debug_data_corpus import GoldCorpus
 
 if TYPE_CHECKING:
     from ..models.sources import EncoderSource
     from ..models.wordpieces import WordPieces
-
-from .debug_data_corpus import GoldCorpus
 
 #: Architectures that skip trees in which a word other than the root has the root's label.
 WITHOUT_ROOT_LABEL = {"spacy_g2g.StackTransformer.v1"}

@@ -17,8 +17,9 @@ from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, senten
 from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule
-from ..formats.conllu import ConlluSentence, paragraphs, read_paragraphs
+from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from ..formats.paragraphs import paragraphs, read_paragraphs
 from .common import check_suffix, gold_docs, progress, user_errors, write_json
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
 from spacy_g2g.cli.analyze import CSV_HEADER, analyze, unique_names
-from spacy_g2g.evaluation.error_analysis import ScoringOptions
+from spacy_g2g.evaluation.scoring_options import ScoringOptions
 
 from ..formats.samples import row
 

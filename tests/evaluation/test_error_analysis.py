@@ -5,8 +5,9 @@ import pytest
 
 from spacy_g2g.evaluation.alignment import check_same_words
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
-from spacy_g2g.evaluation.error_analysis import ScoringOptions, analyse_errors, worst_sentences
+from spacy_g2g.evaluation.error_analysis import analyse_errors, worst_sentences
 from spacy_g2g.evaluation.error_tables import Rate
+from spacy_g2g.evaluation.scoring_options import ScoringOptions
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
 from ..formats.samples import row

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
-from spacy_g2g.evaluation.error_analysis import Analysis, ScoringOptions, analyse_errors
+from spacy_g2g.evaluation.error_analysis import Analysis, analyse_errors
+from spacy_g2g.evaluation.scoring_options import ScoringOptions
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 
 from ..formats.samples import row

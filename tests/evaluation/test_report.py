@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from spacy_g2g.evaluation.error_analysis import ScoringOptions, analyse_errors
+from spacy_g2g.evaluation.error_analysis import analyse_errors
 from spacy_g2g.evaluation.page import make_table
 from spacy_g2g.evaluation.plots import BLUE, plot_bins, plot_label_scores
 from spacy_g2g.evaluation.report import make_report, overall_rows, significance_rows
+from spacy_g2g.evaluation.scoring_options import ScoringOptions
 
 from .test_drawing import Page
 from .test_error_tables import GOLD, SYSTEM, Tree, analysis_of, sentence_of

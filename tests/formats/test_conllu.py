@@ -2,8 +2,9 @@ import io
 
 import pytest
 
-from spacy_g2g.formats.conllu import parse_sentence, read_conllu, read_paragraphs, write_conllu
+from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
 from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.paragraphs import read_paragraphs
 
 from .samples import SAMPLE, row, shared_treebank, with_tree
 
