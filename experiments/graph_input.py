@@ -37,7 +37,7 @@ def make_batch(n_words: int, n_sentences: int, rng: np.random.Generator, share: 
         word_index=np.arange(n_words + 1) + 1 + width * np.arange(n_sentences)[:, None],
         n_words=np.full(n_sentences, n_words),
         tag_ids=None,
-        fits=["whole"] * n_sentences,
+        coverages=["whole"] * n_sentences,
         sentences=np.arange(n_sentences),
         words=words,
         heads=heads,

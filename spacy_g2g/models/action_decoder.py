@@ -1,7 +1,8 @@
-"""Sentences to actions: an encoder of word vectors and a decoder that follows a state machine.
+"""From sentences to actions: an encoder of word vectors, and a decoder that follows a state machine.
 
 Fernandez Astudillo et al. 2020, "Transition-based Parsing with Stack-Transformers". Nothing here knows what
-the actions do: a transition system is what says which are valid, where words are, and when all is done.
+an action does. A transition system says which actions are valid, where the words are, and when a sentence is
+done.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import ActionMachines, Beam, Choices, Found, Sequences
 from .settings import ActionSettings
 
-#: Hypotheses that are decoded together, by device.
+#: Number of hypotheses that are decoded together, by device.
 MAX_HYPOTHESES = {"cpu": 512, "cuda": 4096}
-#: Sentences that are finished go when they are more than this share of a batch.
+#: Finished sentences leave the batch once their share is larger than this.
 FINISHED_SHARE = 0.25
 AnyActionMachines = TypeVar("AnyActionMachines", bound=ActionMachines)
 
@@ -35,11 +36,14 @@ AnyActionMachines = TypeVar("AnyActionMachines", bound=ActionMachines)
 class ActionTransformer(nn.Module):
     """Scores the actions of sentences whose words come as vectors.
 
-    input_width: of the vectors, which a linear layer without bias takes to the width of the model. Words have
-        no positions: their vectors know them.
-    n_actions: that there are.
-    groups: int [actions], the group of each action, whose probability ``Machines.apply`` is given, too; None
-        for a group each.
+    A linear layer without bias maps the words' vectors to the width of the model. Words get no positions,
+    since their vectors already know them.
+
+    input_width: Width of the words' vectors.
+    n_actions: Number of actions.
+    settings: Sizes and settings of the model.
+    groups: int [actions], the group of each action; None if each action is a group of its own. The search
+        passes the probability of an action's group to ``Machines.apply``.
     """
 
     groups: Tensor | None
@@ -98,9 +102,9 @@ class ActionTransformer(nn.Module):
         return x
 
     def resize(self, sources: IntArray) -> None:
-        """Add actions behind those there are, that score what others do in the mean.
+        """Add actions behind the present ones. Each begins as the mean of some present actions.
 
-        sources: bool [added actions, actions], the actions whose mean each new one begins as.
+        sources: bool [added actions, actions], the actions that each added action begins as the mean of.
         """
         weight = self.output.weight.data
         means = torch.from_numpy(sources / sources.sum(1, keepdims=True)).to(weight)
@@ -112,9 +116,12 @@ class ActionTransformer(nn.Module):
     # Training
 
     def score(self, memory: Tensor, mask: Tensor | None, sequences: Sequences) -> Tensor:
-        """Scores of the actions at all steps that are no padding, by sentences: float32 [all steps, actions].
+        """Score the actions at all steps but padding, sentence by sentence.
 
-        memory: of ``encode``; mask: as there.
+        memory: float [sentences, words, width], from ``encode``.
+        mask: bool [sentences, words], as in ``encode``.
+        sequences: The actions, and the states before them.
+        Returns float32 [all steps, actions].
         """
         actions = sequences.actions
         previous = np.full_like(actions, NO_ACTION)
@@ -128,7 +135,7 @@ class ActionTransformer(nn.Module):
         return scores.float()
 
     def loss(self, memory: Tensor, mask: Tensor | None, sequences: Sequences) -> Tensor:
-        """Cross-entropy of the actions among the valid ones, smoothed, summed over steps."""
+        """Sum the smoothed cross-entropy of the actions, among the valid actions, over steps."""
         valid = self._to_device(sequences.valid)
         log_probs = self.score(memory, mask, sequences).masked_fill(~valid, -torch.inf).log_softmax(-1)
         gold = self._to_device(sequences.actions[sequences.actions != NO_ACTION])
@@ -213,7 +220,7 @@ class ActionTransformer(nn.Module):
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.output.weight.device, non_blocking=True)
 
 
-def chunks(n_words: IntArray, beam_width: int, device: torch.device) -> Sequence[slice]:
-    """Parts of a batch whose hypotheses are not too many to be decoded together."""
+def split_batch(n_words: IntArray, beam_width: int, device: torch.device) -> Sequence[slice]:
+    """Split a batch into parts whose hypotheses can be decoded together."""
     size = max(1, MAX_HYPOTHESES.get(device.type, MAX_HYPOTHESES["cpu"]) // beam_width)
     return [slice(start, start + size) for start in range(0, len(n_words), size)]

@@ -1,4 +1,4 @@
-"""What parsers by stack-Transformers share: words as vectors, from a frozen encoder as a rule."""
+"""The base of the stack-Transformers: vectors of words, mostly from a frozen encoder."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from .batch import Batch, PieceBatch, WordBatch
 from .network import Network, NetworkSpec
 from .settings import ActionSettings
 
-#: Words whose vectors are kept while a frozen encoder's parser is trained: 1.5 kB each at a width of 384.
+#: Number of words whose vectors are kept while a parser with a frozen encoder is trained: 1.5 kB each at
+#: width 384.
 MAX_KEPT_WORDS = 1_000_000
 
 
 class ActionNetwork(Network[Batch]):
-    """The words' vectors, from a frozen encoder as a rule, and the model that takes actions.
+    """A parser by actions: vectors of words, mostly from a frozen encoder, and an ``ActionTransformer``.
 
-    ROOT has a vector of its own, before those of the words; the encoder does not read it.
+    ROOT has a vector of its own before the words' vectors. The encoder does not read ROOT.
 
-    n_actions, groups: as of ``ActionTransformer``.
+    spec: Facts that the network is built from.
+    settings: Sizes and settings of the ``ActionTransformer``.
+    n_actions: Number of actions.
+    groups: int [actions], as in ``ActionTransformer``.
     """
 
     def __init__(
@@ -41,21 +45,21 @@ class ActionNetwork(Network[Batch]):
         self._n_kept = 0
 
     def train(self, mode: bool = True) -> ActionNetwork:
-        """Train, or don't; a frozen encoder has no dropout."""
+        """Switch training mode on or off. A frozen encoder never has dropout."""
         super().train(mode)
         if self.is_frozen:
             self.encoder.eval()
         return self
 
     def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """The encoded ROOT and words, [sentences, words + 1, width], and which are real, None for all."""
+        """Encode ROOT and words, float [sentences, words + 1, width]. Also returns their mask."""
         memory, mask = self.word_vectors(batch), None
         if int(batch.n_words.min()) < memory.shape[1] - 1:
             mask = self.tensor(np.arange(memory.shape[1]) <= batch.n_words[:, None])
         return self.parser.encode(memory, mask), mask
 
     def word_vectors(self, batch: Batch) -> Tensor:
-        """The vectors of ROOT and of the words, float [sentences, words + 1, width]."""
+        """Return the vectors of ROOT and the words, float [sentences, words + 1, width]."""
         if isinstance(batch, WordBatch):
             return self.encode(batch)
         assert isinstance(batch, PieceBatch)
@@ -67,7 +71,7 @@ class ActionNetwork(Network[Batch]):
         return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
 
     def _encode_words(self, batch: PieceBatch) -> Tensor:
-        """Means of encoded pieces of each word, which may be in several rows: [sentences, words, width]."""
+        """Average each word's encoded pieces, which may be in several rows: [sentences, words, width]."""
         mask, width = None, batch.piece_ids.shape[1]
         if int(batch.lengths.min()) < width:
             mask = self.tensor(np.arange(width) < batch.lengths[:, None])
@@ -75,7 +79,7 @@ class ActionNetwork(Network[Batch]):
         return self.mean_pieces(vectors, batch)[:, 1:]
 
     def _kept_words(self, batch: PieceBatch) -> Tensor:
-        """The vectors of words, of which those of sentences seen before are kept."""
+        """Return the vectors of words. Vectors of sentences seen before are kept."""
         keys = _keys(batch)
         new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
         found = [self._kept.get(key) for key in keys]
@@ -91,7 +95,7 @@ class ActionNetwork(Network[Batch]):
 
 
 def _keys(batch: PieceBatch) -> list[bytes]:
-    """What the vectors of each sentence's words depend on: its pieces, and which words have them."""
+    """Return what the word vectors of each sentence depend on: its pieces and their words."""
     keys = [b""] * len(batch.n_words)
     for row, (sentence, length) in enumerate(
         zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)

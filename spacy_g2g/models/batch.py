@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from ..arrays import IntArray
-from .types import Fit
+from .types import Coverage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,12 +18,12 @@ class Batch:
     """Sentences that go through a network together.
 
     n_words: Number of words in each sentence, int [sentences].
-    fits: How each sentence was fitted into the encoder.
+    coverages: How each sentence was fitted into the encoder.
     notes: What the network itself noted of each sentence (see ``Network.note``); empty for nothing.
     """
 
     n_words: IntArray
-    fits: list[Fit]
+    coverages: list[Coverage]
     notes: Sequence[Any] = ()
 
 
@@ -83,7 +83,7 @@ class PieceBatch(Batch):
             word_index=np.where(is_word, new_rows * width + index % old_width, 0),
             n_words=n_words,
             tag_ids=None if self.tag_ids is None else self.tag_ids[rows, :width],
-            fits=[self.fits[i] for i in members],
+            coverages=[self.coverages[i] for i in members],
             sentences=np.repeat(np.arange(len(members)), counts),
             words=self.words[rows, :width],
             heads=None if self.heads is None else self.heads[members, : n_words.max()],

@@ -123,7 +123,7 @@ class RNGTr(SynTr[PieceBatch]):
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
             for i, member in enumerate(members):
-                passes[member].append(graphs.parse(i, int(batch.n_words[i]), batch.fits[i]))
+                passes[member].append(graphs.parse(i, int(batch.n_words[i]), batch.coverages[i]))
             if finished.all():
                 break
             going_on = np.flatnonzero(~finished)

@@ -1,4 +1,4 @@
-"""The stack-Transformer on the arc-standard system: sentences to dependency trees as sequences to sequences.
+"""The stack-Transformer for dependencies: predicts a sentence's arc-standard actions as a sequence.
 
 Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
 Stack-Transformers".
@@ -21,7 +21,7 @@ from ..parsing.replay import replay, take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
 from ..parsing.tree import ROOT_LABEL
-from .action_decoder import chunks
+from .action_decoder import split_batch
 from .action_network import ActionNetwork
 from .batch import Batch
 from .model import make_model
@@ -53,7 +53,7 @@ def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
 
 
 class StackTransformer(ActionNetwork):
-    """Arc-standard actions for trees: ROOT is at the bottom of the stack."""
+    """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
     scorer_facts = ("frequent_words",)
 
@@ -68,13 +68,13 @@ class StackTransformer(ActionNetwork):
         """Make room for added labels."""
         old = self.actions
         self.actions = ArcActions(n_labels, old.n_shifts)
-        # A new label begins as the mean of the others: below the best of them.
+        # A new label begins as the mean of the other labels, so it scores below the best of them.
         of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.actions.types[len(old) :, None] == old.types)
         self.parser.resize(of_arcs)
         self.parser.set_groups(self.actions.types)
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
-        """Which gold trees an oracle can build: whole ones with all labels, without SWAP projective ones."""
+        """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
         width = max((len(tree.heads) for tree in gold), default=0)
         heads, labels = pad_trees(gold, width)
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
@@ -96,12 +96,12 @@ class StackTransformer(ActionNetwork):
         return shifts
 
     def loss(self, batch: Batch, gold: Sequence[Tree]) -> Tensor:
-        """Smoothed cross-entropy of the oracle's actions among the valid ones, summed over states."""
+        """Sum the smoothed cross-entropy of the oracle's actions, among the valid actions, over states."""
         memory, mask = self.read(batch)
         return self.parser.loss(memory, mask, self.sequences(batch, gold))
 
     def sequences(self, batch: Batch, gold: Sequence[Tree]) -> Sequences:
-        """The oracle's actions, and the states before them."""
+        """Return the oracle's actions and the states before them."""
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         types = oracle.oracle_actions(heads, batch.n_words, self.swap)
         steps = list(replay(types, labels, batch.n_words))
@@ -119,15 +119,15 @@ class StackTransformer(ActionNetwork):
         return Sequences(actions, stack, buffer, self.actions.valid(states, shifts, self.swap))
 
     def parse(self, batch: Batch) -> list[Parse]:
-        """The tree of the best sequence of actions of each sentence.
+        """Return the tree of the best sequence of actions of each sentence.
 
-        The probability of a head is that of an arc between the two words in the state it was made in, with
-        any label, that of a label its share of it.
+        The probability of a head is the probability of the arc with any label, in the state that made it. The
+        probability of a label is the label's share of it.
         """
         memory, mask = self.read(batch)
         shifts = self.shifts(batch)
         parses = []
-        for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):
+        for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             n_words = batch.n_words[part]
             n = int(n_words.max()) + 1
             machines = ArcMachines(
@@ -139,10 +139,10 @@ class StackTransformer(ActionNetwork):
             found = self.parser.search(
                 memory[part, :n], None if mask is None else mask[part, :n], machines
             ).machines
-            for i, (length, fit) in enumerate(zip(n_words.tolist(), batch.fits[part], strict=True)):
+            for i, (length, coverage) in enumerate(zip(n_words.tolist(), batch.coverages[part], strict=True)):
                 heads, labels = (
                     array[i, :length].copy() for array in (found.states.heads, found.states.labels)
                 )
                 head_probs, label_probs = found.probs[i, :length].T
-                parses.append(Parse(Tree(heads, labels), head_probs, label_probs, fit))
+                parses.append(Parse(Tree(heads, labels), head_probs, label_probs, coverage))
         return parses

@@ -30,7 +30,7 @@ from .network import NetworkSpec
 from .settings import COUNT, TransitionSettings, builder, setting
 from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork
-from .types import Fit, ParserModel
+from .types import Coverage, ParserModel
 
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
@@ -122,7 +122,7 @@ class StateTr(TransitionNetwork):
             if brick is not None:
                 brick.resize(n_labels)
 
-    def fits(self, batch: PieceBatch) -> list[Fit]:
+    def coverages(self, batch: PieceBatch) -> list[Coverage]:
         """Return how each sentence was fitted into the encoder.
 
         A sentence is read in parts if its states have more words than the encoder has positions. It counts as
@@ -130,10 +130,10 @@ class StateTr(TransitionNetwork):
         """
         n_longest = batch.n_words + 1 + n_frame(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
-        short: Fit = "shortened" if self.pieces == "mean" else "whole"
+        short: Coverage = "shortened" if self.pieces == "mean" else "whole"
         return [
             "parts" if long else short if fit == "shortened" else "whole"
-            for long, fit in zip(is_long.tolist(), batch.fits, strict=True)
+            for long, fit in zip(is_long.tolist(), batch.coverages, strict=True)
         ]
 
     # Words

@@ -1,6 +1,6 @@
-"""SynTr: a transformer encoder with biaffine scorers, decoded without a previous graph.
+"""SynTr: a transformer encoder with biaffine scorers, without graph input.
 
-Mohammadshahi & Henderson 2021 (RNGTr), section 4: the model of one pass from an empty graph.
+Mohammadshahi & Henderson 2021 (RNGTr), section 4: one pass from an empty graph.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, VectorSettings, builder
-from .types import Fit, Parse, ParserModel, Tree, pad_trees
+from .types import Coverage, Parse, ParserModel, Tree, pad_trees
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ def build_syntr(settings: SynTrSettings) -> ParserModel:
 
 
 class SynTr(Network[B]):
-    """Encoder and biaffine scorers. The scorer has no root label: the root arc has it, and no other."""
+    """Encoder and biaffine scorers. The scorer has no root label, since the root arc alone has it."""
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0)
@@ -64,19 +64,19 @@ class SynTr(Network[B]):
         self.scorer.resize(n_labels - 1)
 
     def score(self, batch: Batch, edges: Edges | None = None) -> Scores:
-        """Encode and score a batch; edges: graph input, of networks that take any."""
+        """Encode and score a batch, with edges for networks that take graph input."""
         arcs, dependents, heads = self.scorer(self.encode(batch, edges))
         columns = np.arange(arcs.shape[2])
         possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
         return Scores(arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads)
 
     def loss(self, batch: B, gold: Sequence[Tree]) -> Tensor:
-        """Cross-entropy of gold heads and of gold labels at gold heads, summed."""
+        """Sum the cross-entropy of gold heads, and of gold labels at gold heads."""
         scores = self.score(batch)
         return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
 
     def loss_of_scores(self, scores: Scores, heads: IntArray, labels: IntArray) -> Tensor:
-        """The loss against gold heads and labels, int [sentences, words] each, -1 where missing."""
+        """Compute the loss against gold heads and labels, int [sentences, words] each, -1 if missing."""
         targets = self.tensor(heads).flatten()
         loss = F.cross_entropy(scores.arcs.flatten(0, 1), targets, ignore_index=-1, reduction="sum")
         arcs = (heads > 0) & (labels > ROOT_LABEL)
@@ -84,9 +84,12 @@ class SynTr(Network[B]):
         return loss + F.cross_entropy(label_scores, self.tensor(labels[arcs] - 1), reduction="sum")
 
     def score_labels(self, scores: Scores, heads: IntArray, arcs: BoolArray) -> Tensor:
-        """Scores of all labels but the root's, float32 [arcs, labels].
+        """Score all labels but the root label.
 
-        heads: int [sentences, words]; arcs: bool [sentences, words], of which words to score the arcs.
+        scores: Scores of the batch.
+        heads: int [sentences, words].
+        arcs: bool [sentences, words], the words whose arcs are scored.
+        Returns float32 [arcs, labels].
         """
         rows, words = np.nonzero(arcs)
         sentences = self.tensor(rows)
@@ -97,10 +100,12 @@ class SynTr(Network[B]):
         return label_scores.float()
 
     def arg_max(self, scores: Scores, batch: Batch) -> tuple[Graphs, FloatArray]:
-        """The best head of each word, whatever graph they form, and the best label at it.
+        """Find the best head of each word, whatever graph they form, and the best label of each arc.
 
-        Returns them, and the log-probabilities of heads, float [sentences, words, words + 1]. All that the
-        host needs comes from the device in one transfer. Raises ValueError for scores that are not numbers.
+        All that the host needs comes from the device in one transfer.
+
+        Returns the graphs, and the log-probabilities of heads, float [sentences, words, words + 1].
+        Raises ValueError for scores that are not numbers.
         """
         log_probs = scores.arcs.log_softmax(-1)
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
@@ -121,9 +126,15 @@ class SynTr(Network[B]):
     def to_trees(
         self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: Batch, chosen: BoolArray
     ) -> Graphs:
-        """The graphs, with the best trees of chosen sentences, bool [sentences], in place of theirs.
+        """Replace the graphs of some sentences by their best trees.
 
-        Labels are fetched again only where a head is not the best one.
+        Labels are fetched again only for words whose head changes.
+
+        graphs: Arg-max graphs.
+        scores: Scores of the batch.
+        log_probs: float [sentences, words, words + 1], the log-probabilities of heads.
+        batch: The sentences.
+        chosen: bool [sentences], the sentences that get trees.
         """
         heads = graphs.heads.copy()
         n_words = batch.n_words[chosen]
@@ -144,25 +155,28 @@ class SynTr(Network[B]):
     def _best_labels(
         self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
     ) -> torch.return_types.max:
-        """The best labels, without the root's, and log-probabilities of arcs; int [arcs] each."""
+        """Find the best labels of arcs, the root label apart, and their log-probabilities, [arcs] each."""
         labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads])
         return labels.float().log_softmax(-1).max(-1)
 
     def parse(self, batch: B) -> list[Parse]:
-        """Arg-max heads where they are a tree with one root, else Chu-Liu/Edmonds; then arg-max labels."""
+        """Return the best tree of each sentence, with the best label of each arc.
+
+        Chu-Liu/Edmonds runs only if the arg-max heads are not a tree with one root.
+        """
         scores = self.score(batch)
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        return [trees.parse(i, int(n), batch.fits[i]) for i, n in enumerate(batch.n_words)]
+        return [trees.parse(i, int(n), batch.coverages[i]) for i, n in enumerate(batch.n_words)]
 
 
 class Scores(NamedTuple):
-    """What the scorers make of a batch.
+    """Scores of a batch.
 
     arcs: float [sentences, words, words + 1], -inf at a word itself and in padding.
-    dependents, heads: the vectors for label scores, float [sentences, words, label_width] and
-        [sentences, words + 1, label_width].
+    dependents: float [sentences, words, label_width], the dependents' vectors for label scores.
+    heads: float [sentences, words + 1, label_width], the heads' vectors for label scores.
     """
 
     arcs: Tensor
@@ -171,7 +185,7 @@ class Scores(NamedTuple):
 
 
 class Graphs(NamedTuple):
-    """Decoded graphs of a batch: [sentences, words] each, heads and labels -1 in padding."""
+    """Decoded graphs of a batch, [sentences, words] each. Heads and labels are -1 in padding."""
 
     heads: IntArray
     labels: IntArray
@@ -180,7 +194,7 @@ class Graphs(NamedTuple):
 
     @classmethod
     def from_heads(cls, heads: IntArray, log_probs: FloatArray, n_words: IntArray) -> Graphs:
-        """Graphs without labels; log_probs: float [sentences, words, words + 1]."""
+        """Return graphs without labels; log_probs: float [sentences, words, words + 1], of heads."""
         head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=2)[..., 0])
         heads = np.where(np.arange(heads.shape[1]) < n_words[:, None], heads, -1)
         return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs))
@@ -194,14 +208,14 @@ class Graphs(NamedTuple):
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
 
-    def parse(self, i: int, n_words: int, fit: Fit) -> Parse:
-        """The parse of sentence i."""
+    def parse(self, i: int, n_words: int, coverage: Coverage) -> Parse:
+        """Return the parse of sentence i."""
         tree = Tree(self.heads[i, :n_words], self.labels[i, :n_words])
-        return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], fit)
+        return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], coverage)
 
 
 def _spread(values: FloatArray, is_word: BoolArray) -> IntArray:
-    """Integers of words, float [words], at the words of padded sentences, and 0 elsewhere."""
+    """Place integers of words, float [words], at the words of padded sentences; 0 elsewhere."""
     spread = np.zeros(is_word.shape, dtype=np.int64)
     spread[is_word] = values
     return spread

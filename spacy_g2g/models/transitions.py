@@ -28,7 +28,7 @@ from ..parsing.tree import ROOT_LABEL
 from .batch import PieceBatch
 from .network import Network, NetworkSpec
 from .settings import TransitionSettings
-from .types import Fit, Parse, Tree, pad_trees
+from .types import Coverage, Parse, Tree, pad_trees
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
@@ -183,15 +183,17 @@ class TransitionNetwork(Network[PieceBatch]):
             reader.advance(beam.machines.states, beam.machines.step)
         best = beam.best().machines
         parses = []
-        for row, (n_words, fit) in enumerate(zip(batch.n_words.tolist(), self.fits(batch), strict=True)):
+        for row, (n_words, coverage) in enumerate(
+            zip(batch.n_words.tolist(), self.coverages(batch), strict=True)
+        ):
             tree = Tree(best.states.heads[row, :n_words], best.states.labels[row, :n_words])
             head_probs, label_probs = best.probs[row, :n_words].T
-            parses.append(Parse(tree, head_probs, label_probs, fit))
+            parses.append(Parse(tree, head_probs, label_probs, coverage))
         return parses
 
-    def fits(self, batch: PieceBatch) -> list[Fit]:
+    def coverages(self, batch: PieceBatch) -> list[Coverage]:
         """Return how each sentence was fitted into the encoder."""
-        return batch.fits
+        return batch.coverages
 
     def _choices(self, reader: Reader, states: States, rows: IntArray) -> Choices:
         """Score each type of action in some of the states, with the best label of each arc."""

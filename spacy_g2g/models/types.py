@@ -1,8 +1,8 @@
-"""The protocol of all parsers: sentences in, parses out.
+"""Types of the protocol between components and models: sentences in, parses out.
 
 A parser is a Thinc model. ``model.predict(sentences)`` returns a ``Parse`` for each ``Sentence``.
-``model.begin_update((sentences, gold))`` takes a gold ``Tree`` for each sentence. It returns the summed loss
-and a callback that runs autograd. A parser with another ``output_kind`` has its own types of output and gold.
+``model.begin_update((sentences, trees))`` returns the summed loss and a callback that runs autograd.
+``docs/code.md`` lists all calls.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from thinc.types import Floats2d
 
 from ..arrays import FloatArray, IntArray
 
-#: How a sentence went through the encoder: as it is, with words shortened to their first pieces, in
-#: overlapping windows of words, or state by state with the words nearest to the action alone.
-Fit = Literal["whole", "shortened", "windows", "parts"]
+#: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
+#: windows of words; or, for encoders of parser states, only with the words nearest to the current action.
+Coverage = Literal["whole", "shortened", "windows", "parts"]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Heads and labels of a sentence of n words; as the input of a refiner, they may form any graph.
+    """Heads and labels of a sentence of n words. As the input of a refiner, they may form any graph.
 
-    heads: int [n]; word i (counting from 1) has its head in ``heads[i - 1]``, 0 is ROOT, -1 is missing.
-    labels: int [n]; label ids, 0 is the root label, -1 is missing.
+    heads: int [n]. Word i, counted from 1, has its head in ``heads[i - 1]``; 0 is ROOT, -1 is missing.
+    labels: int [n], label ids; 0 is the root label, -1 is missing.
     """
 
     heads: IntArray
@@ -37,12 +37,13 @@ class Tree:
 
 @dataclass(frozen=True)
 class Sentence:
-    """The input of a parser: n words, and what else it reads.
+    """The input of a parser: n words, and further inputs of some parsers.
 
-    tags: n tags ("" is a missing tag), of a parser that reads tags.
-    graph: of a refiner, the graph to begin with; None for an empty one. Its label ids are the parser's, then
-        those of the other labels of initial graphs, and -1 for any other label; -1 is no head.
-    vectors: float [n, width], the words' vectors, of a parser that shares an encoder; NumPy or CuPy.
+    words: The n words.
+    tags: The n tags, "" for a missing tag; None if the parser reads no tags.
+    graph: The initial graph of a refiner; None for an empty graph. Label ids are those of the parser,
+        followed by those of the further labels of initial graphs; -1 for any other label.
+    vectors: float [n, width], the words' vectors, NumPy or CuPy; None if the parser has its own encoder.
     """
 
     words: Sequence[str]
@@ -53,14 +54,13 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What training starts from, beside the sentences.
+    """The start of training: what a model is built from, beside the sentences.
 
-    labels: The component's labels, of which the first is the root label; empty for a parser without labels.
+    labels: The component's labels, the root label first; empty for a parser without labels.
     n_initial_labels: Number of further labels that only the initial graphs of a refiner have.
-    encoder: Makes the encoder that training starts from (see ``sources.EncoderSource``); None to train one
-        from scratch, and where words come as vectors.
-    vector_width: Width of the words' vectors, from an encoder that the pipeline shares; 0 for a parser with
-        an encoder of its own.
+    encoder: Makes the encoder that training starts from (see ``sources.EncoderSource``). None trains an
+        encoder from scratch, or reads the vectors of a shared encoder.
+    vector_width: Width of the vectors of a shared encoder; 0 if the parser has its own encoder.
     """
 
     labels: tuple[str, ...] = ()
@@ -70,24 +70,26 @@ class Start:
 
     @property
     def built_for(self) -> dict[str, int]:
-        """What a saved model and the component that uses it must have in common."""
+        """Sizes that a saved model and its component must agree on."""
         return {"n_labels": len(self.labels), "n_initial_labels": self.n_initial_labels}
 
 
 @dataclass(frozen=True)
 class Parse:
-    """A tree (one root, no cycle) with the probability of each head and of each label at its head.
+    """A tree with one root, and the probability of each head and of each label.
 
-    head_probs, label_probs: float [n], between 0 and 1.
-    fit: how the sentence went through the encoder.
-    iterations: of a refiner, what each pass gave: arg-max heads, which need not be a tree, but for the last
-        pass, which gave this tree.
+    tree: The tree.
+    head_probs: float [n], the probability of each head.
+    label_probs: float [n], the probability of each label, given the head.
+    coverage: How the sentence was fitted into the encoder.
+    iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
+        which need not be a tree. Empty for other parsers.
     """
 
     tree: Tree
     head_probs: FloatArray
     label_probs: FloatArray
-    fit: Fit = "whole"
+    coverage: Coverage = "whole"
     iterations: tuple[Parse, ...] = ()
 
     @property
@@ -97,7 +99,7 @@ class Parse:
 
 
 def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntArray]:
-    """Heads and labels, int [sentences, width] each, -1 (missing) in padding and where there is no tree."""
+    """Pad heads and labels, int [sentences, width] each, with -1; a missing tree is all -1."""
     heads = np.full((len(trees), width), -1, dtype=np.int64)
     labels = np.full((len(trees), width), -1, dtype=np.int64)
     for i, tree in enumerate(trees):

@@ -58,4 +58,7 @@ class WordVectors:
             places = np.arange(int(n_words.max()))
             rows = np.where(places < n_words[:, None], firsts[members, None] + places, 0)
             vectors = self.vectors[torch.from_numpy(rows).to(self.vectors.device, non_blocking=True)]
-            yield members.tolist(), WordBatch(vectors=vectors, n_words=n_words, fits=["whole"] * len(members))
+            yield (
+                members.tolist(),
+                WordBatch(vectors=vectors, n_words=n_words, coverages=["whole"] * len(members)),
+            )

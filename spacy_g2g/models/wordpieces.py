@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from ..arrays import IntArray
 from ..errors import Errors
 from .batch import PieceBatch
-from .types import Fit, Sentence, pad_trees
+from .types import Coverage, Sentence, pad_trees
 
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
@@ -150,7 +150,7 @@ class WordPieces:
             word_index=word_index,
             n_words=n_words,
             tag_ids=None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
-            fits=[fit for _, fit in fitted],
+            coverages=[fit for _, fit in fitted],
             sentences=np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
             words=_pad([row.words_of_pieces for row in flat], width, NO_WORD),
             heads=heads,
@@ -208,7 +208,7 @@ def _special_ids(tokenizer: Tokenizer) -> tuple[int, int, int, int]:
     raise ValueError(Errors.E402.format(families=" or ".join(" ".join(family) for family in SPECIAL_PIECES)))
 
 
-def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...]], Fit]:
+def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...]], Coverage]:
     """Cut words to their first k pieces, with the largest k that leaves at most limit pieces."""
     if sum(map(len, pieces)) <= limit:
         return pieces, "whole"

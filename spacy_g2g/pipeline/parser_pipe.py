@@ -98,14 +98,14 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
     def _warn_unfit(self, docs: Sequence[Doc], scores: ParsedBatch) -> None:
         """Warn about each Doc with sentences that were too long for the encoder."""
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
-            unfit = [parse for parse in parses if parse.fit != "whole"]
-            if unfit:
-                longest = max(parse.n_words for parse in unfit)
-                fits = {parse.fit for parse in unfit}
-                text = Warnings.W502 if fits == {"shortened"} else Warnings.W503
-                if "parts" in fits:
+            partial = [parse for parse in parses if parse.coverage != "whole"]
+            if partial:
+                longest = max(parse.n_words for parse in partial)
+                coverages = {parse.coverage for parse in partial}
+                text = Warnings.W502 if coverages == {"shortened"} else Warnings.W503
+                if "parts" in coverages:
                     text = Warnings.W505
-                warnings.warn(text.format(n=len(unfit), longest=longest, text=doc.text[:40]), stacklevel=3)
+                warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training
 

@@ -17,7 +17,7 @@ def assert_same_parse(found: Parse, expected: Parse, atol: float = 1e-5) -> None
     assert found.tree.labels.tolist() == expected.tree.labels.tolist()
     np.testing.assert_allclose(found.head_probs, expected.head_probs, atol=atol)
     np.testing.assert_allclose(found.label_probs, expected.label_probs, atol=atol)
-    assert found.fit == expected.fit
+    assert found.coverage == expected.coverage
 
 
 def assert_batches_change_nothing(

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.models.action_decoder import ActionSettings, ActionTransformer, chunks
+from spacy_g2g.models.action_decoder import ActionSettings, ActionTransformer, split_batch
 from spacy_g2g.parsing.arc_standard import NO_ACTION
 from spacy_g2g.parsing.search import ActionMachines, Sequences
 
@@ -318,6 +318,6 @@ def test_added_actions_score_the_mean_of_others():
 
 def test_parts_of_a_batch_have_all_its_sentences():
     for beam_width in (1, 10, 10_000):
-        parts = chunks(np.ones(1300), beam_width, torch.device("cpu"))
+        parts = split_batch(np.ones(1300), beam_width, torch.device("cpu"))
         numbers = [i for part in parts for i in range(1300)[part]]
         assert numbers == list(range(1300))

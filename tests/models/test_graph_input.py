@@ -125,7 +125,7 @@ def test_unknown_labels_have_one_relation_and_missing_heads_have_none():
 def test_an_arc_is_in_every_window_that_has_both_words_and_root_in_all():
     n = 20
     batch = batch_of([([1] * n, [0, *range(1, n)], [1] * n)])
-    assert batch.fits == ["windows"]
+    assert batch.coverages == ["windows"]
     edges = graph_edges(batch, N_LABELS)
     words = batch.words[edges[0], edges[1]], batch.words[edges[0], edges[2]]
     down = [pair for pair, r in zip(zip(*words, strict=True), edges[3], strict=True) if r == 1]

@@ -154,7 +154,7 @@ def literal_parse(network: RNGTr, shim: G2GShim, sentence: Sentence) -> list[Par
         if last:
             heads = maximum_spanning_tree(scores.arcs[0].log_softmax(-1).numpy()).tolist()
         tree, head_probs, label_probs = literal_labels(network, scores, heads)
-        fit = shim.wordpieces.batch([sentence]).fits[0]
+        fit = shim.wordpieces.batch([sentence]).coverages[0]
         found.append(Parse(tree, np.array(head_probs), np.array(label_probs), fit))
     return found
 

@@ -124,7 +124,7 @@ def test_decoding_equals_a_search_that_scores_each_hypothesis_from_its_start(row
         batch = batch_of(shim, [number])
         best, _ = literal_search(network, batch, beam_width)
         (found,) = model.predict([SENTENCES[number]])
-        assert_same_parse(found, best.parse(found.fit), atol=1e-4)
+        assert_same_parse(found, best.parse(found.coverage), atol=1e-4)
 
 
 # Seeds with which the best derivation is not the greedy one.
@@ -136,7 +136,7 @@ def test_a_beam_that_loses_nothing_finds_the_best_of_all_derivations(row: str, s
     best, most = literal_search(network_of(shim), batch, None)
     exhaustive, _ = make(row, seed=seed, scale=0.3, beam_width=most)
     (found,) = exhaustive.predict([words])
-    assert_same_parse(found, best.parse(found.fit), atol=1e-4)
+    assert_same_parse(found, best.parse(found.coverage), atol=1e-4)
     greedy, _ = literal_search(network_of(shim), batch, 1)
     assert greedy.total < best.total
     assert greedy.parse("whole").tree.heads.tolist() != found.tree.heads.tolist()

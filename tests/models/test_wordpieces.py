@@ -61,7 +61,7 @@ def test_a_row_is_cls_root_pieces_sep_and_padding():
     assert batch.lengths.tolist() == [6, 4]
     assert batch.n_words.tolist() == [2, 1]
     assert batch.word_index.tolist() == [[1, 2, 4], [7, 8, 0]]
-    assert batch.fits == ["whole", "whole"]
+    assert batch.coverages == ["whole", "whole"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_words_keep_the_most_first_pieces_that_fit(lengths: tuple[int, ...], kep
     pieces = make(char_tokenizer(), n_positions=11)
     sentence = sentence_of(*lengths)
     batch = pieces.batch([sentence])
-    assert batch.fits == ["shortened"]
+    assert batch.coverages == ["shortened"]
     assert batch.piece_ids.shape == (1, sum(kept) + 3)
     whole = pieces.split([sentence])[0]
     row = [piece for word, n in zip(whole, kept, strict=True) for piece in word[:n]]
@@ -207,7 +207,7 @@ def test_words_keep_the_most_first_pieces_that_fit(lengths: tuple[int, ...], kep
 
 def test_a_sentence_that_just_fits_is_whole():
     batch = make(char_tokenizer(), n_positions=11).batch([sentence_of(4, 4)])
-    assert batch.fits == ["whole"]
+    assert batch.coverages == ["whole"]
     assert batch.piece_ids.shape == (1, 11)
 
 
@@ -218,10 +218,10 @@ def test_windows_show_each_word_where_it_has_most_context(n_words: int, n_positi
     pieces = make(word_tokenizer(n_words), n_positions)
     batch = pieces.batch([Sentence([f"w{i}" for i in range(n_words)])])
     if n_words <= limit:
-        assert batch.fits == ["whole"]
+        assert batch.coverages == ["whole"]
         assert len(batch.piece_ids) == 1
         return
-    assert batch.fits == ["windows"]
+    assert batch.coverages == ["windows"]
     assert batch.piece_ids.shape[1] == n_positions
     assert (batch.lengths == n_positions).all()
     assert first_pieces(batch, 0) == [ROOT, *range(4, n_words + 4)]
@@ -246,7 +246,7 @@ def test_windows_beside_other_sentences_keep_all_places_apart():
     pieces = make(word_tokenizer(50), n_positions=13)
     sentences = [Sentence([f"w{i}" for i in range(n)]) for n in (3, 30, 10, 45, 1)]
     batch = pieces.batch(sentences)
-    assert batch.fits == ["whole", "windows", "whole", "windows", "whole"]
+    assert batch.coverages == ["whole", "windows", "whole", "windows", "whole"]
     for i, sentence in enumerate(sentences):
         assert first_pieces(batch, i) == [ROOT, *range(4, len(sentence.words) + 4)]
 
@@ -259,7 +259,7 @@ def test_up_to_512_positions_no_more_are_used(n: int, pieces_a_word: int):
     sentence = Sentence(["a" * length for length in lengths])
     batch = make(char_tokenizer(), n_positions=512).batch([sentence])
     fit = "whole" if n <= 509 else "windows" if len(lengths) > 509 else "shortened"
-    assert batch.fits == [fit]
+    assert batch.coverages == [fit]
     assert batch.piece_ids.shape[1] == (n + 3 if fit == "whole" else min(batch.lengths.max(), 512))
     assert batch.n_words.tolist() == [len(lengths)]
     assert len(set(batch.word_index[0].tolist())) == len(lengths) + 1

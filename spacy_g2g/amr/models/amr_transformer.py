@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
-from ...models.action_decoder import chunks
+from ...models.action_decoder import split_batch
 from ...models.action_network import ActionNetwork
 from ...models.batch import Batch
 from ...models.model import make_model
@@ -151,7 +151,7 @@ class AmrTransformer(ActionNetwork):
         """Return the graph of the best action sequence of each sentence."""
         memory, mask = self.read(batch)
         parses: list[AmrParse] = []
-        for part in chunks(batch.n_words, self.parser.settings.beam_width, self.device):
+        for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             width = int(batch.n_words[part].max()) + 1
             sentences = batch.notes[part]
             machines = AmrMachines(
@@ -166,11 +166,13 @@ class AmrTransformer(ActionNetwork):
                 machines,
                 self.length_penalty,
             )
-            for state, total, fit in zip(
-                found.machines.states, found.totals.tolist(), batch.fits[part], strict=True
+            for state, total, coverage in zip(
+                found.machines.states, found.totals.tolist(), batch.coverages[part], strict=True
             ):
                 graph = build_graph(state)
-                parses.append(AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), fit=fit))
+                parses.append(
+                    AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), coverage=coverage)
+                )
         return parses
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from ...models.types import Fit, Sentence, Start
+from ...models.types import Coverage, Sentence, Start
 from ..parsing.actions import AmrSentence
 from ..parsing.graph import AmrGraph
 from ..parsing.table import AmrActions
@@ -49,10 +49,10 @@ class AmrParse:
     graph: The AMR, which is connected.
     log_prob: Sum of the log-probabilities of its actions.
     n_words: Number of words in the sentence.
-    fit: How the sentence was fitted into the encoder.
+    coverage: How the sentence was fitted into the encoder.
     """
 
     graph: AmrGraph
     log_prob: float
     n_words: int
-    fit: Fit = "whole"
+    coverage: Coverage = "whole"

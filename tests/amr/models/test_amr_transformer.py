@@ -68,7 +68,7 @@ def network_of(shim: G2GShim) -> AmrTransformer:
 
 def assert_same_parse(found: AmrParse, expected: AmrParse) -> None:
     assert found.graph.to_penman() == expected.graph.to_penman()
-    assert (found.n_words, found.fit) == (expected.n_words, expected.fit)
+    assert (found.n_words, found.coverage) == (expected.n_words, expected.coverage)
     assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-3)
 
 
@@ -277,7 +277,7 @@ def test_a_parse_depends_on_nothing_else_in_its_batch(
     texts = ["Yes", "the boys", "boy girl boy girl boy girl", "girl", "sleepwants sleepwants", "Yes the boy"]
     sentences = list(map(sentence_of, texts))
     alone = [model.predict([sentence])[0] for sentence in sentences]
-    assert [parse.fit for parse in alone[2:5]] == ["windows", "whole", "shortened"]
+    assert [parse.coverage for parse in alone[2:5]] == ["windows", "whole", "shortened"]
     order = [4, 1, 0, 5, 2, 3, 0]
     for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
         assert_same_parse(parse, alone[i])
@@ -297,7 +297,7 @@ def test_sentences_in_windows_are_learned():
     text = f"{WANTS} " * 12
     model, shim = make(n_positions=20)
     sentence = sentence_of(text)
-    assert shim.wordpieces.batch([sentence]).fits == ["windows"]
+    assert shim.wordpieces.batch([sentence]).coverages == ["windows"]
     loss, backprop = model.begin_update(([sentence], [replay_of(text, AMRS[WANTS])]))
     backprop(None)
     assert np.isfinite(loss)
