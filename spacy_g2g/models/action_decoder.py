@@ -23,7 +23,7 @@ from ..layers.dropout import Dropout
 from ..layers.encoder import EncoderConfig, EncoderLayer
 from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
-from ..parsing.search import ActionMachines, Beam, Choices, Found, Sequences
+from ..parsing.search import ActionMachines, Beam, Choices, SearchResult, Sequences
 from .settings import ActionSettings
 
 #: Number of hypotheses that are decoded together, by device.
@@ -154,7 +154,7 @@ class ActionTransformer(nn.Module):
         mask: Tensor | None,
         machines: AnyActionMachines,
         length_penalty: float = 0.0,
-    ) -> Found[AnyActionMachines]:
+    ) -> SearchResult[AnyActionMachines]:
         """Find the best sequence of actions of each sentence, by a beam over all sentences together.
 
         memory: float [sentences, words, width], as in ``score``.

@@ -22,7 +22,7 @@ from ..layers.history import State as HistoryState
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
 from ..parsing.replay import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
-from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_frame
+from ..parsing.state_input import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_special
 from .batch import PieceBatch
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
 from .model import make_model
@@ -128,7 +128,7 @@ class StateTr(TransitionNetwork):
         A sentence is read in parts if its states have more words than the encoder has positions. It counts as
         shortened only if words are means of pieces and some pieces were cut.
         """
-        n_longest = batch.n_words + 1 + n_frame(with_deleted=self.graph_input)
+        n_longest = batch.n_words + 1 + n_special(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
         short: Coverage = "shortened" if self.pieces == "mean" else "whole"
         return [
@@ -201,7 +201,7 @@ class StateTr(TransitionNetwork):
         if self.output == "cls":
             read = vectors[:, :1]
         else:
-            places = state_input.places[rows, np.maximum(slots, 0)]
+            places = state_input.word_positions[rows, np.maximum(slots, 0)]
             is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
             read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
@@ -307,8 +307,8 @@ class _StateReader(Reader):
 def _edges(states: States, state_input: StateInput) -> IntArray:
     """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
     rows, words = np.nonzero(states.deleted())
-    heads = state_input.places[rows, states.heads[rows, words]]
-    places = state_input.places[rows, words + 1]
+    heads = state_input.word_positions[rows, states.heads[rows, words]]
+    places = state_input.word_positions[rows, words + 1]
     is_there = (heads >= 0) & (places >= 0)
     rows, heads, places = rows[is_there], heads[is_there], places[is_there]
     return both_directions(rows, heads, places, *unlabelled(rows))

@@ -163,15 +163,15 @@ class Beam(Generic[AnyMachines]):
         self._update_done()
         return parents
 
-    def best(self) -> Found[AnyMachines]:
+    def best(self) -> SearchResult[AnyMachines]:
         """Return the best hypothesis of each sentence."""
         rows = np.arange(len(self.totals)) * self.width
-        return Found(self.machines.take(rows), self.totals[:, 0], self.lengths[:, 0])  # type: ignore[arg-type]
+        return SearchResult(self.machines.take(rows), self.totals[:, 0], self.lengths[:, 0])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class Found(Generic[AnyMachines]):
-    """Result of a search.
+class SearchResult(Generic[AnyMachines]):
+    """Result of a beam search.
 
     machines: One final machine for each sentence.
     totals: Sum of the log-probabilities of the actions taken, float [sentences].

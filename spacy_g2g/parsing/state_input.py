@@ -24,13 +24,13 @@ class StateInput(NamedTuple):
     segments: STACK, BUFFER or DELETED at each position; int [states, positions]. CLS belongs to the stack,
         and SEP to the part that follows it.
     lengths: Length of each sequence, int [states].
-    places: Position of each word in the sequence, -1 if it is not in it; int [states, words + 1].
+    word_positions: Position of each word in the sequence, -1 if it is not in it; int [states, words + 1].
     """
 
     words: IntArray
     segments: IntArray
     lengths: IntArray
-    places: IntArray
+    word_positions: IntArray
 
 
 def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> StateInput:
@@ -60,20 +60,20 @@ def lay_out_states(states: States, n_positions: int, *, with_deleted: bool) -> S
     lengths = seps[1] + (1 + sizes[:, 2] if with_deleted else 0)
     words = np.full((n, int(lengths.max(initial=0))), SEP)
     words[:, 0] = CLS
-    places = np.full((n, states.stack.shape[1]), -1)
-    _place(words, places, on_stack, states.stack, sizes[:, :1] - from_top)
-    _place(words, places, in_buffer, states.buffer, seps[0][:, None] + 1 + from_front)
+    word_positions = np.full((n, states.stack.shape[1]), -1)
+    _place(words, word_positions, on_stack, states.stack, sizes[:, :1] - from_top)
+    _place(words, word_positions, in_buffer, states.buffer, seps[0][:, None] + 1 + from_front)
     ranks = sizes[:, 2:] - n_later
     numbers = np.broadcast_to(columns[1:], deleted.shape)
-    _place(words, places, deleted, numbers, seps[1][:, None] + 1 + ranks)
+    _place(words, word_positions, deleted, numbers, seps[1][:, None] + 1 + ranks)
     positions = np.arange(words.shape[1])
     segments = (positions >= seps[0][:, None]).astype(np.int64)
     if with_deleted:
         segments += positions >= seps[1][:, None]
-    return StateInput(words, segments, lengths, places)
+    return StateInput(words, segments, lengths, word_positions)
 
 
-def n_frame(*, with_deleted: bool) -> int:
+def n_special(*, with_deleted: bool) -> int:
     """Return the number of positions that CLS and SEP take."""
     return 3 if with_deleted else 2
 
@@ -82,7 +82,7 @@ def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
     """Return how many words each part of a state's sequence may have at most, int [states]."""
     n_deleted = states.n_arcs if with_deleted else np.zeros_like(states.stack_sizes)
     sizes = np.sort(np.stack([states.stack_sizes, states.buffer_sizes, n_deleted], axis=1), axis=1)
-    left = n_positions - n_frame(with_deleted=with_deleted)
+    left = n_positions - n_special(with_deleted=with_deleted)
     limits: IntArray = np.full(len(sizes), left // N_PARTS)
     # Room that a short part leaves goes to the longer parts.
     used = np.zeros_like(limits)
@@ -93,16 +93,16 @@ def _limits(states: States, n_positions: int, with_deleted: bool) -> IntArray:
 
 
 def _place(
-    words: IntArray, places: IntArray, part: BoolArray, numbers: IntArray, positions: IntArray
+    words: IntArray, word_positions: IntArray, part: BoolArray, numbers: IntArray, positions: IntArray
 ) -> None:
-    """Write the words of a part to their positions, and the positions to `places`.
+    """Write the words of a part to their positions, and the positions to `word_positions`.
 
     words: Words of the sequences, which are changed; int [states, positions].
-    places: Positions of words, which are changed; int [states, words + 1].
+    word_positions: Positions of words, which are changed; int [states, words + 1].
     part: Which cells belong to the part, bool [states, cells].
     numbers: Word in each cell, int [states, cells].
     positions: Position of each cell's word in the sequence, int [states, cells].
     """
     rows, cells = np.nonzero(part)
     words[rows, positions[rows, cells]] = numbers[rows, cells]
-    places[rows, numbers[rows, cells]] = positions[rows, cells]
+    word_positions[rows, numbers[rows, cells]] = positions[rows, cells]

@@ -61,7 +61,7 @@ def test_each_state_of_a_sentence_spelled_out(with_deleted: bool):
         assert words_of(found) == expected
         assert segments_of(found) == segments
         places = [expected.index(word) if word in expected else -1 for word in range(5)]
-        assert found.places[0].tolist() == places
+        assert found.word_positions[0].tolist() == places
         apply(states, np.array([action]))
     assert states.is_final.all()
 
@@ -101,7 +101,7 @@ def test_of_long_states_the_longest_parts_are_cut(
     found = lay_out_states(states, n_positions, with_deleted=True)
     assert words_of(found) == expected
     assert found.lengths.max() <= n_positions
-    assert found.places[0].tolist() == [expected.index(w) if w in expected else -1 for w in range(9)]
+    assert found.word_positions[0].tolist() == [expected.index(w) if w in expected else -1 for w in range(9)]
 
 
 # Any states
@@ -148,11 +148,11 @@ def test_any_states_of_a_batch_equal_the_literal_layout(
     states, plain = advanced(n_words, choices)
     found = lay_out_states(states, n_positions, with_deleted=with_deleted)
     assert found.words.shape == found.segments.shape == (len(plain), found.lengths.max())
-    assert found.places.shape == (len(plain), max(n_words) + 1)
+    assert found.word_positions.shape == (len(plain), max(n_words) + 1)
     for row, state in enumerate(plain):
         words, segments = literal(state, n_positions, with_deleted)
         assert words_of(found, row) == words
         assert segments_of(found, row) == segments
         assert (found.words[row, len(words) :] == SEP).all()
-        places: list[Any] = found.places[row].tolist()
+        places: list[Any] = found.word_positions[row].tolist()
         assert places == [words.index(w) if w in words else -1 for w in range(max(n_words) + 1)]
