@@ -1,4 +1,4 @@
-"""What the figures of a ``DataReport`` mean: errors, which stop training, and warnings, each with advice."""
+"""Advice on a ``DataReport``: errors, which stop training, and warnings."""
 
 from __future__ import annotations
 
@@ -146,7 +146,11 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """An error or a warning. name: which one; where: the corpus or the component."""
+    """An error or a warning.
+
+    name: Short name of the finding.
+    where: The corpus or the component that it concerns.
+    """
 
     level: Literal["error", "warning"]
     name: str
@@ -251,7 +255,7 @@ def _of_pieces(where: str, pieces: PieceFacts, words: int) -> Iterator[Finding]:
 
 
 def _of_initial_graphs(name: str, train: InitialFacts | None, dev: InitialFacts | None) -> Iterator[Finding]:
-    """Of graphs that come with the corpora: do both have the same quality?"""
+    """Warn if the initial graphs of the two corpora differ in quality."""
     if train is None or dev is None or not (train.heads and dev.heads):
         return
     if train.share_right > dev.share_right + TOO_GOOD:
@@ -259,6 +263,6 @@ def _of_initial_graphs(name: str, train: InitialFacts | None, dev: InitialFacts 
 
 
 def _name(counts: Mapping[str, int]) -> str:
-    """The first labels or words, with their counts."""
+    """List the first labels or words with their counts."""
     shown = ", ".join(f"{key} ({n})" for key, n in list(counts.items())[:N_NAMED])
     return shown + (", ..." if len(counts) > N_NAMED else "")

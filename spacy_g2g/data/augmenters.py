@@ -50,7 +50,7 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
 
 
 def final_punct(sentence: list[Token]) -> list[int]:
-    """The places in the Doc of the punctuation at a sentence's end, unless a word before it hangs on it."""
+    """List the final punctuation by token index; none if it is the head of an earlier word."""
     n_kept = len(sentence)
     while n_kept > 1 and is_punct(sentence[n_kept - 1]):
         n_kept -= 1
@@ -61,12 +61,12 @@ def final_punct(sentence: list[Token]) -> list[int]:
 
 
 def is_punct(token: Token) -> bool:
-    """By its part of speech, where it has any."""
+    """Return whether a token is punctuation, by its part of speech if it has one."""
     return token.pos_ == "PUNCT" if token.pos else token.is_punct
 
 
 def select_tokens(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Doc:
-    """A Doc of some of the tokens, bool [tokens], with their annotations and, if it has any, their trees.
+    """Make a Doc of some of the tokens, bool [tokens], with their annotations and their trees, if any.
 
     On the others no token that is kept may hang. The last token before a gap has the white space that ended
     the gap.

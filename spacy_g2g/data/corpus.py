@@ -117,7 +117,7 @@ class Corpus:
 
 
 def corpus_files(path: Path | None) -> list[Path]:
-    """The .conllu and .spacy files at a path, sorted by name within a folder.
+    """List the .conllu and .spacy files at a path, sorted by name within a folder.
 
     Raises ValueError or FileNotFoundError if there are none.
     """
@@ -144,7 +144,7 @@ def read_docs(files: Iterable[Path], vocab: Vocab) -> Iterator[Doc]:
 
 
 def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
-    """A Doc with the words of another and the named annotations."""
+    """Copy a Doc's words and the named annotations."""
     spaces = None if gold.has_unknown_spaces else [bool(token.whitespace_) for token in gold]
     doc = Doc(gold.vocab, words=[token.text for token in gold], spaces=spaces)
     if annotations and len(gold):

@@ -115,7 +115,7 @@ def write_tree(doc: Doc, parse: Any, starts: Any) -> None:
 def doc_to_sentences(
     doc: Doc, *, doc_id: str = "1", columns: Collection[str] = TREE_COLUMNS
 ) -> list[ConlluSentence]:
-    """The Doc's sentences as CoNLL-U; missing annotation is "_", the label ROOT is written as root.
+    """Convert a Doc's sentences to CoNLL-U. Missing annotation becomes "_", and the label ROOT becomes root.
 
     A Doc read from CoNLL-U gives its own rows back, with ``columns`` taken from the Doc. Of any other
     Doc, all columns are written; tokens of white space are left out, what hangs on them moves to their
@@ -135,7 +135,7 @@ def doc_to_sentences(
 
 
 def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
-    """The sentences that a Doc was read from, as they were; none if it is not from CoNLL-U."""
+    """Return the sentences that a Doc was read from, unchanged; none if it is not from CoNLL-U."""
     for text in doc.user_data.get(USER_DATA_KEY, {}).get("text", ()):
         # Not splitlines(), which cuts at characters that a form may have.
         yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
@@ -189,7 +189,7 @@ def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
 
 
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
-    """The named columns of a sentence whose tokens are all words."""
+    """Return the named columns of a sentence whose tokens are all words."""
     columns: dict[str, list[str]] = {name: [] for name in names}
     ids = {token.i: i for i, token in enumerate(span, start=1)}
     for token in span:
@@ -230,7 +230,7 @@ def _is_blank(token: Token) -> bool:
 
 
 def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
-    """A sentence of these words, none of them white space."""
+    """Make a sentence of words, none of which is white space."""
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # where the root is white space, the first word on it takes its place
     text, rows = "", []

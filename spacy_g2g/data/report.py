@@ -161,7 +161,7 @@ def _sentence_counts(sentence: GoldSentence) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class PieceFacts:
-    """How words become pieces.
+    """Counts of the pieces that words are split into.
 
     limit: pieces that a sentence may have in one row of the encoder. longest: of the longest sentence.
     too_long: sentences with more pieces than that. in_windows: with more words.
@@ -205,7 +205,7 @@ def piece_facts(
 
 @dataclass(frozen=True)
 class InitialFacts:
-    """The graphs that a refiner begins with.
+    """Initial graphs of a refiner.
 
     heads: words that have a head in them. right_heads, right: of the words with a gold head and label, those
         with the right head, and with the right label, too. words: such words.
@@ -218,7 +218,7 @@ class InitialFacts:
 
     @property
     def share_right(self) -> float:
-        """Of the words, those with the right head and label."""
+        """Share of the words that have the right head and label."""
         return self.right / self.words if self.words else 0.0
 
 
@@ -238,7 +238,7 @@ def initial_facts(sentences: Sequence[GoldSentence], graphs: Sequence[Graph]) ->
 
 @dataclass(frozen=True)
 class ComponentFacts:
-    """A corpus as a component sees it.
+    """A corpus, as a component reads it.
 
     pieces: None where they can't be known.
     learnable: sentences that training learns from. unlearnable: other ones that have a head;
@@ -257,7 +257,7 @@ class ComponentFacts:
 
 @dataclass(frozen=True)
 class ComponentReport:
-    """A component that is trained, and the corpora as it sees them.
+    """A component that is trained, and the corpora as it reads them.
 
     encoder: registered name of the encoder's origin. encoder_problem: why it can't be had; None if it can.
     tag_attr: the tags that are read, from Docs or, where ``tags_from`` has names, from these components.
@@ -304,7 +304,7 @@ def count_duplicates(train: Iterable[GoldSentence], dev: Iterable[GoldSentence])
 
 
 def unknown_labels(counts: Mapping[str, int], known: Sequence[str] | None) -> dict[str, int]:
-    """The counts of labels that are not known; None knows all."""
+    """Count the labels that are not known. If known is None, all labels are."""
     return {} if known is None else {label: n for label, n in counts.items() if label not in known}
 
 

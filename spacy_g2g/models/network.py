@@ -1,4 +1,4 @@
-"""What a parser's PyTorch module is given and must do; ``G2GShim`` wraps any such module for Thinc."""
+"""The base of all parser networks. ``G2GShim`` wraps a network for Thinc."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class NetworkSpec:
 
 
 class Network(nn.Module, ABC, Generic[B]):
-    """A parser as a PyTorch module: the encoder with its tag embeddings, and what a subclass adds.
+    """A parser as a PyTorch module: an encoder with tag embeddings, and the parts that a subclass adds.
 
     A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
     [trees]. Without it, each tree with at least one head gives a loss.

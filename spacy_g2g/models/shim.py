@@ -87,7 +87,7 @@ class G2GShim(Shim):
 
     @property
     def network(self) -> Network[Any]:
-        """The PyTorch module. Raises ValueError before initialisation."""
+        """PyTorch module. Raises ValueError before initialisation."""
         if self._model is None:
             raise ValueError(Errors.E405)
         network: Network[Any] = self._model
@@ -95,14 +95,14 @@ class G2GShim(Shim):
 
     @property
     def known_spec(self) -> NetworkSpec:
-        """The specification of the network. Raises ValueError before initialisation."""
+        """Specification of the network. Raises ValueError before initialisation."""
         if self.spec is None:
             raise ValueError(Errors.E405)
         return self.spec
 
     @property
     def wordpieces(self) -> WordPieces:
-        """The table of pieces. Raises ValueError before initialisation and for words that come as vectors."""
+        """Table of pieces. Raises ValueError before initialisation and for words that come as vectors."""
         if self._wordpieces is None:
             raise ValueError(Errors.E405 if self.spec is None else Errors.E416)
         return self._wordpieces

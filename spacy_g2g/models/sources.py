@@ -120,7 +120,7 @@ def encoder_from_scratch(
 
 
 def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool) -> Tokenizer:
-    """A WordPiece tokenizer for given words; the same words give the same pieces in every run."""
+    """Train a WordPiece tokenizer on words. The same words give the same pieces in every run."""
     special = list(SPECIAL_PIECES[0])
     normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False)]
@@ -153,5 +153,5 @@ def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, l
 
 
 def _letters(word: str) -> list[str]:
-    """The pieces of single characters that a word is made of."""
+    """Split a word into pieces of one character."""
     return [character if i == 0 else f"##{character}" for i, character in enumerate(word)]

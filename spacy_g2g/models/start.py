@@ -1,4 +1,4 @@
-"""How the training of a network starts: what it learns from the sentences, and whose weights it takes."""
+"""The start of training: facts that a network learns from the sentences, and weights that it copies."""
 
 from __future__ import annotations
 

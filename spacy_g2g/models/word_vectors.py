@@ -15,7 +15,7 @@ from .types import Sentence
 
 
 def stack_vectors(sentences: Sequence[Sentence], device: torch.device) -> Tensor:
-    """The vectors of all words of all sentences, float32 [words, width], which keep their gradient."""
+    """Stack the vectors of all words, float32 [words, width]. The result collects their gradient."""
     arrays: list[Any] = [sentence.vectors for sentence in sentences]
     xp: Any = get_array_module(arrays[0])  # type: ignore[no-untyped-call]
     stacked = xp.concatenate(arrays)
@@ -23,7 +23,7 @@ def stack_vectors(sentences: Sequence[Sentence], device: torch.device) -> Tensor
 
 
 def split_gradients(vectors: Tensor, sentences: Sequence[Sentence]) -> list[Any]:
-    """The gradient of stacked vectors, an array for each sentence."""
+    """Split the gradient of stacked vectors into an array for each sentence."""
     gradient = torch.zeros_like(vectors) if vectors.grad is None else vectors.grad
     ends = np.cumsum([len(sentence.words) for sentence in sentences])
     array = torch2xp(gradient)

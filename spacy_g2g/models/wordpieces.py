@@ -71,7 +71,7 @@ class WordPieces:
         self._pieces: dict[str, tuple[int, ...]] = {}
 
     def split(self, sentences: Sequence[Sentence]) -> list[list[tuple[int, ...]]]:
-        """The piece ids of every word of every sentence; a word without pieces is one unknown piece.
+        """Split each word into piece ids. A word without pieces becomes one unknown piece.
 
         Pieces that the tokenizer has beyond the encoder's vocabulary are unknown pieces, too.
         """
@@ -179,7 +179,7 @@ class WordPieces:
 
 
 def load_tokenizer(text: str) -> Tokenizer:
-    """A tokenizer that neither pads nor cuts, and that puts a byte-level BPE's prefix space before words."""
+    """Load a tokenizer without padding or truncation, and with the prefix space of byte-level BPE."""
     try:
         spec = json.loads(text)
         _add_prefix_space(spec.get("pre_tokenizer"))

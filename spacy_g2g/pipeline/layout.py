@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where the sentences and words of a batch of Docs are. The tokens of the Docs are laid end to end.
+    """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
 
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
     starts: Whether each token starts a sentence; bool [tokens].

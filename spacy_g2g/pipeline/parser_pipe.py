@@ -1,4 +1,4 @@
-"""What the components that parse share: from Docs to sentences and back, updates, files.
+"""The base of all components that parse: from Docs to sentences and back, updates, files.
 
 Modules of factories are imported by every ``Language()`` and must stay light: no torch, no tokenizers;
 architectures are imported when the model is built.
@@ -192,7 +192,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
-        """The width of the vectors of a shared encoder, which is initialised."""
+        """Initialise the shared encoder, and return the width of its vectors."""
         tok2vec: Model[Any, Any] = self.model.get_ref("tok2vec")
         docs = list(islice((example.x for example in get_examples() if len(example.x)), EXAMPLES_FOR_WIDTH))
         return find_width(tok2vec, docs)

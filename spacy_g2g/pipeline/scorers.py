@@ -89,7 +89,7 @@ class _Scores:
 
 
 def _has_gold(example: Example, i: int) -> bool:
-    """Whether a predicted token counts: unless all that it stands for in the reference is not annotated."""
+    """Return whether a predicted token is scored: some reference token that it covers is annotated."""
     places = example.alignment.x2y[i].tolist()
     return not places or any(example.reference[place].dep for place in places)
 

@@ -29,7 +29,7 @@ class AmrInput(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class AmrStart(Start):
-    """What the training of a parser of AMR starts from.
+    """The start of training of an AMR parser.
 
     table: The component's actions.
     """
@@ -38,7 +38,7 @@ class AmrStart(Start):
 
     @property
     def built_for(self) -> dict[str, int]:
-        """What a saved model and the component that uses it must have in common."""
+        """Facts that a saved model and its component must agree on."""
         return {"actions": crc32(json.dumps(self.table.to_dict(), sort_keys=True).encode())}
 
 

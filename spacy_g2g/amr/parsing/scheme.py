@@ -1,4 +1,4 @@
-"""What is learned from training data before the network: lemmas, words of concepts, and actions."""
+"""Facts learned from training data before the network: lemmas, words of concepts, and actions."""
 
 from __future__ import annotations
 
