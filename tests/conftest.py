@@ -35,6 +35,19 @@ def refuse_processes(event: str, args: object) -> None:
 sys.addaudithook(refuse_processes)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put modules of slow tests first.
+
+    Idle workers take the last tests from others: so long modules stay whole, and short tests fill the end.
+    """
+    items.sort(key=is_quick)
+
+
+def is_quick(item: pytest.Item) -> bool:
+    module = item.getparent(pytest.Module)
+    return module is None or module.get_closest_marker("slow") is None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     global quick_test
