@@ -20,6 +20,7 @@ from torch import Tensor
 from project.train import TRAINING
 from spacy_g2g.cli.common import atomic_path
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.data.graphs import write_initial_graph
 from spacy_g2g.data.refiner_corpus import read_aligned
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
@@ -101,9 +102,9 @@ def parse_and_count(
     list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
     docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
     if initial is not None:
-        for doc, (_, graph) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
-            if graph is not None:
-                graph.write(doc)
+        for doc, (_, graphs) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
+            if graphs is not None:
+                write_initial_graph(doc, graphs)
     encoders: list[Any] = [network.encoder for network in networks.values()]
     with watch_encoders(encoders) as watch:
         start = time.perf_counter()

@@ -47,7 +47,7 @@ def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(name: str, tmp
     assert shim.known_spec.pretrained == ("encoder", "scorers")
     if not graph_input:
         for doc, other in zip(treebank_docs(nlp.vocab), treebank_docs(nlp.vocab), strict=True):
-            (parse,), (same,) = (parser_of(p).predict([d])[0] for p, d in ((nlp, doc), (trained, other)))
+            (parse,), (same,) = (parser_of(p).predict([d]).parses for p, d in ((nlp, doc), (trained, other)))
             assert np.array_equal(parse.tree.heads, same.tree.heads)
             assert np.array_equal(parse.head_probs, same.head_probs)
     # All weights of scorers learn at the rate of the encoder.
