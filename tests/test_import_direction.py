@@ -48,8 +48,11 @@ NO_TORCH |= {".amr.data", ".amr.evaluation", ".amr.pipeline", ".amr.api"}
 class Import:
     """An import of the package's files.
 
-    module: The dotted name of the file. name: The dotted name that it imports.
-    at_import: Whether this happens as soon as the file itself is imported.
+    path: Path of the file.
+    line: Number of the line.
+    module: Dotted name of the file.
+    name: Dotted name of the import.
+    at_import: Whether the import happens as soon as the file itself is imported.
     """
 
     path: str

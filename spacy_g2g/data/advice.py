@@ -16,21 +16,21 @@ from .report import (
     PieceFacts,
 )
 
-#: Fewer sentences, and fewer words of a label, are few.
+#: Number of sentences, and number of words with a label, below which there is a warning.
 FEW_SENTENCES, RARE_LABEL = 200, 20
-#: Shares from which on there is a warning: of dev sentences that are long duplicates, of words in multiword
-#: tokens and of words with unknown pieces; and how much better initial graphs may be on train than on dev.
+#: Shares above which there is a warning: dev sentences that are long duplicates, words in multiword tokens,
+#: words with unknown pieces, and the lead of initial graphs on train over initial graphs on dev.
 MANY_DUPLICATES, MANY_MULTIWORD, MANY_UNKNOWN, TOO_GOOD = 0.01, 0.01, 0.005, 0.05
-#: Pieces a word from which on there is a warning.
+#: Mean number of pieces in a word above which there is a warning.
 MANY_PIECES = 3.0
-#: How many labels or words a text names.
+#: Number of labels or words that a text names.
 N_NAMED = 8
 
 #: The findings that are errors.
 ERRORS = frozenset({"empty", "no_labels", "unknown_labels", "none_learnable"})
-#: Findings that are there wherever the figure of ``CorpusFacts`` with their name is above 0.
+#: Findings with the name of a figure of ``CorpusFacts``. They are reported if the figure is above 0.
 COUNTED = ("no_tree", "incomplete", "several_roots", "cycles", "outside", "space_heads", "misaligned")
-#: What is wrong and what to do, by the names of findings.
+#: The problem and its remedy, by the name of the finding.
 TEXTS = {
     "empty": "There are no words. Check the path, and the reader's limit and max_length.",
     "few_sentences": (
@@ -159,7 +159,7 @@ class Finding:
 
 
 def find_problems(report: DataReport) -> list[Finding]:
-    """All that is wrong with the data or the config, errors first."""
+    """List the problems of the data and the config, errors first."""
     found = [*_of_corpora(report), *_of_labels(report)]
     for name, component in report.components.items():
         found += _of_component(name, component, report)

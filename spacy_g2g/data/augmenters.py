@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
+from ..arrays import BoolArray
 from ..errors import Errors
 from .docs import TOKEN_ANNOTATIONS, write_tree
 
@@ -21,9 +21,9 @@ Augmenter = Callable[[Language, Example], Iterator[Example]]
 def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
     """Make the augmenter ``spacy_g2g.drop_final_punct.v1``, which drops the final punctuation of sentences.
 
-    In a Doc of several sentences, such a sentence runs into the next one. The two Docs of an Example must
-    have the same words, as the corpus readers of this package make them. Other Examples stay unchanged, and
-    Examples with entities, spans or categories do, too.
+    In a Doc of several sentences, such a sentence runs into the next one. An Example stays unchanged if its
+    two Docs have different words, or if it has entities, spans or categories. The corpus readers of this
+    package give both Docs the same words.
 
     level: Share of the sentences to change.
     seed: Seed of the random choice of sentences.
@@ -35,7 +35,7 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
 
     def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
         gold = example.reference
-        is_kept = np.ones(len(gold), dtype=np.bool_)
+        is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
         has_more = bool(gold.ents or gold.spans or gold.cats)
         if not has_more and [t.text for t in gold] == [t.text for t in example.predicted]:
             for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
@@ -65,11 +65,14 @@ def is_punct(token: Token) -> bool:
     return token.pos_ == "PUNCT" if token.pos else token.is_punct
 
 
-def select_tokens(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Doc:
-    """Make a Doc of some of the tokens, bool [tokens], with their annotations and their trees, if any.
+def select_tokens(doc: Doc, is_kept: BoolArray) -> Doc:
+    """Make a Doc of some of the tokens, with their annotations and their trees, if any.
 
-    On the others no token that is kept may hang. The last token before a gap has the white space that ended
+    A kept token must not depend on a dropped one. The last token before a gap gets the white space that ended
     the gap.
+
+    doc: The Doc.
+    is_kept: Whether each token is kept, bool [tokens].
     """
     kept = np.flatnonzero(is_kept)
     number = np.cumsum(is_kept) - 1
@@ -86,8 +89,8 @@ def select_tokens(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Doc:
     return selected
 
 
-def _starts(doc: Doc, is_kept: npt.NDArray[np.bool_]) -> Any:
-    """SENT_START of the kept tokens: the first one of a sentence starts it."""
+def _starts(doc: Doc, is_kept: BoolArray) -> Any:
+    """Return SENT_START of the kept tokens. The first kept token of a sentence starts it."""
     starts = doc.to_array("SENT_START")
     sentence = np.cumsum(starts == 1)[is_kept]
     kept = starts[is_kept]

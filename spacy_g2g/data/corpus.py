@@ -20,7 +20,7 @@ from .graphs import write_initial_graph
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
 
-#: A gold Doc, and the initial graphs of its sentences for the predicted Doc, or None.
+#: A gold Doc and the initial graphs of its sentences, which the predicted Doc gets; None without graphs.
 GoldAndInitial = tuple[Doc, list[Graph] | None]
 
 
@@ -59,7 +59,9 @@ def make_corpus(
 class Corpus:
     """Examples of gold Docs, which stay in memory after the first epoch, without their raw text.
 
-    read: gives the gold Docs of a vocabulary; called once for each. Other arguments as for ``make_corpus``.
+    The other arguments are those of ``make_corpus``.
+
+    read: Function that returns the gold Docs for a vocabulary. It is called once for each vocabulary.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ def corpus_files(path: Path | None) -> list[Path]:
 
 
 def read_docs(files: Iterable[Path], vocab: Vocab) -> Iterator[Doc]:
-    """Gold Docs of .conllu files (a sentence each) and .spacy files."""
+    """Yield the gold Docs of .conllu files (one sentence each) and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":
             yield from sentences_to_docs(read_conllu(file), vocab)

@@ -1,9 +1,9 @@
 """CoNLL-U sentences to spaCy Docs and back.
 
-A Doc's tokens are syntactic words. What a Doc has no place for (comments, multiword ranges, empty nodes,
-MISC, enhanced dependencies) travels as raw text in ``doc.user_data``, which a DocBin keeps, so a Doc read
-from CoNLL-U, and annotated since, gives its file back with new columns. Any other Doc gives rows from
-its tokens.
+A Doc's tokens are syntactic words. A Doc has no place for comments, multiword ranges, empty nodes, MISC and
+enhanced dependencies. They travel as raw text in ``doc.user_data``, which a DocBin keeps. A Doc that was read
+from CoNLL-U can therefore be written back with only its newly annotated columns changed. The rows of any
+other Doc come from its tokens.
 """
 
 import io
@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
 
-#: Key of ``doc.user_data``; the value has the raw sentences and how many words each has.
+#: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
 _UPOS_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS_TAGS = frozenset(_UPOS_TAGS.split())
@@ -37,9 +37,12 @@ def sentences_to_docs(
     annotations: Collection[str] = ALL_ANNOTATIONS,
     keep_source: bool = True,
 ) -> Iterator[Doc]:
-    """Docs of up to ``n_sents`` sentences each; a ``# newdoc`` always starts a Doc.
+    """Yield Docs of up to ``n_sents`` sentences each. The comment ``# newdoc`` always starts a Doc.
 
-    annotations: Which of ``ALL_ANNOTATIONS`` to set; "HEAD" and "DEP" only together.
+    sentences: Sentences in their order.
+    vocab: Vocabulary of the Docs.
+    n_sents: Largest number of sentences in a Doc.
+    annotations: Annotations to set, from ``ALL_ANNOTATIONS``; "HEAD" and "DEP" only together.
     keep_source: Keep the raw text in ``doc.user_data``.
     Raises ValueError if n_sents is below 1, or for an unknown annotation.
     """
@@ -63,7 +66,7 @@ def sentences_to_doc(
     annotations: Collection[str] = ALL_ANNOTATIONS,
     keep_source: bool = True,
 ) -> Doc:
-    """One Doc of these sentences; "_" is missing annotation. Arguments as for ``sentences_to_docs``."""
+    """Make one Doc of sentences, as ``sentences_to_docs`` does; "_" becomes missing annotation."""
     words = [word for sentence in sentences for word in sentence.words]
     columns: dict[str, Any] = {}
     if "TAG" in annotations:
@@ -88,23 +91,25 @@ def sentences_to_doc(
 
 
 def restore_sentences(doc: Doc) -> None:
-    """Set the sentence boundaries of a Doc read from a DocBin again as they were in the CoNLL-U.
+    """Restore the sentence boundaries of the CoNLL-U in a Doc that was read from a DocBin.
 
-    spaCy derives boundaries from heads when it loads a Doc, and loses those of sentences without heads.
+    When spaCy loads a Doc, it derives boundaries from heads, so sentences without heads lose theirs.
     """
     if USER_DATA_KEY in doc.user_data and sum(doc.user_data[USER_DATA_KEY]["lengths"]) == len(doc):
         _set_sentences(doc, doc.user_data[USER_DATA_KEY]["lengths"])
 
 
 def remove_tree(doc: Doc) -> None:
-    """Take a Doc's heads and labels away, and leave its sentence boundaries."""
+    """Remove the heads and labels of a Doc, but not its sentence boundaries."""
     write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
 
 
 def write_tree(doc: Doc, parse: Any, starts: Any) -> None:
     """Write heads, labels and sentence boundaries to a Doc.
 
-    parse: uint64 [tokens, 2], HEAD (relative) and DEP. starts: uint64 [tokens], SENT_START.
+    doc: The Doc.
+    parse: HEAD (relative) and DEP of each token, uint64 [tokens, 2].
+    starts: SENT_START of each token, uint64 [tokens].
     """
     if len(doc):
         # HEAD with DEP resets the boundaries, so they are written afterwards.
@@ -117,10 +122,13 @@ def doc_to_sentences(
 ) -> list[ConlluSentence]:
     """Convert a Doc's sentences to CoNLL-U. Missing annotation becomes "_", and the label ROOT becomes root.
 
-    A Doc read from CoNLL-U gives its own rows back, with ``columns`` taken from the Doc. Of any other
-    Doc, all columns are written; tokens of white space are left out, what hangs on them moves to their
-    head, and their text goes to MISC (SpacesAfter, as UDPipe writes it).
-    doc_id: The ``# sent_id`` of a Doc that is not from CoNLL-U is ``{doc_id}-{number}``.
+    A Doc read from CoNLL-U gives back its own rows, with new values in some columns. For any other Doc, all
+    columns are written and white-space tokens are left out. The dependents of such a token move to its head,
+    and its text goes to MISC (SpacesAfter, as UDPipe writes it).
+
+    doc: The Doc.
+    doc_id: Beginning of each ``# sent_id`` of a Doc that is not from CoNLL-U: ``{doc_id}-{number}``.
+    columns: Columns to take from the Doc if it was read from CoNLL-U.
     Raises ValueError if the tokens are no longer the words of the CoNLL-U, or if an arc crosses the
         boundary of a sentence.
     """
@@ -142,7 +150,7 @@ def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
 
 
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
-    """Raise a ValueError for an unknown name, or for one of HEAD and DEP without the other."""
+    """Raise ValueError for an unknown name, or if only one of HEAD and DEP is named."""
     unknown = sorted(set(names) - set(expected))
     if unknown:
         raise ValueError(Errors.E321.format(names=unknown, expected=list(expected)))
@@ -162,7 +170,7 @@ def _set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
 
 
 def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
-    """Index in the Doc of each word's head; a root is its own head, None is missing."""
+    """Return the index in the Doc of each word's head; a root is its own head, None is missing."""
     heads: list[int | None] = []
     for sentence in sentences:
         offset = len(heads)
@@ -200,7 +208,7 @@ def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
-    """ID of a word's head, by the IDs of the sentence's words; 0 for the root, None where missing."""
+    """Return the ID of a word's head, given the IDs of the sentence's words; 0 for ROOT, None if missing."""
     if head.i == word.i:
         return 0 if word.dep else None
     if head.i not in ids:
@@ -209,7 +217,7 @@ def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
 
 
 def _cells(word: Token, head: int | None) -> dict[str, str]:
-    """Cells of a word's row, by column name and in the order of the columns."""
+    """Return the cells of a word's row by column name, in the order of the columns."""
     is_root = head == 0 and word.dep_ in ("", "ROOT")
     return {
         "lemma": _one_line(word.lemma_) or "_",
@@ -232,7 +240,7 @@ def _is_blank(token: Token) -> bool:
 def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
     """Make a sentence of words, none of which is white space."""
     ids = {word.i: i for i, word in enumerate(words, start=1)}
-    new_root = 0  # where the root is white space, the first word on it takes its place
+    new_root = 0  # if the root is white space, its first dependent takes its place
     text, rows = "", []
     for word in words:
         head = word.head
@@ -251,7 +259,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
 
 
 def _spaces_misc(word: Token) -> str:
-    """MISC of a word: what white space stands around it, where that is not one space after it."""
+    """Return the MISC cell of a word: the white space around it, unless that is one space after it."""
     doc = word.doc
     end = word.i + 1
     while end < len(doc) and _is_blank(doc[end]):

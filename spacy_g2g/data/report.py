@@ -1,6 +1,6 @@
 """Figures of training and development data: what a parser would learn from, and what is wrong with it.
 
-Sentences are those that training sees, without white-space tokens; ``data_advice`` says what figures mean.
+The sentences are the ones that training reads, without white-space tokens. ``advice`` interprets the figures.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..formats.graphs import MISSING, ROOT, Graph
 from ..parsing.tree import non_projective_arcs
 from .docs import USER_DATA_KEY
 
-#: A duplicate of so many words or more is hardly a coincidence, as short ones are ("Thanks !").
+#: Number of words from which on a duplicate is hardly a coincidence. Short duplicates are ("Thanks !").
 LONG_DUPLICATE = 5
 #: Figures that are sums over sentences.
 _SUMMED = (
     *("one_word", "trees", "non_projective", "non_projective_words", "no_tree", "incomplete"),
     *("several_roots", "cycles", "missing", "outside", "space_heads"),
 )
-#: How many unknown words are named.
+#: Number of unknown words that a report names.
 N_NAMED = 10
 _RANGE = re.compile(r"^([0-9]+)-([0-9]+)\t", re.MULTILINE)
 
@@ -163,9 +163,13 @@ def _sentence_counts(sentence: GoldSentence) -> dict[str, int]:
 class PieceFacts:
     """Counts of the pieces that words are split into.
 
-    limit: pieces that a sentence may have in one row of the encoder. longest: of the longest sentence.
-    too_long: sentences with more pieces than that. in_windows: with more words.
-    unknown: words with an unknown piece. unknown_words: the most frequent ones.
+    limit: Largest number of pieces that a row of the encoder can hold.
+    pieces: Number of pieces.
+    longest: Number of pieces in the longest sentence.
+    too_long: Number of sentences with more pieces than the limit.
+    in_windows: Number of sentences with more words than the limit.
+    unknown: Number of words with an unknown piece.
+    unknown_words: Number of occurrences of the most frequent words with an unknown piece.
     """
 
     limit: int
@@ -184,7 +188,13 @@ def piece_facts(
     unknown_piece: int,
     limit: int,
 ) -> PieceFacts:
-    """Count the pieces of sentences, ids for each word of each sentence."""
+    """Count the pieces of sentences.
+
+    sentences: The sentences.
+    pieces: Piece ids of each word of each sentence.
+    unknown_piece: Id of the unknown piece.
+    limit: Largest number of pieces that a row of the encoder can hold.
+    """
     lengths = [sum(map(len, words)) for words in pieces]
     unknown = Counter(
         word
@@ -207,8 +217,10 @@ def piece_facts(
 class InitialFacts:
     """Initial graphs of a refiner.
 
-    heads: words that have a head in them. right_heads, right: of the words with a gold head and label, those
-        with the right head, and with the right label, too. words: such words.
+    words: Number of words with a gold head and a gold label.
+    heads: Number of words that have a head in the initial graphs.
+    right_heads: Number of words with the gold head, of those counted in ``words``.
+    right: Number of words with the gold head and the gold label, of those counted in ``words``.
     """
 
     words: int
@@ -240,11 +252,12 @@ def initial_facts(sentences: Sequence[GoldSentence], graphs: Sequence[Graph]) ->
 class ComponentFacts:
     """A corpus, as a component reads it.
 
-    pieces: None where they can't be known.
-    learnable: sentences that training learns from. unlearnable: other ones that have a head;
-        unlearnable_trees: those of them with a whole tree, which is non-projective then.
-    missing_tags: words without the tag that the component reads; None where it reads none.
-    initial: graphs that the Docs bring along; None for a component that reads none.
+    pieces: Counts of pieces; None if they can't be known.
+    learnable: Number of sentences that training learns from.
+    unlearnable: Number of other sentences that have at least one head.
+    unlearnable_trees: Number of these sentences that have a whole tree, which is then non-projective.
+    missing_tags: Number of words without the tag that the component reads; None if it reads no tags.
+    initial: Initial graphs that the Docs contain; None for a component that reads no graphs.
     """
 
     pieces: PieceFacts | None
@@ -259,10 +272,15 @@ class ComponentFacts:
 class ComponentReport:
     """A component that is trained, and the corpora as it reads them.
 
-    encoder: registered name of the encoder's origin. encoder_problem: why it can't be had; None if it can.
-    tag_attr: the tags that are read, from Docs or, where ``tags_from`` has names, from these components.
-    initial_from: components that write the graphs to begin with; None for a component that reads none.
-    unknown_labels: words of train by labels that the component was not given.
+    architecture: Registered name of the model's architecture.
+    encoder: Registered name of the encoder's origin.
+    encoder_problem: Reason why the encoder can't be loaded; None if it can.
+    tag_attr: Token attribute with the tags that are read; None if no tags are read.
+    tags_from: Components that set these tags; empty if the tags come from the corpora.
+    initial_from: Components that write the initial graphs; None for a component that reads no graphs.
+    unknown_labels: Number of words in train with each label that the component was not given.
+    train: The training corpus.
+    dev: The development corpus.
     """
 
     architecture: str
@@ -278,10 +296,14 @@ class ComponentReport:
 
 @dataclass(frozen=True)
 class DataReport:
-    """All figures.
+    """All figures of the corpora and of the components that are trained on them.
 
-    sets_boundaries: components before the first parser that set sentence boundaries.
-    duplicates: dev sentences that train has, too; long_duplicates: of ``LONG_DUPLICATE`` words or more.
+    train: Counts of the training corpus.
+    dev: Counts of the development corpus.
+    sets_boundaries: Components before the first parser that set sentence boundaries.
+    duplicates: Number of dev sentences that are also in train.
+    long_duplicates: Number of these sentences that have ``LONG_DUPLICATE`` words or more.
+    components: Reports on the components, by name.
     """
 
     train: CorpusFacts
@@ -292,12 +314,12 @@ class DataReport:
     components: dict[str, ComponentReport]
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, for JSON."""
+        """Return all figures as a dict that JSON can hold."""
         return asdict(self)
 
 
 def count_duplicates(train: Iterable[GoldSentence], dev: Iterable[GoldSentence]) -> tuple[int, int]:
-    """Dev sentences with the words of a train sentence, and those of ``LONG_DUPLICATE`` words or more."""
+    """Count the dev sentences that are also in train, and the long ones among them (``LONG_DUPLICATE``)."""
     known = {tuple(sentence.words) for sentence in train}
     lengths = [len(sentence.words) for sentence in dev if tuple(sentence.words) in known]
     return len(lengths), sum(length >= LONG_DUPLICATE for length in lengths)

@@ -84,6 +84,8 @@ def _resample(columns: IntArray, resamples: int, rng: np.random.Generator) -> In
     """Return sums over sentences drawn with replacement, int [columns, resamples].
 
     columns: Numbers to sum, int [columns, sentences].
+    resamples: Number of samples.
+    rng: Source of random numbers.
     """
     n = columns.shape[1]
     step = max(1, DRAWS_PER_BATCH // n)

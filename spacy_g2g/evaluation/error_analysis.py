@@ -109,7 +109,7 @@ class Analysis:
         }
 
     def tidy(self) -> Iterator[tuple[str, str, str, str, float | None, int]]:
-        """Rows of system, quantity, bin, metric, value and count."""
+        """Return rows of system, quantity, bin, metric, value and count."""
         for name, tables in self.tables.items():
             for quantity, table in tables.items():
                 for bin_, measures in table.items():

@@ -94,7 +94,8 @@ class ActionTransformer(nn.Module):
     def encode(self, vectors: Tensor, mask: Tensor | None) -> Tensor:
         """Encode words: [sentences, words, input_width] to [sentences, words, width].
 
-        mask: bool [sentences, words], True for real ones; None where nothing is padded.
+        vectors: Vectors of the words.
+        mask: Whether each place holds a word, bool [sentences, words]; None without padding.
         """
         x: Tensor = self.dropout(self.input(vectors))
         for layer in self.encoder:

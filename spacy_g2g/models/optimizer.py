@@ -19,6 +19,7 @@ def make_adamw(
 ) -> torch.optim.AdamW:
     """Return an AdamW for the parameters of a network, without moments.
 
+    network: The network.
     pretrained: Parts of the network whose weights are not random at the start of training.
     pretrained_factor: Learning rate of the pretrained parts as a multiple of that of the other parts.
     rate_factor: Learning rate of the other parts as a multiple of the optimizer's rate.
@@ -47,8 +48,9 @@ def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) ->
     The sum of gradients is divided by n_targets, so ``accumulate_gradient`` saves memory and changes
     nothing else.
 
-    adamw: As from ``make_adamw``. Its gradients are cleared.
-    n_targets: Number of predictions whose losses the gradients are the sum of.
+    adamw: Optimizer from ``make_adamw``. Its gradients are cleared.
+    optimizer: Thinc's optimizer.
+    n_targets: Number of predictions whose losses were summed.
     """
     for group in adamw.param_groups:
         _copy_settings(optimizer, group)

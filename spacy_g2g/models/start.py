@@ -15,8 +15,8 @@ from .network import Network, NetworkSpec
 from .shim import G2GShim
 from .types import Sentence, Start
 
-#: Makes the facts of a network's specification, from the training sentences, how training starts, and
-#: whether the encoder is pretrained.
+#: Function that returns the facts of a network's specification. Its arguments are the training sentences, the
+#: start of training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
 
 
@@ -31,9 +31,12 @@ def build_for_training(
 ) -> None:
     """Give a shim a new network.
 
-    checkpoint: The encoder that training starts from; None where words come as vectors.
-    learn: Makes the facts of the specification; None for a network that needs none.
-    reads_tags: Sentences have tags.
+    shim: The shim.
+    sentences: Training sentences.
+    start: The start of training.
+    checkpoint: Encoder that training starts from; None if words come as vectors.
+    learn: Function that returns the facts of the specification; None for a network that needs none.
+    reads_tags: Whether the network reads the tags of the sentences.
     """
     is_pretrained = checkpoint is not None and bool(checkpoint.weights)
     spec = NetworkSpec(

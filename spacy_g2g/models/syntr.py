@@ -200,9 +200,11 @@ class Graphs(NamedTuple):
         return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs))
 
     def set_labels(self, arcs: BoolArray, best: IntArray, log_probs: FloatArray) -> None:
-        """Write the labels of the arcs of some words, bool [sentences, words]: the root label, or the best.
+        """Write the labels of some arcs: the root label for arcs from ROOT, and the best label for others.
 
-        best: int [arcs], label ids without the root label. log_probs: float [arcs].
+        arcs: Whether each word gets a label, bool [sentences, words].
+        best: Label ids without the root label, int [arcs].
+        log_probs: Log-probability of each of these labels, float [arcs].
         """
         is_root = self.heads[arcs] == 0
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)

@@ -43,13 +43,13 @@ class _Row:
 
 
 class WordPieces:
-    """Splits words with a ``tokenizers`` JSON, one word at a time, and remembers what it has split.
+    """Table of the pieces of words, which are split one word at a time by a tokenizer of ``tokenizers``.
 
-    tokenizer: content of a ``tokenizer.json``.
-    n_positions: positions of the encoder.
-    root_id: piece id of ROOT, the first after the encoder's vocabulary.
-    tags: the known tags; None for a parser that reads no tags.
-    has_root: Rows have ROOT as their second piece.
+    tokenizer: Content of a ``tokenizer.json``.
+    n_positions: Number of positions of the encoder.
+    root_id: Piece id of ROOT, the first id after the encoder's vocabulary.
+    tags: Known tags; None for a parser that reads no tags.
+    has_root: Whether rows have ROOT as their second piece.
     Raises ValueError when the tokenizer has no special pieces of a known family.
     """
 
@@ -90,12 +90,13 @@ class WordPieces:
     def batches(
         self, sentences: Sequence[Sentence], max_padded: int, unknown: Collection[str] = ()
     ) -> Iterator[tuple[list[int], PieceBatch]]:
-        """Sentences of about the same number of pieces together, the longest first.
+        """Batch sentences with similar numbers of pieces, the longest first.
 
-        unknown: words to be read as one unknown piece.
-
-        Yields the places of the batch's sentences in the input, and the batch, of at most
-        ``max_padded`` pieces with padding (more only where a single sentence has more).
+        sentences: The sentences.
+        max_padded: Largest number of pieces of a batch, with padding. A sentence that is longer is a batch of
+            its own.
+        unknown: Words that are read as one unknown piece.
+        Yields the indices of each batch's sentences in the input, and the batch.
         """
         split = self.split(sentences)
         if unknown:
@@ -123,7 +124,7 @@ class WordPieces:
     def batch(
         self, sentences: Sequence[Sentence], split: Sequence[list[tuple[int, ...]]] | None = None
     ) -> PieceBatch:
-        """One batch of all the sentences, in their order."""
+        """Make one batch of all the sentences, in their order."""
         split = self.split(sentences) if split is None else split
         fitted = [_fit(pieces, self.max_pieces) for pieces in split]
         rows = [
@@ -222,7 +223,7 @@ def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...
 
 
 def _windows(n_words: int, size: int) -> list[tuple[int, int]]:
-    """Spans of at most ``size`` words, each half over the one before, that cover all words."""
+    """Cover a sentence with spans of at most ``size`` words, each of which overlaps half of the last one."""
     starts = range(0, max(1, n_words - size), max(1, size // 2))
     return [(start, start + size) for start in starts if start + size < n_words] + [
         (max(0, n_words - size), n_words)
@@ -230,7 +231,7 @@ def _windows(n_words: int, size: int) -> list[tuple[int, int]]:
 
 
 def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> None:
-    """Write the place of each word, from its best row, into an index whose first cell is of ROOT."""
+    """Write the place of each word in its best row into an index whose first cell belongs to ROOT."""
     if len(rows) == 1:
         index[1 : len(rows[0].words) + 1] = np.array(rows[0].positions, dtype=np.int64) + offset
         return

@@ -11,9 +11,9 @@ chosen as the head of a contracted node only if no other arc enters the node.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..arrays import DoubleArray, IntArray
+from ..arrays import BoolArray, DoubleArray, IntArray
 from ..errors import Errors
 from .tree import are_trees, checked_lengths
 
@@ -52,7 +52,7 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
     return heads
 
 
-def _check_best(best: DoubleArray, heads: IntArray, is_word: NDArray[np.bool_]) -> None:
+def _check_best(best: DoubleArray, heads: IntArray, is_word: BoolArray) -> None:
     """Raise ValueError for bad scores. NaN and +inf are the maximum of their row, so maxima suffice."""
     for sentence, i in np.argwhere(is_word & ~np.isfinite(best)).tolist():
         value = best[sentence, i]

@@ -28,8 +28,7 @@ class Oracle:
     n_words: Number of words of each sentence, int [sentences].
     swap: Whether the system has SWAP.
     Raises ValueError if the heads of a sentence do not form a tree with one root, or if a tree is not
-        projective
-    and there is no SWAP.
+        projective and there is no SWAP.
     """
 
     def __init__(self, heads: IntArray, n_words: IntArray, swap: bool) -> None:
@@ -111,8 +110,7 @@ def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> Int
     swap: Whether the system has SWAP.
     Returns int [sentences, steps]; NO_ACTION after the last action of a sentence.
     Raises ValueError if the heads of a sentence do not form a tree with one root, or if a tree is not
-        projective
-    and there is no SWAP.
+        projective and there is no SWAP.
     """
     return Oracle(heads, n_words, swap).actions()
 

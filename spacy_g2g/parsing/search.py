@@ -19,10 +19,10 @@ NO_CHOICE = -1
 
 
 class Machines(ABC):
-    """State machines of hypotheses, which advance together: one row each, with a sentence's rows side by
-    side.
+    """State machines of hypotheses, which advance together.
 
-    Every sequence of valid actions must end, and every machine that is not final must have a valid action.
+    Each machine is a row, and the rows of a sentence are side by side. Every sequence of valid actions must
+    end, and every machine that is not final must have a valid action.
     """
 
     @property
@@ -150,11 +150,11 @@ class Beam(Generic[AnyMachines]):
         lengths = self.lengths[:, :, None] + (np.arange(n_choices + 1) < n_choices)
         keys = totals / np.maximum(lengths, 1) ** self.length_penalty
         parents, chosen, _ = select(keys, np.zeros((n, width)), self.max_width)
-        is_way = chosen != NO_CHOICE
+        is_possible = chosen != NO_CHOICE
         index = np.arange(n)[:, None], parents, np.maximum(chosen, 0)
         order = np.arange(n)[:, None] * width + parents
-        actions, probs = _chosen(rows, choices, order, np.where(is_way, chosen, n_choices), n * width)
-        self.totals = np.where(is_way, totals[index], -np.inf)
+        actions, probs = _chosen(rows, choices, order, np.where(is_possible, chosen, n_choices), n * width)
+        self.totals = np.where(is_possible, totals[index], -np.inf)
         self.lengths = lengths[index]
         if self.max_width > 1:
             self.machines = self.machines.take(order.ravel())  # type: ignore[assignment]
@@ -221,7 +221,7 @@ def select(
         best[:, i] = left.argmax(axis=1)
         new_totals[:, i] = left[rows, best[:, i]]
         left[rows, best[:, i]] = -np.inf
-    is_way = new_totals > -np.inf
-    parents = np.where(is_way, best // n_choices, 0)
-    choices = np.where(is_way, best % n_choices, NO_CHOICE)
+    is_possible = new_totals > -np.inf
+    parents = np.where(is_possible, best // n_choices, 0)
+    choices = np.where(is_possible, best % n_choices, NO_CHOICE)
     return parents, choices, new_totals

@@ -34,8 +34,7 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     lengths: Number of words of each sentence, int [sentences].
     Returns bool [sentences].
     Raises ValueError if a head in a sentence of n words is not from 0 to n, if a length is not from 0 to
-        width, or
-    if a shape or dtype is wrong.
+        width, or if a shape or dtype is wrong.
     """
     words = _as_integers(heads, n_dims=2)
     n_words = checked_lengths(lengths, *words.shape)

@@ -159,13 +159,15 @@ class G2GParser(ParserPipe):
     ) -> None:
         """Set the labels, and build the model with the encoder that it starts from.
 
-        get_examples: the training data, from which labels, tags and, from scratch, pieces are collected.
-        labels: the labels, as in ``label_data``; None collects them. The root label is the one that most
-            roots of the examples have, else the first.
-        encoder: origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
+        get_examples: Training data. Labels and tags are collected from it, and pieces for an encoder from
+            scratch.
+        nlp: Pipeline of the component.
+        labels: Labels, as in ``label_data``; None collects them. The root label is the most frequent label of
+            the examples' roots, or the first label if there are no gold roots.
+        encoder: Origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
         Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
-        an encoder where the model has a shared one.
+        an encoder if the model has a shared one.
         """
         self._check_model(encoder)
         validate_get_examples(get_examples, "G2GParser.initialize")

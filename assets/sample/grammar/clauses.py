@@ -10,8 +10,6 @@ from .lexicon import VERBS, VerbClass
 from .phrases import Banned, Phrases
 from .tree import Node
 
-Fronted = list[tuple[str, Node]]
-
 
 class Plan(NamedTuple):
     """Tense, mood, aspect and polarity of a finite clause."""

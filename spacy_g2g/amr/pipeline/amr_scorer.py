@@ -37,12 +37,10 @@ def score_amrs(
     """Return Smatch and the scores of concepts alone, from 0 to 1, over all sentences (micro average).
 
     A missing or ill-formed prediction counts as an empty graph. If boundaries differ, sentences match by
-    their
-    text: a gold sentence without a match lowers the recall, a predicted one the precision. References without
-    AMRs are left out.
+    their text. A gold sentence without a match lowers the recall, and a predicted one lowers the precision.
+    References without AMRs are left out. The settings are those of ``make_amr_scorer``.
 
     examples: The Examples.
-    restarts, seed, wiki: See ``make_amr_scorer``.
     Returns ``smatch_p``, ``smatch_r``, ``smatch_f``, ``amr_concepts_p``, ``amr_concepts_r`` and
     ``amr_concepts_f``; each is None without gold AMRs.
     Raises ValueError for an ill-formed gold AMR, and unless there is one AMR for each sentence.
