@@ -34,12 +34,12 @@ COUNTED = ("no_tree", "incomplete", "several_roots", "cycles", "outside", "space
 TEXTS = {
     "empty": "There are no words. Check the path, and the reader's limit and max_length.",
     "few_sentences": (
-        "There are {sentences} sentences only. Add data, or start from a checkpoint or a trained parser "
+        "There are only {sentences} sentences. Add data, or start from a checkpoint or a trained parser "
         "(spacy_g2g.EncoderFromPipeline.v1)."
     ),
     "duplicates": (
-        "{n} of {sentences} sentences are in train, too, {long} of them with {least} words or more: scores "
-        "will be too good. Remove them from either."
+        "{n} of {sentences} sentences are also in train, {long} of them with {least} words or more, so "
+        "scores will be too high. Remove them from one of the corpora."
     ),
     "no_tree": (
         "{n} of {sentences} sentences have no heads: nothing is learned from them. Annotate them, or leave "
@@ -54,16 +54,16 @@ TEXTS = {
         "one root (in UD as parataxis or conj), or split the sentences."
     ),
     "cycles": (
-        "{n} of {sentences} sentences have words that hang on each other in a cycle, which no parse has. "
-        "Correct their heads."
+        "{n} of {sentences} sentences have heads that form a cycle, but a parse never has one. Correct their "
+        "heads."
     ),
     "outside": (
-        "{n} of {words} words have their head in another sentence, and are not learned. Set the boundaries "
-        "by the trees, and let the reader's annotations have SENT_START."
+        "{n} of {words} words have their head in another sentence, so their heads are not learned. Set the "
+        "boundaries by the trees, and let the reader's annotations have SENT_START."
     ),
     "space_heads": (
-        "{n} of {words} words hang on white space, which is no word to the parser, and are not learned. "
-        "Attach them to words."
+        "{n} of {words} words have a white-space token as their head, so their heads are not learned. Attach "
+        "them to words."
     ),
     "misaligned": (
         "{n} gold words are no tokens of the predicted Docs, and are not learned. Take the reader "
@@ -99,7 +99,7 @@ TEXTS = {
         "{n} words that are no roots have the label of roots, {root}, which a parser gives to roots alone. "
         "Give them another label."
     ),
-    "no_encoder": "The encoder can't be had, so that its pieces are not counted: {problem}",
+    "no_encoder": "The encoder can't be loaded, so its pieces are not counted: {problem}",
     "unknown_labels": (
         "Training would stop at labels that are neither in [initialize] nor known to the component: "
         "{names}. Add them to its labels."
@@ -132,12 +132,12 @@ TEXTS = {
         "language, or from scratch a larger vocab_size."
     ),
     "no_initial_graphs": (
-        "There are no graphs to begin with: the refiner parses from nothing. To refine, put a trained "
+        "There are no initial graphs, so the refiner parses from empty graphs. To refine, put a trained "
         "parser before it (training.frozen_components and annotating_components), or take the reader "
         "spacy_g2g.RefinerCorpus.v1 with a parser's trees (predicted)."
     ),
     "initial_graphs_too_good": (
-        "The graphs to begin with are much better on train ({train:.1%} of words right) than on dev "
+        "The initial graphs are much better on train ({train:.1%} of words right) than on dev "
         "({dev:.1%}). Parse train by parsers that have not seen it (project/jackknife.py), or set "
         "head_corruption and label_corruption."
     ),

@@ -33,7 +33,7 @@ def to_tokens(graphs: Iterable[tuple[Sequence[int], Graph]], base: TokenGraph) -
     """Return a graph over the tokens of a Doc with the arcs of sentences.
 
     graphs: For each sentence, the indices of its words in the Doc, and its graph.
-    base: Graph over the tokens, from which those in no sentence keep what they have.
+    base: Graph over the tokens. Tokens in no sentence keep their arcs of this graph.
     """
     found = {key: [*values] for key, values in base.items()}
     for words, graph in graphs:
@@ -49,7 +49,7 @@ def to_tokens(graphs: Iterable[tuple[Sequence[int], Graph]], base: TokenGraph) -
 def to_sentence(graph: Mapping[str, Sequence[Any]], words: Sequence[int], doc: Doc) -> Graph:
     """Return the arcs that a graph over the tokens of a Doc has between some words.
 
-    A word that hangs on white space gets the head of the white space. Other heads outside are missing.
+    A word whose head is white space gets the head of the white space. Other heads outside are missing.
 
     graph: The graph over the tokens.
     words: Indices of the words in the Doc.
@@ -138,7 +138,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 
 
 def initial_tokens(doc: Doc) -> TokenGraph:
-    """Return the graph that a refiner begins with: that of ``doc._.g2g_initial``, or the Doc's own tree."""
+    """Return the initial graph of a refiner: ``doc._.g2g_initial``, or the Doc's own tree."""
     graph = get_initial_graph(doc) or tree_of(doc, unlabelled=False)
     return {"heads": [*graph["heads"]], "deps": [*graph["deps"]], "head_probs": [], "dep_probs": []}
 

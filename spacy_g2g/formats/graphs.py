@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-#: Heads of words that hang on ROOT, and of words without a head.
+#: Heads of roots, and of words without a head.
 ROOT, MISSING = 0, -1
 
 

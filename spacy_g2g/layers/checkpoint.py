@@ -30,7 +30,7 @@ class Checkpoint:
     scorers: Weights of a parser's scorers and tags, by their names in the parser.
     labels: Labels of that parser.
     tags: Tags of that parser; None if it reads no tags.
-    facts: What that parser learned from its training sentences, beside tags and pieces.
+    facts: Facts that that parser learned from its training sentences, besides tags and pieces.
     """
 
     config: EncoderConfig

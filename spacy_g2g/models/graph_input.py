@@ -5,7 +5,7 @@ that attends. With L labels, relation l goes from a head to its dependent, and l
 head. G2GTr (Mohammadshahi & Henderson 2020, section 3.2): there is one relation for each end, whatever the
 label. The label is added to the input vector of the dependent.
 
-An arc joins the first pieces of its words. Each further piece of a word hangs on the first piece by the
+An arc joins the first pieces of its words. Each further piece of a word depends on the first piece with the
 sub-word label. If two words are each other's head, both arcs are present and their terms add up.
 """
 

@@ -39,7 +39,8 @@ def make_model(
     name: Name of the architecture.
     network: Class of the network, which takes a specification and the settings.
     settings: Settings of the architecture.
-    learn: Learns what the network must know of the training sentences; None for nothing.
+    learn: Function that returns the facts that the network needs from the training sentences; None without
+        such facts.
     output_kind: What the model builds: "trees", or another kind that its component expects.
     """
     tok2vec = None

@@ -82,8 +82,8 @@ class Network(nn.Module, ABC, Generic[B]):
     A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
     [trees]. Without it, each tree with at least one head gives a loss.
 
-    has_root_vector: ROOT has a vector of its own, and is no piece that the encoder reads. In any case it has
-        where words come as vectors.
+    has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads. If words
+        come as vectors, ROOT always has one.
     n_relations: Number of relations in graph input; 0 for a network that takes none.
     normalise_keys: See ``GraphSelfAttention``.
     """

@@ -127,7 +127,7 @@ class G2GShim(Shim):
 
         The callback returns the gradient of each sentence's vectors; an empty list for words as pieces.
 
-        inputs: Sentences, and what is gold for each of them.
+        inputs: Sentences and their gold standard.
         Raises ValueError when the loss is not finite, before it reaches the weights.
         """
         sentences, gold = inputs
@@ -219,7 +219,7 @@ class G2GShim(Shim):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return specification and weights for copies and pickles, which begin with a fresh optimizer."""
+        """Return specification and weights for copies and pickles, which start with a fresh optimizer."""
         state = dict(self.__dict__)
         for name in ("_model", "_optimizer", "_wordpieces", "spec"):
             state.pop(name, None)

@@ -44,7 +44,7 @@ class ArcActions:
         types: Type of each action, a value of ``Action``, or -1 for no action; int [...].
         labels: Label of each arc, ignored for other actions; int [...].
         shifts: For SHIFT, the number of the frequent word, or 0 for other words; int [...].
-        Returns int [...], NO_ACTION where there is no action.
+        Returns int [...], with NO_ACTION for a type of -1.
         """
         arcs = self.first_arc + 2 * (labels - 1) + (types == Action.RIGHT_ARC)
         arcs = np.where(labels == ROOT_LABEL, self.root, arcs)

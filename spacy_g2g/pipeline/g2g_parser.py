@@ -191,7 +191,7 @@ class G2GParser(ParserPipe):
             self._warn_unlearnable(get_examples())
 
     def _start(self) -> Start:
-        """Return what the model is built for."""
+        """Return the start of training, without the encoder."""
         from ..models.types import Start
 
         return Start(labels=self.labels)

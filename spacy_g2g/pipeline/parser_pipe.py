@@ -75,7 +75,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     @abstractmethod
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """Return what the model is given: the sentences that have words, in order."""
+        """Return the input of the model: the sentences that have words, in order."""
 
     def _with_vectors(
         self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
@@ -87,7 +87,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         return add_vectors(sentences, tok2vec, docs, layout, is_train)
 
     def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """Return what the model is given in training."""
+        """Return the input of the model in training."""
         return self.inputs(docs, layout)
 
     def _warn_unset(self, layout: Layout) -> None:
@@ -230,11 +230,12 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     @abstractmethod
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Raise ValueError unless what was loaded fits together."""
+        """Raise ValueError if the loaded component and its model do not belong together."""
 
     def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
-        """Return what the model was built for, to compare with what the component holds.
+        """Return the sizes that the model was built for, which must equal those of the component.
 
-        It is empty for a model that is not initialised or does not say it, and if not all was loaded.
+        The result is empty if the model is not initialised or does not state its sizes, and if only part of
+        the component was loaded.
         """
         return {} if {"model", "cfg"} & set(exclude) else self.model.attrs.get("built_for") or {}

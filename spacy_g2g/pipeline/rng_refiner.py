@@ -155,7 +155,7 @@ class RngRefiner(G2GParser):
         return self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
-        """Write heads, labels, sentence boundaries and the numbers of passes, and what else is wanted."""
+        """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
         docs = list(docs)
         initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
         super().set_annotations(docs, scores)
@@ -165,7 +165,7 @@ class RngRefiner(G2GParser):
         edges = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1)).tolist()
         for doc, (start, end) in zip(docs, pairwise(edges), strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
-            # Graphs of an earlier run, and the initial one, which would count more than the tree next time.
+            # Remove graphs of an earlier run. The next run would prefer the initial graph to the tree.
             for extension in (GRAPHS, INITIAL_GRAPH):
                 if doc._.get(extension) is not None:
                     doc._.set(extension, None)

@@ -21,14 +21,15 @@ def make_ud_scorer() -> Callable[..., dict[str, Any]]:
 
 
 def score_ud(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
-    """UAS, LAS and sentence scores, between 0 and 1.
+    """Return UAS, LAS and sentence scores, between 0 and 1.
 
-    Unlike spaCy's ``dep_uas`` and ``dep_las`` they count punctuation, and compare labels as they are.
+    Unlike spaCy's ``dep_uas`` and ``dep_las``, these scores count punctuation, and labels are compared
+    unchanged.
     White-space tokens, tokens without gold and Docs without any gold labels are left out. Precision and
     recall differ only where tokens are misaligned; UAS and LAS are F-scores.
 
     Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
-    ``ud_sents_r``, ``ud_sents_f``; each None where there is no gold to score against.
+    ``ud_sents_r``, ``ud_sents_f``; each is None without gold.
     """
     scores = _Scores()
     for example in examples:

@@ -89,7 +89,7 @@ def _attach_spaces(
 def initial_graphs(
     docs: Sequence[Doc], layout: Layout, label_ids: Mapping[int, int]
 ) -> tuple[IntArray, IntArray]:
-    """Return the graphs that a refiner begins with: those of ``doc._.g2g_initial``, or the Docs' own trees.
+    """Return the initial graphs of a refiner: ``doc._.g2g_initial``, or the Docs' own trees.
 
     docs: The Docs.
     layout: Where their sentences are.

@@ -56,7 +56,7 @@ class AmrBlock:
 
 
 def read_amr_file(path: str | Path, *, ids: Iterable[str] | None = None) -> list[AmrBlock]:
-    """Read the graphs of a file in order. ``data.corpus.AmrReader`` can skip what is broken.
+    """Read the graphs of a file in order. ``data.corpus.AmrReader`` can skip broken graphs.
 
     path: The file.
     ids: Blocks to take, see ``select_ids``; None for all. Other blocks are not parsed.

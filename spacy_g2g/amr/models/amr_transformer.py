@@ -137,7 +137,7 @@ class AmrTransformer(ActionNetwork):
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
     def note(self, sentence: Sentence) -> AmrSentence:
-        """Return what the machine reads of a sentence; words without lemmas have themselves in lower case."""
+        """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
         if isinstance(sentence, AmrInput):
             return sentence.amr
         return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
