@@ -2,7 +2,8 @@
 
 Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
 value, and says what was expected or what to do. Codes: 1xx ``parsing``, 2xx ``layers``,
-3xx ``formats``, ``training``, ``evaluation`` and ``cli``, 4xx ``models``, 5xx ``pipeline``.
+3xx ``formats``, 4xx ``models``, 5xx ``data``, 6xx ``evaluation``, 7xx ``training``, 8xx ``pipeline``,
+9xx ``cli``, 10xx ``amr``.
 """
 
 
@@ -38,40 +39,11 @@ class Errors(metaclass=_TextsWithCodes):
         "Word {word} can have no head because all its scores are -inf (sentence {sentence} of the batch). "
         "Expected at least one arc with a finite score."
     )
-    E110 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
-    E111 = (
+    E109 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
+    E110 = (
         "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
         "transition system with SWAP."
     )
-    E130 = (
-        "{n} of the {total} nodes of the AMR are not connected to its top node. Expected a connected graph, "
-        "such as build_graph() returns."
-    )
-    E131 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."
-    E132 = "{where}: unexpected text after the AMR: {rest}. Expected one graph, followed by an empty line."
-    E133 = "{where}: the AMR has an empty node (). Expected a variable and a concept, as in (d / dog)."
-    E134 = (
-        "{where}: the variable {variable!r} is defined twice. Expected one definition with its concept, and "
-        "the bare variable everywhere else."
-    )
-    E135 = "{where}: variable {variable!r} has an incomplete role {role!r}. Expected a name and a target."
-    E136 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
-    E137 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
-    E138 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
-    E139 = "Can't read AMRs without penman ({error}). Install the extra 'amr' of spacy-g2g."
-    E140 = "{n} words have {found} lemmas. Expected one lemma for each word."
-    E141 = "Action {action} is not valid in the state {state} (stack | buffer). Expected a valid action."
-    E142 = "candidates is {candidates!r}. Expected one of: {expected}."
-    E143 = "The labels {labels} were seen with words, but no PRED has them. Expected labels of PREDs."
-    E144 = "Can't read the table of actions: {error}. Expected the output of ActionTable.to_dict()."
-    E145 = "unaligned is {unaligned!r}. Expected one of: {expected}."
-    E146 = "doc._.amr is {found}. Expected None, or a list with the text of one AMR for each sentence."
-    E147 = (
-        "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one AMR for "
-        "each sentence. Don't change sentence boundaries after AMRs are set."
-    )
-    E148 = "{where}: the AMR has no sentence. Expected a line such as '# ::snt The dog barked .'"
-    E150 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -98,14 +70,7 @@ class Errors(metaclass=_TextsWithCodes):
         "the encoder's parameters."
     )
 
-    E217 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
-    E218 = "None of the {n} gold words is left to compare ({compared}). Expected at least one."
-    E219 = "Can't rank sentences by {by!r}. Expected one of: {known}."
-
-    E240 = "There are {gold} gold AMRs, but {predicted} predicted AMRs. Expected the same number."
-    E241 = "restarts is {restarts}. Expected 0 or more."
-
-    # 3xx: formats, training, evaluation, cli
+    # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = (
@@ -119,114 +84,7 @@ class Errors(metaclass=_TextsWithCodes):
     E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
     E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
     E309 = "{where}: the column FORM is empty. Expected the word."
-    E318 = (
-        "For the sentence {sentence!r}, the pipeline returned {n} AMR(s) and the tokens {words}. Expected at "
-        "most one AMR and the words of the file. The pipeline must not merge or split tokens or sentences."
-    )
-    E319 = (
-        "The sentence {text!r} has no AMR because none of the components {names} sets doc._.amr. Expected an "
-        "amr_parser or another component that sets it."
-    )
-    E320 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
-    E321 = "Unknown annotations {names}. Expected some of {expected}."
-    E322 = "Annotations {names} include only one of HEAD and DEP. Expected both or neither."
-    E323 = (
-        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc came from. "
-        "Expected a pipeline that neither merges nor splits tokens, or a Doc without "
-        "doc.user_data['conllu']."
-    )
-    E324 = (
-        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. Expected "
-        "each tree to stay within its sentence."
-    )
-    E330 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of such files."
-    E331 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of such files."
-    E332 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder of such files."
-    E333 = "Can't cache the output of {name!r}: the pipeline has only {names}. Expected one of them."
-    E334 = (
-        "Can't cache the output of {name!r}. Expected it in training.frozen_components, which is {frozen}, "
-        "and in training.annotating_components, which is {annotating}."
-    )
-    E335 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
-    E336 = (
-        "Can't cache the output of {name!r}: its vectors come from {other!r}, which is being trained. "
-        "Expected {other!r} in training.frozen_components as well, which is {frozen}."
-    )
-    E337 = (
-        "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
-        "same words and sentences in the same order."
-    )
-    E338 = (
-        "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
-    )
-    E339 = (
-        'doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected {{"heads": [...], '
-        '"deps": [...]}} with one value a token: its head\'s number, or -1 for none, and its label, or '
-        '"".'
-    )
-    E340 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
-    E341 = "There is no .conllu file at {path}."
-    E342 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
-    E343 = "There is no file {path}."
-    E344 = (
-        "There is nothing to draw: none of the components {names} sets heads or doc._.amr. Expected a parser "
-        "such as g2g_parser or amr_parser."
-    )
-    E349 = (
-        "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
-        "text; give a file of AMRs the suffix .amr."
-    )
-    E350 = "The pipeline has the components {names}. Expected at least one g2g_parser."
-    E351 = "runs is {runs}. Expected 1 or more."
-    E360 = "{where}: the token is only white space, so it can't be evaluated. Expected visible characters."
-    E361 = (
-        "The gold and the system text differ from character {index} on (not counting white space): {gold!r} "
-        "and {system!r}. Expected two annotations of the same text."
-    )
-    E370 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
-    E371 = (
-        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or 1 to {last}."
-    )
-    E380 = (
-        "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "
-        "and one label for each of the {n} words."
-    )
-    E381 = "Sentence {sentence}, graph {graph}: heads {heads} are out of range. Expected {least} to {n}."
-    E382 = (
-        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 or more passes, an initial "
-        "graph, and one graph for each pass."
-    )
-    E383 = "The pipeline has the components {names}. Expected at least one rng_refiner."
-    E384 = "Can't draw without matplotlib ({error}). Install the extra 'plots' of spacy-g2g."
-    E385 = (
-        "{name} has dtype {dtype} and shape {shape}. Expected one whole number for each sentence that both "
-        "systems parsed, and at least one sentence."
-    )
-    E386 = (
-        "Sentence {sentence}: {a} and {b} are right of {total} words. Expected at least one word, and counts "
-        "from 0 to the number of words."
-    )
-    E387 = "resamples is {resamples}, confidence {confidence}. Expected 1 or more, and between 0 and 1."
-    E388 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
-
-    E389 = (
-        "{path} has multiword tokens, whose words can't be located in the text without its sentences. "
-        "Expected a file without multiword tokens, or the option --raw."
-    )
-    E390 = "Unknown rule {name!r} for leaving out punctuation. Expected one of: {expected}."
-    E391 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}"
-    E392 = "The AMR corpus has no path. Expected a .txt, .amr or .spacy file, or a folder of such files."
-    E393 = (
-        "There is no AMR corpus at {path}. Expected a .txt, .amr or .spacy file, or a folder of such files."
-    )
-    E394 = "{path} is not an AMR corpus. Expected files of these types: {expected}."
-    E395 = (
-        "The pipeline has the components {names}, and training.frozen_components is {frozen}, so there is "
-        "nothing to check. Expected a g2g_parser or rng_refiner that is not frozen."
-    )
-    E396 = (
-        "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
-    )
+    E310 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}"
 
     # 4xx: models
     E401 = (
@@ -242,133 +100,286 @@ class Errors(metaclass=_TextsWithCodes):
     E405 = "The model is not initialised. Call nlp.initialize(get_examples), or load a trained pipeline."
     E406 = "Can't read the saved weights: {error}. Expected the complete file that was saved."
     E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
-    E409 = "{setting} is {value}. Expected a number {expected}."
-    E410 = "The scores are not numbers (NaN), so training has diverged. Try a lower learning rate."
-    E411 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
-
-    E412 = "{setting} is {value!r}. Expected one of {choices}."
-    E413 = (
+    E408 = "{setting} is {value}. Expected a number {expected}."
+    E409 = "The scores are not numbers (NaN), so training has diverged. Try a lower learning rate."
+    E410 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
+    E411 = "{setting} is {value!r}. Expected one of {choices}."
+    E412 = (
         "In the initial graph, word {word} of {n} words has the head {head} and the label id {label}. "
         "Expected a head from -1 (none) to the number of words, and a label id below {n_labels}."
     )
-
-    E414 = (
+    E413 = (
         "The pipeline {path} has no parser called {component!r}. Expected one of its components {names} that "
         "has an encoder from this library."
     )
-
-    E415 = (
+    E414 = (
         "tag_attr is {tag_attr!r}, but tags can't be added to the word vectors of a shared encoder. Expected "
         "tag_attr = null or tok2vec = null."
     )
-    E416 = (
+    E415 = (
         "This parser listens to a shared encoder. Shared encoders take no graph input and can't be copied. "
         "Expected a model with tok2vec = null."
     )
-    E417 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
-    E418 = (
+    E416 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
+    E417 = (
         "state_heads ties {heads}, but there are only {n_heads} attention heads. Expected at most one entry "
         "for each attention head."
     )
-    E419 = "Can't set {n} labels for an AMR parser. It has actions instead, which are set when it is built."
 
-    # 5xx: pipeline
-    E501 = (
+    # 5xx: data
+    E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
+    E502 = "Unknown annotations {names}. Expected some of {expected}."
+    E503 = "Annotations {names} include only one of HEAD and DEP. Expected both or neither."
+    E504 = (
+        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc came from. "
+        "Expected a pipeline that neither merges nor splits tokens, or a Doc without "
+        "doc.user_data['conllu']."
+    )
+    E505 = (
+        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. Expected "
+        "each tree to stay within its sentence."
+    )
+    E506 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of such files."
+    E507 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of such files."
+    E508 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder of such files."
+    E509 = (
+        "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
+        "same words and sentences in the same order."
+    )
+    E510 = (
+        "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
+    )
+    E511 = (
+        'doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected {{"heads": [...], '
+        '"deps": [...]}} with one value a token: its head\'s number, or -1 for none, and its label, or '
+        '"".'
+    )
+    E512 = "{setting} is {rate}. Expected a share from 0 to 1."
+
+    # 6xx: evaluation
+    E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
+    E602 = "None of the {n} gold words is left to compare ({compared}). Expected at least one."
+    E603 = "Can't rank sentences by {by!r}. Expected one of: {known}."
+    E604 = "{where}: the token is only white space, so it can't be evaluated. Expected visible characters."
+    E605 = (
+        "The gold and the system text differ from character {index} on (not counting white space): {gold!r} "
+        "and {system!r}. Expected two annotations of the same text."
+    )
+    E606 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
+    E607 = (
+        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or 1 to {last}."
+    )
+    E608 = (
+        "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "
+        "and one label for each of the {n} words."
+    )
+    E609 = "Sentence {sentence}, graph {graph}: heads {heads} are out of range. Expected {least} to {n}."
+    E610 = (
+        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 or more passes, an initial "
+        "graph, and one graph for each pass."
+    )
+    E611 = "Can't draw without matplotlib ({error}). Install the extra 'plots' of spacy-g2g."
+    E612 = (
+        "{name} has dtype {dtype} and shape {shape}. Expected one whole number for each sentence that both "
+        "systems parsed, and at least one sentence."
+    )
+    E613 = (
+        "Sentence {sentence}: {a} and {b} are right of {total} words. Expected at least one word, and counts "
+        "from 0 to the number of words."
+    )
+    E614 = "resamples is {resamples}, confidence {confidence}. Expected 1 or more, and between 0 and 1."
+    E615 = "Unknown rule {name!r} for leaving out punctuation. Expected one of: {expected}."
+
+    # 7xx: training
+    E701 = "Can't cache the output of {name!r}: the pipeline has only {names}. Expected one of them."
+    E702 = (
+        "Can't cache the output of {name!r}. Expected it in training.frozen_components, which is {frozen}, "
+        "and in training.annotating_components, which is {annotating}."
+    )
+    E703 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
+    E704 = (
+        "Can't cache the output of {name!r}: its vectors come from {other!r}, which is being trained. "
+        "Expected {other!r} in training.frozen_components as well, which is {frozen}."
+    )
+
+    # 8xx: pipeline
+    E801 = (
         "{name!r} has no labels: the examples have no dependency labels, and none were added. Expected "
         "nlp.initialize(get_examples) with Examples that have heads and deps, or a call of add_label before "
         "it."
     )
-    E502 = (
+    E802 = (
         "Unknown labels {unknown}: they did not occur when {name!r} was initialised. Expected labels from "
         "{labels}, or a call of add_label before training."
     )
-    E503 = "Can't add the label {label!r}. Expected a non-empty string."
-    E504 = "The file {path} is missing. Expected the files of a saved g2g component in {folder}."
-    E505 = "Can't read {path}: {error}"
-    E506 = "{origin}: {found} labels, but the model has {expected}. Expected files that were saved together."
-    E507 = "{setting} is {rate}. Expected a share from 0 to 1."
-    E508 = (
+    E803 = "Can't add the label {label!r}. Expected a non-empty string."
+    E804 = "The file {path} is missing. Expected the files of a saved g2g component in {folder}."
+    E805 = "Can't read {path}: {error}"
+    E806 = "{origin}: {found} labels, but the model has {expected}. Expected files that were saved together."
+    E807 = (
         "{origin}: {found} labels of initial graphs, but the model has {expected}. Expected files saved "
         "together."
     )
-    E510 = (
+    E808 = (
         "[initialize.components.{name}.encoder] sets an encoder, but the model of {name!r} listens to "
         "{encoder!r} (tok2vec). Remove this block, or set tok2vec = null."
     )
-    E511 = (
+    E809 = (
         "The layer {layer!r} returned {found} vectors for {expected} tokens. Expected a tok2vec or listener "
         "layer that returns one vector for each token of each Doc."
     )
-    E509 = (
+    E810 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected complete trees with one "
         "root, which must be projective if the model has swap = false."
     )
-    E512 = "{setting} of amr_parser is {value}. Expected {expected}."
-    E513 = (
+    E811 = (
         "{name!r} has the model {model!r}, which builds {builds}. Expected a model that builds {expected}: "
         "spacy_g2g.AmrStackTransformer.v1 for amr_parser, any other one for g2g_parser and rng_refiner."
     )
-    E514 = (
+    E812 = (
+        "Can't add the label {label!r} to {name!r}: the model {model!r} has no attribute resize_output. "
+        "Expected all labels in nlp.initialize."
+    )
+
+    # 9xx: cli
+    E901 = (
+        "For the sentence {sentence!r}, the pipeline returned {n} AMR(s) and the tokens {words}. Expected at "
+        "most one AMR and the words of the file. The pipeline must not merge or split tokens or sentences."
+    )
+    E902 = (
+        "The sentence {text!r} has no AMR because none of the components {names} sets doc._.amr. Expected an "
+        "amr_parser or another component that sets it."
+    )
+    E903 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
+    E904 = "There is no .conllu file at {path}."
+    E905 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
+    E906 = "There is no file {path}."
+    E907 = (
+        "There is nothing to draw: none of the components {names} sets heads or doc._.amr. Expected a parser "
+        "such as g2g_parser or amr_parser."
+    )
+    E908 = (
+        "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
+        "text; give a file of AMRs the suffix .amr."
+    )
+    E909 = "The pipeline has the components {names}. Expected at least one g2g_parser."
+    E910 = "runs is {runs}. Expected 1 or more."
+    E911 = "The pipeline has the components {names}. Expected at least one rng_refiner."
+    E912 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
+    E913 = (
+        "{path} has multiword tokens, whose words can't be located in the text without its sentences. "
+        "Expected a file without multiword tokens, or the option --raw."
+    )
+    E914 = (
+        "The pipeline has the components {names}, and training.frozen_components is {frozen}, so there is "
+        "nothing to check. Expected a g2g_parser or rng_refiner that is not frozen."
+    )
+    E915 = (
+        "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
+    )
+
+    # 10xx: amr
+    E1001 = (
+        "{n} of the {total} nodes of the AMR are not connected to its top node. Expected a connected graph, "
+        "such as build_graph() returns."
+    )
+    E1002 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."
+    E1003 = "{where}: unexpected text after the AMR: {rest}. Expected one graph, followed by an empty line."
+    E1004 = "{where}: the AMR has an empty node (). Expected a variable and a concept, as in (d / dog)."
+    E1005 = (
+        "{where}: the variable {variable!r} is defined twice. Expected one definition with its concept, and "
+        "the bare variable everywhere else."
+    )
+    E1006 = "{where}: variable {variable!r} has an incomplete role {role!r}. Expected a name and a target."
+    E1007 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
+    E1008 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
+    E1009 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
+    E1010 = "Can't read AMRs without penman ({error}). Install the extra 'amr' of spacy-g2g."
+    E1011 = "{n} words have {found} lemmas. Expected one lemma for each word."
+    E1012 = "Action {action} is not valid in the state {state} (stack | buffer). Expected a valid action."
+    E1013 = "candidates is {candidates!r}. Expected one of: {expected}."
+    E1014 = "The labels {labels} were seen with words, but no PRED has them. Expected labels of PREDs."
+    E1015 = "Can't read the table of actions: {error}. Expected the output of ActionTable.to_dict()."
+    E1016 = "unaligned is {unaligned!r}. Expected one of: {expected}."
+    E1017 = "doc._.amr is {found}. Expected None, or a list with the text of one AMR for each sentence."
+    E1018 = (
+        "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one AMR for "
+        "each sentence. Don't change sentence boundaries after AMRs are set."
+    )
+    E1019 = "{where}: the AMR has no sentence. Expected a line such as '# ::snt The dog barked .'"
+    E1020 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
+    E1021 = "There are {gold} gold AMRs, but {predicted} predicted AMRs. Expected the same number."
+    E1022 = "restarts is {restarts}. Expected 0 or more."
+    E1023 = "The AMR corpus has no path. Expected a .txt, .amr or .spacy file, or a folder of such files."
+    E1024 = (
+        "There is no AMR corpus at {path}. Expected a .txt, .amr or .spacy file, or a folder of such files."
+    )
+    E1025 = "{path} is not an AMR corpus. Expected files of these types: {expected}."
+    E1026 = "Can't set {n} labels for an AMR parser. It has actions instead, which are set when it is built."
+    E1027 = "{setting} of amr_parser is {value}. Expected {expected}."
+    E1028 = (
         "{name!r} found no AMR to learn from ({n} sentences, {amrs} AMRs in doc._.amr, none of the same "
         "text). Expected Examples whose reference Docs have doc._.amr. A DocBin keeps AMRs only with "
         "store_user_data=True. spacy.Corpus.v1 loses AMRs if gold_preproc is true or max_length is above 0. "
         "The reader spacy_g2g.AMRCorpus.v1 and the files of `g2g convert-amr` keep AMRs."
     )
-    E515 = "{origin}: the component and its model have different actions. Expected files saved together."
-
-    E516 = (
-        "Can't add the label {label!r} to {name!r}: the model {model!r} has no attribute resize_output. "
-        "Expected all labels in nlp.initialize."
-    )
+    E1029 = "{origin}: the component and its model have different actions. Expected files saved together."
 
 
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings; complete them with ``str.format``."""
 
+    # 4xx: models
     W401 = (
         "The parser's scorers do not fit this model, so only its encoder was copied. Found weights {found} "
         "and labels {found_labels}. Expected weights {expected} and labels {labels}, and the same tags, "
         "frequent words or actions, if any. Set scorers = false to silence this warning."
     )
-    W501 = (
+
+    # 8xx: pipeline
+    W801 = (
         "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set boundaries, "
         "add a component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
         "nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
     )
-    W502 = (
+    W802 = (
         "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest "
         "has {longest} words). Only the first pieces of each word were read. Every word is still parsed."
     )
-    W503 = (
+    W803 = (
         "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions (the longest "
         "has {longest} words). The encoder read them in overlapping windows. Every word is still parsed."
     )
-    W504 = (
+    W804 = (
         "{name!r} can't learn from {n} of {of} sentences, so training leaves them out: their trees are "
         "incomplete, have several roots, or are not projective while the model has swap = false."
     )
-    W505 = (
+    W805 = (
         "{n} sentence(s) of the Doc {text!r}... have parser states with more words than the encoder has "
         "positions (the longest has {longest} words). In each state, only the words nearest to the action "
         "were read. Every word is still parsed."
     )
-    W506 = (
+
+    # 9xx: cli
+    W901 = (
         "None of the {n} words of {path} is punctuation by {name!r}, which is {rule}. Scores without "
         "punctuation will equal scores with it. Check the file's columns and tag set, or choose another "
         "rule."
     )
-    W513 = "{n} AMR(s) of {path} can't be read and are skipped. The first: {first}"
-    W514 = (
+
+    # 10xx: amr
+    W1001 = "{n} AMR(s) of {path} can't be read and are skipped. The first: {first}"
+    W1002 = (
         "{n} of {of} sentences of {path} seem untokenised, and there is no ::tok line. Words keep their "
         "punctuation marks, such as {word!r}. If so, set gold_tokens = false (convert-amr: "
         "--no-gold-tokens)."
     )
-    W507 = (
+    W1003 = (
         "{name}: {n} of {of} AMRs belong to sentences whose text differs in the predicted Docs. These AMRs "
         "are not used for learning."
     )
-    W508 = (
+    W1004 = (
         "{name}: the settings {given} differ from those the saved AMR scheme was learned with ({learned}). "
         "The learned ones are used. To learn with new settings, call nlp.initialize without labels."
     )
-    W515 = "No AMR of {path} has any of the ids {missing}. Expected ids or ranges that occur in the file."
+    W1005 = "No AMR of {path} has any of the ids {missing}. Expected ids or ranges that occur in the file."

@@ -56,7 +56,9 @@ DEMO_PACKAGE = "en_g2g_sample"
 
 # spaCy's `package` leaves files open.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*G2G-W50[1235]", "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+    "ignore:.*G2G-(W801|W802|W803|W805)",
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
 )
 
 

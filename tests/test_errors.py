@@ -42,4 +42,4 @@ def test_each_code_is_used_and_each_used_code_is_defined():
 
 def test_a_text_starts_with_its_code():
     assert Errors.E404.format(n_positions=3).startswith("[G2G-E404] n_positions is 3.")
-    assert Warnings.W501.startswith("[G2G-W501]")
+    assert Warnings.W801.startswith("[G2G-W801]")

@@ -108,7 +108,7 @@ def analyze(
     """
     names = list(names) or unique_names(systems)
     if len(set(names)) != len(systems) or len(names) != len(systems) or not all(names):
-        raise ValueError(Errors.E388.format(names=names, n=len(systems)))
+        raise ValueError(Errors.E912.format(names=names, n=len(systems)))
     check_order(worst_by)
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
@@ -118,7 +118,7 @@ def analyze(
     if options.exclude_punct and analysis.n_compared == analysis.n_words:
         name, rule = options.exclude_punct, punctuation_rule(options.exclude_punct)
         warnings.warn(
-            Warnings.W506.format(n=analysis.n_words, path=gold, name=name, rule=rule.text), stacklevel=2
+            Warnings.W901.format(n=analysis.n_words, path=gold, name=name, rule=rule.text), stacklevel=2
         )
     if output is not None:
         page = make_report(

@@ -94,9 +94,9 @@ def benchmark(
     import torch
 
     if not any(isinstance(pipe, G2GParser) for _, pipe in nlp.pipeline):
-        raise ValueError(Errors.E350.format(names=nlp.pipe_names))
+        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
     if runs < 1:
-        raise ValueError(Errors.E351.format(runs=runs))
+        raise ValueError(Errors.E910.format(runs=runs))
     if threads:
         torch.set_num_threads(threads)
     docs = [example.predicted for example in make_corpus(data, limit=limit)(nlp)]

@@ -74,7 +74,7 @@ def read_texts(path: Path) -> Iterator[str]:
     with path.open("rb") as file_:
         for number, line in enumerate(decode_lines(file_, str(path)), start=1):
             if AMR_LINE.match(line):
-                raise ValueError(Errors.E349.format(path=path, number=number, line=line.strip()[:60]))
+                raise ValueError(Errors.E908.format(path=path, number=number, line=line.strip()[:60]))
             if line.strip():
                 yield line.rstrip("\r\n")
 
@@ -133,7 +133,7 @@ def gold_docs(
 def check_suffix(path: Path, expected: Sequence[str]) -> str:
     """Return the suffix of a path. Raises ValueError if the suffix is not expected."""
     if path.suffix not in expected:
-        raise ValueError(Errors.E340.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
+        raise ValueError(Errors.E903.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
     return path.suffix
 
 

@@ -68,7 +68,7 @@ def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataRe
         if isinstance(pipe, G2GParser) and name not in training["frozen_components"]
     }
     if not parsers:
-        raise ValueError(Errors.E395.format(names=nlp.pipe_names, frozen=training["frozen_components"]))
+        raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=training["frozen_components"]))
     names = [training["train_corpus"], training["dev_corpus"]]
     train, dev = (
         read_corpus(nlp, reader, name, limit=limit, silent=silent)

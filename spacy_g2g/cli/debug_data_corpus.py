@@ -59,7 +59,7 @@ def read_corpus(
             if len(examples) == limit:
                 break
     except (ValueError, OSError) as error:
-        raise ValueError(Errors.E396.format(name=name, error=error)) from error
+        raise ValueError(Errors.E915.format(name=name, error=error)) from error
     docs = [example.predicted for example in examples]
     layout = lay_out_examples(examples)
     gold = list(_gold_sentences(examples, docs, layout))

@@ -109,7 +109,7 @@ def evaluate(
     words = [word for sentence in sentences for word in sentence.words]
     if rule is not None and not any(map(rule.matches, words)):
         warnings.warn(
-            Warnings.W506.format(n=len(words), path=gold, name=exclude_punct, rule=rule.text), stacklevel=2
+            Warnings.W901.format(n=len(words), path=gold, name=exclude_punct, rule=rule.text), stacklevel=2
         )
     nlp = spacy.load(pipeline)
     if raw:
@@ -137,7 +137,7 @@ def _unsplit_docs(
     annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
         if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
-            raise ValueError(Errors.E389.format(path=gold))
+            raise ValueError(Errors.E913.format(path=gold))
         yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
 
 

@@ -97,7 +97,7 @@ def parse(
     in_suffix = check_suffix(input_, tuple(_READERS))
     out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, (*_WRITERS, AMR_SUFFIX))
     if not input_.is_file():
-        raise FileNotFoundError(Errors.E343.format(path=input_))
+        raise FileNotFoundError(Errors.E906.format(path=input_))
     nlp = spacy.load(pipeline)
     tasks = _READERS[in_suffix](input_, nlp)
     if initial is not None:
@@ -127,7 +127,7 @@ def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
             except json.JSONDecodeError:
                 record = None
             if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-                raise ValueError(Errors.E342.format(path=path, line=number, row=line[:80]))
+                raise ValueError(Errors.E905.format(path=path, line=number, row=line[:80]))
             yield record["text"], record
 
 
@@ -204,7 +204,7 @@ def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Seq
             n_docs += 1
             spans, texts = amr_sentences(doc), get_amrs(doc)
             if texts is None and spans:
-                raise ValueError(Errors.E319.format(text=spans[0].text[:80], names=list(pipe_names)))
+                raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(pipe_names)))
             ids = _sentence_ids(doc, record, len(spans))
             for span, id_, text in zip(spans, ids, texts or [], strict=True):
                 words = ["_".join(token.text.split()) for token in span if token.text.strip()]

@@ -87,7 +87,7 @@ def store_graphs(nlp: Language) -> None:
     """Make the pipeline's refiners store the graph of each iteration. Raises ValueError without a refiner."""
     refiners = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RngRefiner)]
     if not refiners:
-        raise ValueError(Errors.E383.format(names=nlp.pipe_names))
+        raise ValueError(Errors.E911.format(names=nlp.pipe_names))
     for refiner in refiners:
         refiner.store_graphs = True
 
@@ -101,7 +101,7 @@ def refined_sentence(doc: Doc, gold: ConlluSentence) -> RefinedSentence:
     """
     words = [token.text for token in doc]
     if words != [word.form for word in gold.words]:
-        raise ValueError(Errors.E323.format(sentence=gold.text, words=words))
+        raise ValueError(Errors.E504.format(sentence=gold.text, words=words))
     graphs = [to_sentence(graph, range(len(doc)), doc).with_ud_root() for graph in doc._.get(GRAPHS)]
     return RefinedSentence(
         gold=gold.graph(),

@@ -126,7 +126,7 @@ def _as_file(source: str) -> Path | None:
     path = Path(source)
     check_suffix(path, SUFFIXES)
     if not path.is_file():
-        raise FileNotFoundError(Errors.E343.format(path=path))
+        raise FileNotFoundError(Errors.E906.format(path=path))
     return path
 
 
@@ -164,7 +164,7 @@ def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
     amrs = get_amrs(doc)
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
         if amrs is None and not isinstance(gold, AmrBlock):
-            raise ValueError(Errors.E344.format(names=nlp.pipe_names))
+            raise ValueError(Errors.E907.format(names=nlp.pipe_names))
         graphs = []
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
@@ -197,9 +197,9 @@ def _draw_beside_gold(
         words, tree = [word.form for word in gold.words], gold.graph()
         name, text = gold.comment("sent_id") or "", gold.text
         if found != words:
-            raise ValueError(Errors.E323.format(sentence=text, words=found))
+            raise ValueError(Errors.E504.format(sentence=text, words=found))
     if found != words or len(amrs) > 1:
-        raise ValueError(Errors.E318.format(sentence=text, words=found, n=len(amrs)))
+        raise ValueError(Errors.E901.format(sentence=text, words=found, n=len(amrs)))
     return Drawing(
         words=words,
         graphs=_sentence_graphs(doc, graphs, range(len(doc)), n_passes),

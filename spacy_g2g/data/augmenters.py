@@ -30,7 +30,7 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
     Raises ValueError for a level below 0 or above 1.
     """
     if not 0.0 <= level <= 1.0:
-        raise ValueError(Errors.E507.format(setting="level", rate=level))
+        raise ValueError(Errors.E512.format(setting="level", rate=level))
     chance = random.Random(seed)
 
     def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001

@@ -124,13 +124,13 @@ def corpus_files(path: Path | None) -> list[Path]:
     Raises ValueError or FileNotFoundError if there are none.
     """
     if path is None:
-        raise ValueError(Errors.E330)
+        raise ValueError(Errors.E506)
     if not path.exists():
-        raise FileNotFoundError(Errors.E331.format(path=path))
+        raise FileNotFoundError(Errors.E507.format(path=path))
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     files = [file for file in files if file.suffix in CORPUS_SUFFIXES and file.is_file()]
     if not files:
-        raise ValueError(Errors.E332.format(path=path))
+        raise ValueError(Errors.E508.format(path=path))
     return files
 
 

@@ -47,7 +47,7 @@ def sentences_to_docs(
     Raises ValueError if n_sents is below 1, or for an unknown annotation.
     """
     if n_sents < 1:
-        raise ValueError(Errors.E320.format(n_sents=n_sents))
+        raise ValueError(Errors.E501.format(n_sents=n_sents))
     check_annotations(annotations, ALL_ANNOTATIONS)
     batch: list[ConlluSentence] = []
     for sentence in sentences:
@@ -153,9 +153,9 @@ def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
     """Raise ValueError for an unknown name, or if only one of HEAD and DEP is named."""
     unknown = sorted(set(names) - set(expected))
     if unknown:
-        raise ValueError(Errors.E321.format(names=unknown, expected=list(expected)))
+        raise ValueError(Errors.E502.format(names=unknown, expected=list(expected)))
     if ("HEAD" in names) != ("DEP" in names):
-        raise ValueError(Errors.E322.format(names=list(names)))
+        raise ValueError(Errors.E503.format(names=list(names)))
 
 
 def _value(cell: str) -> str:
@@ -188,11 +188,11 @@ def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
     for sentence in source_sentences(doc):
         span = doc[start : start + len(sentence.words)]
         if [token.text for token in span] != [word.form for word in sentence.words]:
-            raise ValueError(Errors.E323.format(sentence=sentence.text, words=[t.text for t in span]))
+            raise ValueError(Errors.E504.format(sentence=sentence.text, words=[t.text for t in span]))
         sentences.append(sentence.replace(**_columns_of(span, columns)))
         start = span.end
     if start != len(doc):
-        raise ValueError(Errors.E323.format(sentence="", words=[token.text for token in doc[start:]]))
+        raise ValueError(Errors.E504.format(sentence="", words=[token.text for token in doc[start:]]))
     return sentences
 
 
@@ -212,7 +212,7 @@ def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
     if head.i == word.i:
         return 0 if word.dep else None
     if head.i not in ids:
-        raise ValueError(Errors.E324.format(word=word.text, head=head.text, index=word.i))
+        raise ValueError(Errors.E505.format(word=word.text, head=head.text, index=word.i))
     return ids[head.i]
 
 

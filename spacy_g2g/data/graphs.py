@@ -131,9 +131,9 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
     n = len(doc)
     heads, deps = (graph.get("heads"), graph.get("deps")) if isinstance(graph, dict) else (None, None)
     if not _fits(heads, n, lambda head: isinstance(head, int) and MISSING <= head < n):
-        raise ValueError(Errors.E339.format(name="heads", found=repr(heads)[:SHOWN], n=n))
+        raise ValueError(Errors.E511.format(name="heads", found=repr(heads)[:SHOWN], n=n))
     if not _fits(deps, n, lambda dep: isinstance(dep, str)):
-        raise ValueError(Errors.E339.format(name="deps", found=repr(deps)[:SHOWN], n=n))
+        raise ValueError(Errors.E511.format(name="deps", found=repr(deps)[:SHOWN], n=n))
     return graph
 
 

@@ -143,7 +143,7 @@ def _difference(sentence: PredictedSentence, words: list[str], number: int, gold
     pairs = enumerate(zip(sentence.words, words, strict=False))
     first = next((i for i, (a, b) in pairs if a != b), min(len(sentence.words), len(words)))
     shown = slice(first, first + N_SHOWN)
-    return Errors.E337.format(
+    return Errors.E509.format(
         where=sentence.where,
         number=number,
         word=first + 1,
@@ -154,4 +154,4 @@ def _difference(sentence: PredictedSentence, words: list[str], number: int, gold
 
 
 def _too_few(path: Path | None, number: int, other: Path | None, words: list[str]) -> str:
-    return Errors.E338.format(path=path, number=number, other=other, words=words[:N_SHOWN])
+    return Errors.E510.format(path=path, number=number, other=other, words=words[:N_SHOWN])

@@ -70,7 +70,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
         for token in sentence.tokens:
             form = _without_spaces(token.form)
             if not form:
-                raise ValueError(Errors.E360.format(where=sentence.location(token.start - 1)))
+                raise ValueError(Errors.E604.format(where=sentence.location(token.start - 1)))
             span = Span(end, end + len(form))
             end = span.end
             characters.append(form)
@@ -91,7 +91,7 @@ def check_same_text(gold: PlacedText, system: PlacedText) -> None:
     shorter = min(len(gold.characters), len(system.characters))
     i = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
     excerpts = [text.characters[i : i + 20] for text in (gold, system)]
-    raise ValueError(Errors.E361.format(index=i, gold=excerpts[0], system=excerpts[1]))
+    raise ValueError(Errors.E605.format(index=i, gold=excerpts[0], system=excerpts[1]))
 
 
 def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSentence], name: str) -> None:
@@ -103,7 +103,7 @@ def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSent
     """
 
     def fail(expected: str, found: str) -> None:
-        raise ValueError(Errors.E217.format(name=name, expected=expected, found=found))
+        raise ValueError(Errors.E601.format(name=name, expected=expected, found=found))
 
     for ours, theirs in zip_longest(gold, system):
         if ours is None or theirs is None:

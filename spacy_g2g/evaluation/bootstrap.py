@@ -60,7 +60,7 @@ def paired_bootstrap(
         between 0 and 1.
     """
     if resamples < 1 or not 0 < confidence < 1:
-        raise ValueError(Errors.E387.format(resamples=resamples, confidence=confidence))
+        raise ValueError(Errors.E614.format(resamples=resamples, confidence=confidence))
     counts = _counts(correct_a, correct_b, totals)
     sum_a, sum_b, n_words = counts.sum(axis=0).tolist()
     pairs = np.stack([counts[:, 1] - counts[:, 0], counts[:, 2]])
@@ -109,12 +109,12 @@ def _counts(correct_a: ArrayLike, correct_b: ArrayLike, totals: ArrayLike) -> In
     for name, array in arrays.items():
         is_whole = np.issubdtype(array.dtype, np.integer)
         if not is_whole or array.ndim != 1 or array.shape != shape or not len(array):
-            raise ValueError(Errors.E385.format(name=name, dtype=array.dtype, shape=array.shape))
+            raise ValueError(Errors.E612.format(name=name, dtype=array.dtype, shape=array.shape))
     counts = np.stack([arrays["correct_a"], arrays["correct_b"], arrays["totals"]], axis=1).astype(np.int64)
     right, words = counts[:, :2], counts[:, 2:]
     wrong = np.flatnonzero(((right < 0) | (right > words) | (words < 1)).any(axis=1))
     if len(wrong):
         sentence = int(wrong[0])
         a, b, total = counts[sentence].tolist()
-        raise ValueError(Errors.E386.format(sentence=sentence, a=a, b=b, total=total))
+        raise ValueError(Errors.E613.format(sentence=sentence, a=a, b=b, total=total))
     return counts

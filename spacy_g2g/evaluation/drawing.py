@@ -94,10 +94,10 @@ def _check(words: Sequence[str], name: str, graph: Graph) -> None:
     lengths = {len(graph.heads), len(graph.deps)}
     lengths |= {len(probs) for probs in (graph.head_probs, graph.dep_probs) if probs}
     if lengths != {n}:
-        raise ValueError(Errors.E370.format(name=name, found=sorted(lengths), expected=n))
+        raise ValueError(Errors.E606.format(name=name, found=sorted(lengths), expected=n))
     bad = [head for head in graph.heads if not MISSING <= head <= n]
     if bad:
-        raise ValueError(Errors.E371.format(name=name, heads=bad, last=n))
+        raise ValueError(Errors.E607.format(name=name, heads=bad, last=n))
 
 
 def _draw_figure(name: str, compared: ComparedGraph, columns: Columns) -> str:

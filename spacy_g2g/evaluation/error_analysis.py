@@ -139,7 +139,7 @@ def analyse_errors(
         check_same_words(gold, sentences, name)
     counts = options.scored_words(gold)
     if not counts.any():
-        raise ValueError(Errors.E218.format(n=len(counts), compared=options))
+        raise ValueError(Errors.E602.format(n=len(counts), compared=options))
     gold_words = Words(gold, subtypes=options.subtypes)
     pairs = {
         name: Pair(gold_words, Words(sentences, subtypes=options.subtypes), counts)
@@ -223,4 +223,4 @@ def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[
 def check_order(by: str) -> None:
     """Raise a ValueError unless the order is a key of WORST_BY."""
     if by not in WORST_BY:
-        raise ValueError(Errors.E219.format(by=by, known=", ".join(WORST_BY)))
+        raise ValueError(Errors.E603.format(by=by, known=", ".join(WORST_BY)))

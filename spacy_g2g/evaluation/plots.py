@@ -32,7 +32,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError(Errors.E384.format(error=error)) from error
+        raise ImportError(Errors.E611.format(error=error)) from error
 
 
 @contextmanager

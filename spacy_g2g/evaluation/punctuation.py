@@ -46,7 +46,7 @@ PUNCTUATION_RULES = {
 def punctuation_rule(name: str) -> PunctuationRule:
     """Return the rule with this name. Raises ValueError if the name is unknown."""
     if name not in PUNCTUATION_RULES:
-        raise ValueError(Errors.E390.format(name=name, expected=", ".join(PUNCTUATION_RULES)))
+        raise ValueError(Errors.E615.format(name=name, expected=", ".join(PUNCTUATION_RULES)))
     return PUNCTUATION_RULES[name]
 
 

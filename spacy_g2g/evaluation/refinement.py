@@ -108,13 +108,13 @@ def _check(number: int, sentence: RefinedSentence) -> None:
     for name, graph, least in graphs:
         found = len(graph.heads), len(graph.deps)
         if found != (n, n):
-            raise ValueError(Errors.E380.format(sentence=number, graph=name, found=found, n=n))
+            raise ValueError(Errors.E608.format(sentence=number, graph=name, found=found, n=n))
         wrong = [head for head in graph.heads if not least <= head <= n]
         if wrong:
-            raise ValueError(Errors.E381.format(sentence=number, graph=name, heads=wrong, least=least, n=n))
+            raise ValueError(Errors.E609.format(sentence=number, graph=name, heads=wrong, least=least, n=n))
     if not 0 <= sentence.passes < len(sentence.graphs):
         raise ValueError(
-            Errors.E382.format(sentence=number, passes=sentence.passes, graphs=len(sentence.graphs))
+            Errors.E610.format(sentence=number, passes=sentence.passes, graphs=len(sentence.graphs))
         )
 
 

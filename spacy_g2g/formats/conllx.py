@@ -60,7 +60,7 @@ def _conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
         cells = text.split("\t")
         if len(cells) not in (N_TREE_COLUMNS, N_COLUMNS):
             where = f"{source}, line {number}"
-            raise ValueError(Errors.E391.format(where=where, found=len(cells), row=text[:80]))
+            raise ValueError(Errors.E310.format(where=where, found=len(cells), row=text[:80]))
         id_, form, *others = cells[:N_TREE_COLUMNS]
         others[FEATS] = _conllu_features(others[FEATS])
         yield "\t".join([id_, form, *(cell or "_" for cell in others), "_", "_"]) + "\n"

@@ -178,7 +178,7 @@ class ActionTransformer(nn.Module):
             hidden = self.decoder.step(previous, cache, positions)
             choices = self._choices(hidden.flatten(0, 1), beam.machines.valid(rows))
             if np.isnan(choices.log_probs[beam.is_open[rows]]).any():
-                raise ValueError(Errors.E410)
+                raise ValueError(Errors.E409)
             parents = beam.advance(rows, choices)
             if beam.max_width > 1:
                 cache.take(self._to_device(parents[live]))

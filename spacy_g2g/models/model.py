@@ -87,7 +87,7 @@ def _initialize(
         source = Y.encoder or encoder_from_scratch()
         checkpoint = source(word for sentence in X for word in sentence.words)
     elif Y.encoder is not None or not Y.vector_width:
-        raise ValueError(Errors.E416)
+        raise ValueError(Errors.E415)
     shim = get_shim(model)
     build_for_training(shim, X, Y, checkpoint, learn=learn, reads_tags=model.attrs["tag_attr"] is not None)
     model.attrs["built_for"] = Y.built_for

@@ -67,7 +67,7 @@ class NetworkSpec:
     def own_encoder(self) -> EncoderConfig:
         """Sizes of the encoder. Raises ValueError where words come as vectors."""
         if self.encoder is None:
-            raise ValueError(Errors.E416)
+            raise ValueError(Errors.E415)
         return self.encoder
 
     @property

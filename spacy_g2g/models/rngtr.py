@@ -146,7 +146,7 @@ class RNGTr(SynTr[PieceBatch]):
         if wrong.any():
             i, word = np.argwhere(wrong)[0].tolist()
             raise ValueError(
-                Errors.E413.format(
+                Errors.E412.format(
                     word=word + 1,
                     head=batch.heads[i, word],
                     label=batch.labels[i, word],

@@ -81,9 +81,9 @@ class Settings:
         for name, hint, metadata in describe(type(self)):
             value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
             if choices and value not in choices:
-                raise ValueError(Errors.E412.format(setting=name, value=value, choices=choices))
+                raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
             if allowed and value is not None and not allowed.contains(value):
-                raise ValueError(Errors.E409.format(setting=name, value=value, expected=allowed.expected))
+                raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,9 +209,9 @@ class ActionSettings(BeamSettings, VectorSettings):
             raise ValueError(Errors.E204.format(width=self.width, n_heads=self.n_attention_heads))
         unknown = [head for head in self.state_heads if head not in get_args(StateHead)]
         if unknown:
-            raise ValueError(Errors.E417.format(unknown=unknown, choices=list(get_args(StateHead))))
+            raise ValueError(Errors.E416.format(unknown=unknown, choices=list(get_args(StateHead))))
         if len(self.state_heads) > self.n_attention_heads:
-            raise ValueError(Errors.E418.format(heads=list(self.state_heads), n_heads=self.n_attention_heads))
+            raise ValueError(Errors.E417.format(heads=list(self.state_heads), n_heads=self.n_attention_heads))
 
 
 def describe(settings: type[Settings]) -> tuple[tuple[str, Any, Any], ...]:

@@ -104,7 +104,7 @@ class G2GShim(Shim):
     def wordpieces(self) -> WordPieces:
         """Table of pieces. Raises ValueError before initialisation and for words that come as vectors."""
         if self._wordpieces is None:
-            raise ValueError(Errors.E405 if self.spec is None else Errors.E416)
+            raise ValueError(Errors.E405 if self.spec is None else Errors.E415)
         return self._wordpieces
 
     # Running
@@ -146,7 +146,7 @@ class G2GShim(Shim):
 
         total = float(sum(loss.detach() for loss in losses))
         if not math.isfinite(total):
-            raise ValueError(Errors.E411.format(loss=total))
+            raise ValueError(Errors.E410.format(loss=total))
         return total, backprop
 
     def _batches(

@@ -62,7 +62,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
         model = getattr(pipe, "model", None)
         shim = find_shim(model) if isinstance(model, Model) else None
         if shim is None:
-            raise ValueError(Errors.E414.format(path=path, component=component, names=nlp.pipe_names))
+            raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = checkpoint_of(shim)
         return replace(checkpoint, labels=tuple(pipe.labels)) if scorers else replace(checkpoint, scorers={})
 

@@ -34,7 +34,7 @@ class SynTrSettings(BiaffineSettings, VectorSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tag_attr is not None and self.tok2vec is not None:
-            raise ValueError(Errors.E415.format(tag_attr=self.tag_attr))
+            raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
 
 
 @builder(SynTrSettings)
@@ -117,7 +117,7 @@ class SynTr(Network[B]):
         n_words = len(rows)
         found = packed[: log_probs.numel()].reshape(log_probs.shape)
         if np.isnan(found).any():
-            raise ValueError(Errors.E410)
+            raise ValueError(Errors.E409)
         of_words = packed[log_probs.numel() :].reshape(3, n_words)
         graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words)
         graphs.set_labels(is_word, of_words[1].astype(np.int64), of_words[2])

@@ -205,7 +205,7 @@ class TransitionNetwork(Network[PieceBatch]):
         # One transfer for all: label ids are small enough for a float.
         table = torch.cat([types, best.indices.to(types.dtype), best.values.exp()], 1).cpu().numpy()
         if np.isnan(table).any():
-            raise ValueError(Errors.E410)
+            raise ValueError(Errors.E409)
         log_probs, best_labels, best_probs = np.split(table, [N_ACTIONS, N_ACTIONS + 2], axis=1)
         labels, label_probs = np.full(log_probs.shape, -1), np.ones_like(log_probs)
         arcs = [Action.LEFT_ARC, Action.RIGHT_ARC]

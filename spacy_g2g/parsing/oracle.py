@@ -34,7 +34,7 @@ class Oracle:
     def __init__(self, heads: IntArray, n_words: IntArray, swap: bool) -> None:
         is_tree = are_trees(heads, n_words)
         if not is_tree.all():
-            raise ValueError(Errors.E110.format(sentence=int(np.argmin(is_tree))))
+            raise ValueError(Errors.E109.format(sentence=int(np.argmin(is_tree))))
         self.n_words = np.array(n_words, dtype=np.int64)
         batch = len(self.n_words)
         numbers = np.arange(self.n_words.max(initial=1) + 1)
@@ -49,7 +49,7 @@ class Oracle:
         self._replay(built)
         non_projective = np.flatnonzero(~built.is_final)
         if len(non_projective) and not swap:
-            raise ValueError(Errors.E111.format(sentence=int(non_projective[0])))
+            raise ValueError(Errors.E110.format(sentence=int(non_projective[0])))
         self._components = _components(built)
         for row in non_projective.tolist():
             n = int(self.n_words[row])

@@ -144,7 +144,7 @@ class G2GParser(ParserPipe):
         if unknown and not self.labels:
             raise ValueError(Errors.E405)
         if unknown:
-            raise ValueError(Errors.E502.format(unknown=unknown, name=self.name, labels=self.label_data))
+            raise ValueError(Errors.E802.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
         return [example.predicted for example in examples], layout, make_trees(layout, heads, labels)
@@ -185,7 +185,7 @@ class G2GParser(ParserPipe):
             known = Counter({label: n for label, n in roots.items() if label in labels})
             self.cfg["labels"] = order_labels([*labels, *self.labels], known or Counter(labels[:1]))
         if not self.labels:
-            raise ValueError(Errors.E501.format(name=self.name))
+            raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
         if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
@@ -205,10 +205,10 @@ class G2GParser(ParserPipe):
                 n_known += int(self._has_gold(gold).sum())
                 n_learnable += int(self._can_learn(gold).sum())
         if n_known and not n_learnable:
-            raise ValueError(Errors.E509.format(name=self.name, n=n_known))
+            raise ValueError(Errors.E810.format(name=self.name, n=n_known))
         if n_learnable < n_known:
             warnings.warn(
-                Warnings.W504.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
+                Warnings.W804.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
             )
 
     def _has_gold(self, gold: Sequence[Tree]) -> BoolArray:
@@ -234,12 +234,12 @@ class G2GParser(ParserPipe):
         one character or more.
         """
         if not isinstance(label, str) or not label:
-            raise ValueError(Errors.E503.format(label=label))
+            raise ValueError(Errors.E803.format(label=label))
         if label in self.labels:
             return 0
         resize = self.model.attrs.get("resize_output")
         if resize is None:
-            raise ValueError(Errors.E516.format(label=label, name=self.name, model=self.model.name))
+            raise ValueError(Errors.E812.format(label=label, name=self.name, model=self.model.name))
         self.cfg["labels"].append(label)
         self.model = resize(self.model, len(self.labels))
         return 1
@@ -248,4 +248,4 @@ class G2GParser(ParserPipe):
         found = len(self.labels)
         expected = self._built_for(exclude).get("n_labels", found)
         if found != expected:
-            raise ValueError(Errors.E506.format(origin=origin, found=found, expected=expected))
+            raise ValueError(Errors.E806.format(origin=origin, found=found, expected=expected))

@@ -92,7 +92,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     def _warn_unset(self, layout: Layout) -> None:
         if layout.unset.any() and not self._warned_unset:
-            warnings.warn(Warnings.W501.format(name=self.name), stacklevel=2)
+            warnings.warn(Warnings.W801.format(name=self.name), stacklevel=2)
             self._warned_unset = True
 
     def _warn_unfit(self, docs: Sequence[Doc], scores: ParsedBatch) -> None:
@@ -102,9 +102,9 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             if partial:
                 longest = max(parse.n_words for parse in partial)
                 coverages = {parse.coverage for parse in partial}
-                text = Warnings.W502 if coverages == {"shortened"} else Warnings.W503
+                text = Warnings.W802 if coverages == {"shortened"} else Warnings.W803
                 if "parts" in coverages:
-                    text = Warnings.W505
+                    text = Warnings.W805
                 warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training
@@ -183,13 +183,13 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         kind = self.model.attrs.get("output_kind", "trees")
         if kind != self.output_kind:
             raise ValueError(
-                Errors.E513.format(
+                Errors.E811.format(
                     name=self.name, model=self.model.name, builds=kind, expected=self.output_kind
                 )
             )
         tok2vec = get_tok2vec(self.model)
         if tok2vec is not None and encoder is not None:
-            raise ValueError(Errors.E510.format(name=self.name, encoder=tok2vec.name))
+            raise ValueError(Errors.E808.format(name=self.name, encoder=tok2vec.name))
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
         """Initialise the shared encoder, and return the width of its vectors."""
@@ -222,9 +222,9 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             try:
                 super().from_disk(path, exclude=[*exclude, *others])
             except FileNotFoundError as error:
-                raise ValueError(Errors.E504.format(path=error.filename, folder=path)) from error
+                raise ValueError(Errors.E804.format(path=error.filename, folder=path)) from error
             except (ValueError, TypeError) as error:
-                raise ValueError(Errors.E505.format(path=Path(path) / file, error=error)) from error
+                raise ValueError(Errors.E805.format(path=Path(path) / file, error=error)) from error
         self._after_loading(path, exclude)
         return self
 

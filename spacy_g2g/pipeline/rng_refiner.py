@@ -129,7 +129,7 @@ class RngRefiner(G2GParser):
         }
         for setting, rate in rates.items():
             if not 0.0 <= rate <= 1.0:
-                raise ValueError(Errors.E507.format(setting=setting, rate=rate))
+                raise ValueError(Errors.E512.format(setting=setting, rate=rate))
         super().__init__(
             vocab,
             model,
@@ -245,4 +245,4 @@ class RngRefiner(G2GParser):
         found = len(self.cfg["initial_labels"])
         expected = self._built_for(exclude).get("n_initial_labels", found)
         if found != expected:
-            raise ValueError(Errors.E508.format(origin=origin, found=found, expected=expected))
+            raise ValueError(Errors.E807.format(origin=origin, found=found, expected=expected))

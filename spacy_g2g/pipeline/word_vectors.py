@@ -49,7 +49,7 @@ def add_vectors(
     outputs, backprop_docs = tok2vec(list(docs), is_train)
     found, expected = [len(output) for output in outputs], [len(doc) for doc in docs]
     if found != expected:
-        raise ValueError(Errors.E511.format(layer=tok2vec.name, found=sum(found), expected=sum(expected)))
+        raise ValueError(Errors.E809.format(layer=tok2vec.name, found=sum(found), expected=sum(expected)))
     xp = tok2vec.ops.xp
     # Empty Docs may have vectors of another width.
     tokens = xp.concatenate([output for output in outputs if len(output)] or [outputs[0]])

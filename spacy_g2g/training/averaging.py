@@ -38,7 +38,7 @@ def make_average_best(n: int = 3, progress_bar: bool = False) -> Logger:
     Raises ValueError if n is below 1.
     """
     if n < 1:
-        raise ValueError(Errors.E409.format(setting="n", value=n, expected="of 1 or more"))
+        raise ValueError(Errors.E408.format(setting="n", value=n, expected="of 1 or more"))
 
     def setup(
         nlp: Language, stdout: IO[str] = sys.stdout, stderr: IO[str] = sys.stderr

@@ -117,13 +117,13 @@ def _content_key(doc: Doc) -> bytes:
 
 def _check_component(nlp: Language, name: str) -> None:
     if not nlp.has_pipe(name):
-        raise ValueError(Errors.E333.format(name=name, names=nlp.pipe_names))
+        raise ValueError(Errors.E701.format(name=name, names=nlp.pipe_names))
     training = nlp.config.interpolate()["training"]
     frozen, annotating = training["frozen_components"], training["annotating_components"]
     if name not in frozen or name not in annotating:
-        raise ValueError(Errors.E334.format(name=name, frozen=frozen, annotating=annotating))
+        raise ValueError(Errors.E702.format(name=name, frozen=frozen, annotating=annotating))
     if not hasattr(nlp.get_pipe(name), "pipe"):
-        raise ValueError(Errors.E335.format(name=name))
+        raise ValueError(Errors.E703.format(name=name))
     for other, component in nlp.pipeline:
         if other not in frozen and name in getattr(component, "listening_components", ()):
-            raise ValueError(Errors.E336.format(name=name, other=other, frozen=frozen))
+            raise ValueError(Errors.E704.format(name=name, other=other, frozen=frozen))

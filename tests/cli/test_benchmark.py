@@ -74,7 +74,7 @@ def test_the_encoder_of_a_parser_that_shares_one_is_the_component_that_has_it(da
 def test_a_pipeline_without_a_parser_of_ours_is_an_error(data: Path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    with pytest.raises(ValueError, match=r"E350.*sentencizer"):
+    with pytest.raises(ValueError, match=r"E909.*sentencizer"):
         benchmark(nlp, data)
 
 
@@ -84,7 +84,7 @@ def test_a_parser_that_is_not_initialised_is_an_error(data: Path):
 
 
 def test_no_runs_are_an_error(data: Path):
-    with pytest.raises(ValueError, match=r"E351.*0"):
+    with pytest.raises(ValueError, match=r"E910.*0"):
         benchmark(initialised_nlp(), data, runs=0)
 
 

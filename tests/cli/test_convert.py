@@ -67,15 +67,15 @@ def test_failed_write_leaves_no_file(sample, tmp_path, monkeypatch):
 
 
 def test_wrong_paths_are_errors(sample, tmp_path):
-    with pytest.raises(ValueError, match=r"E340.*'\.json'.*\.spacy"):
+    with pytest.raises(ValueError, match=r"E903.*'\.json'.*\.spacy"):
         convert([sample], tmp_path / "out.json")
     (tmp_path / "in.txt").touch()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"E340.*'\.txt'.*\.conllu"):
+    with pytest.raises(ValueError, match=r"E903.*'\.txt'.*\.conllu"):
         convert([tmp_path / "in.txt"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E341.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E904.*nowhere"):
         convert([tmp_path / "nowhere"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E341.*empty"):
+    with pytest.raises(FileNotFoundError, match=r"E904.*empty"):
         convert([tmp_path / "empty"], tmp_path / "out.spacy")
 
 

@@ -58,7 +58,7 @@ def test_command_takes_ids_and_words_of_the_tokenizer(path, tmp_path):
 
 
 def test_command_skips_what_cannot_be_read_and_counts_it(path, tmp_path):
-    with pytest.warns(UserWarning, match="W513.*line 5, id a.2"):
+    with pytest.warns(UserWarning, match="W1001.*line 5, id a.2"):
         result = run(path, tmp_path / "out.spacy", "--on-error", "skip")
     assert "2 AMRs, 6 words, 1 left out:" in result.output
     assert len(load(tmp_path / "out.spacy")) == 2
@@ -68,12 +68,12 @@ def test_bad_input_is_one_line_and_leaves_the_output_as_it_was(path, tmp_path):
     output = tmp_path / "out.spacy"
     output.write_bytes(b"before")
     for arguments, code in [
-        ([path, output], "E131"),
-        ([path, output, "--on-error", "ignore"], "E137"),
-        ([path, output, "--ids", "a.3..1"], "E138"),
-        ([tmp_path / "nowhere", output], "E393"),
-        ([output, output], "E394"),
-        ([path, tmp_path / "out.json"], "E340"),
+        ([path, output], "E1002"),
+        ([path, output, "--on-error", "ignore"], "E1008"),
+        ([path, output, "--ids", "a.3..1"], "E1009"),
+        ([tmp_path / "nowhere", output], "E1024"),
+        ([output, output], "E1025"),
+        ([path, tmp_path / "out.json"], "E903"),
     ]:
         result = run(*arguments)
         assert result.exit_code == 1
@@ -87,7 +87,7 @@ def test_without_penman_the_command_says_what_to_install(path, tmp_path, monkeyp
     monkeypatch.setitem(sys.modules, "penman", None)
     result = run(path, tmp_path / "out.spacy")
     assert result.exit_code == 1
-    assert "E139" in result.output
+    assert "E1010" in result.output
     assert "the extra 'amr' of spacy-g2g" in result.output
 
 

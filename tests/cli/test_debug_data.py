@@ -208,7 +208,7 @@ def test_limit_reads_the_first_docs(corpus: str):
 def test_a_config_without_paths_is_an_error_that_names_the_corpus():
     code, text = run(str(TINY))
     assert code == 1
-    assert "E396" in text
+    assert "E915" in text
     assert "corpora.train" in text
     assert "--paths.train" in text
 
@@ -219,4 +219,4 @@ def test_a_config_without_a_component_of_ours_is_an_error(corpus: str, tmp_path:
     config.to_disk(tmp_path / "config.cfg")
     code, text = run(str(tmp_path / "config.cfg"))
     assert code == 1
-    assert "E395" in text
+    assert "E914" in text

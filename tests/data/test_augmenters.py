@@ -129,7 +129,7 @@ def test_what_is_left_is_as_it_was(sentences: list[list[tuple[str, str, int, str
 
 @pytest.mark.parametrize("level", [-0.1, 1.1])
 def test_a_level_that_is_no_share_is_an_error(level: float):
-    with pytest.raises(ValueError, match=f"E507.*level.*{level}"):
+    with pytest.raises(ValueError, match=f"E512.*level.*{level}"):
         make_drop_final_punct(level)
 
 

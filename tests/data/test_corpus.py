@@ -49,7 +49,7 @@ def test_predicted_keeps_the_text(nlp, folder):
 
 @pytest.mark.parametrize("name", ["HEAD", "DEP", "ENT_TYPE"])
 def test_other_annotations_are_an_error(folder, name):
-    with pytest.raises(ValueError, match=f"E321.*{name}"):
+    with pytest.raises(ValueError, match=f"E502.*{name}"):
         make_corpus(folder, annotations=["SENT_START", name])
 
 
@@ -96,14 +96,14 @@ def test_raw_text_is_not_kept_in_memory(nlp, folder):
 
 def test_no_path_is_an_error_when_called(nlp):
     corpus = make_corpus(None)
-    with pytest.raises(ValueError, match="E330"):
+    with pytest.raises(ValueError, match="E506"):
         list(corpus(nlp))
 
 
 def test_path_without_corpus_is_an_error(nlp, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"E331.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E507.*nowhere"):
         list(make_corpus(tmp_path / "nowhere")(nlp))
-    with pytest.raises(ValueError, match="E332"):
+    with pytest.raises(ValueError, match="E508"):
         list(make_corpus(tmp_path)(nlp))
 
 

@@ -66,14 +66,14 @@ def test_boundaries_are_kept_without_heads(vocab):
 
 
 def test_unknown_annotations_are_an_error(vocab):
-    with pytest.raises(ValueError, match=r"E321.*\['NER'\].*SENT_START"):
+    with pytest.raises(ValueError, match=r"E502.*\['NER'\].*SENT_START"):
         list(sentences_to_docs(read(), vocab, annotations=["NER"]))
-    with pytest.raises(ValueError, match="E322"):
+    with pytest.raises(ValueError, match="E503"):
         list(sentences_to_docs(read(), vocab, annotations=["HEAD"]))
 
 
 def test_less_than_one_sentence_a_doc_is_an_error(vocab):
-    with pytest.raises(ValueError, match=r"E320.*0"):
+    with pytest.raises(ValueError, match=r"E501.*0"):
         list(sentences_to_docs(read(), vocab, n_sents=0))
 
 
@@ -104,14 +104,14 @@ def test_merged_tokens_are_an_error(vocab):
     doc = next(sentences_to_docs(read(), vocab))
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
-    with pytest.raises(ValueError, match=r"E323.*Vámonos al mar"):
+    with pytest.raises(ValueError, match=r"E504.*Vámonos al mar"):
         doc_to_sentences(doc)
 
 
 def test_arcs_over_a_boundary_are_an_error(vocab):
     doc = next(sentences_to_docs(read(), vocab, n_sents=2))
     doc[9].head = doc[0]
-    with pytest.raises(ValueError, match=r"E324.*'Vamos'.*'Sí'"):
+    with pytest.raises(ValueError, match=r"E505.*'Vamos'.*'Sí'"):
         doc_to_sentences(doc)
 
 

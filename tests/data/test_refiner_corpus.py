@@ -159,7 +159,7 @@ def test_predicted_docs_have_boundaries_and_the_annotations_asked_for(nlp, write
 @pytest.mark.parametrize("name", ["HEAD", "DEP", "ENT_TYPE"])
 def test_other_annotations_are_an_error(write, name):
     path = write("gold.conllu", GOLD)
-    with pytest.raises(ValueError, match=f"E321.*{name}"):
+    with pytest.raises(ValueError, match=f"E502.*{name}"):
         make_refiner_corpus(path, path, annotations=[name])
 
 
@@ -205,7 +205,7 @@ def test_other_words_are_an_error_that_shows_them(nlp, write):
     other = sentence(("d", 0, "root"), ("E", 1, "obj"), sent_id="x7")
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [PREDICTED[0], other]))
     where = r"p\.conllu, line 6 \(sent_id x7\): sentence 2 "
-    with pytest.raises(ValueError, match=rf"E337.*{where}.*\['E'\] from word 2.*gold\.conllu.*\['e'\]"):
+    with pytest.raises(ValueError, match=rf"E509.*{where}.*\['E'\] from word 2.*gold\.conllu.*\['e'\]"):
         list(corpus(nlp))
 
 
@@ -213,17 +213,17 @@ def test_other_boundaries_are_an_error(nlp, write):
     joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [joined, PREDICTED[2]]))
     with pytest.raises(
-        ValueError, match=r"E337.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has \[\]"
+        ValueError, match=r"E509.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has \[\]"
     ):
         list(corpus(nlp))
 
 
 def test_too_few_and_too_many_sentences_are_errors(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
-    with pytest.raises(ValueError, match=r"E338.*p\.conllu ends after 2 .*gold\.conllu goes on with \['f'\]"):
+    with pytest.raises(ValueError, match=r"E510.*p\.conllu ends after 2 .*gold\.conllu goes on with \['f'\]"):
         list(make_refiner_corpus(gold, predicted)(nlp))
     gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
-    with pytest.raises(ValueError, match=r"E338.*gold\.conllu ends after 2 .*p\.conllu goes on with \['f'\]"):
+    with pytest.raises(ValueError, match=r"E510.*gold\.conllu ends after 2 .*p\.conllu goes on with \['f'\]"):
         list(make_refiner_corpus(gold, predicted)(nlp))
 
 
@@ -237,9 +237,9 @@ def test_without_a_predicted_file_there_are_no_initial_graphs(nlp, write):
 def test_missing_paths_are_errors_when_called(nlp, write, tmp_path):
     path = write("gold.conllu", GOLD)
     for predicted in (path, None):
-        with pytest.raises(ValueError, match="E330"):
+        with pytest.raises(ValueError, match="E506"):
             list(make_refiner_corpus(None, predicted)(nlp))
-    with pytest.raises(FileNotFoundError, match=r"E331.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E507.*nowhere"):
         list(make_refiner_corpus(path, tmp_path / "nowhere")(nlp))
 
 

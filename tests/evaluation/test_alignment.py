@@ -37,14 +37,14 @@ def test_heads_are_indices_of_the_whole_text():
 
 
 def test_tokens_of_white_space_are_an_error():
-    with pytest.raises(ValueError, match=r"E360.*line 1"):
+    with pytest.raises(ValueError, match=r"E604.*line 1"):
         text("\u00a0")
 
 
 def test_other_texts_are_an_error_at_the_first_difference():
-    with pytest.raises(ValueError, match=r"E361.*character 3 on.*'d' and 'xd'"):
+    with pytest.raises(ValueError, match=r"E605.*character 3 on.*'d' and 'xd'"):
         check_same_text(text("ab", "c", "d"), text("abc", "xd"))
-    with pytest.raises(ValueError, match=r"E361.*character 2 on.*'c' and ''"):
+    with pytest.raises(ValueError, match=r"E605.*character 2 on.*'c' and ''"):
         check_same_text(text("ab", "c"), text("ab"))
 
 

@@ -122,13 +122,13 @@ def test_a_wider_confidence_gives_a_wider_interval():
 @pytest.mark.parametrize(
     ("a", "b", "totals", "message"),
     [
-        ([1, 2], [1], [2, 2], r"E385.*correct_b"),
-        ([0.5], [1], [2], r"E385.*correct_a.*float64"),
-        ([[1]], [[1]], [[2]], r"E385.*totals"),
-        ([], [], [], r"E385.*totals"),
-        ([1, 3], [1, 1], [2, 2], r"E386.*Sentence 1: 3 and 1 are right of 2"),
-        ([0, 0], [-1, 0], [2, 2], r"E386.*Sentence 0"),
-        ([0], [0], [0], r"E386.*Sentence 0"),
+        ([1, 2], [1], [2, 2], r"E612.*correct_b"),
+        ([0.5], [1], [2], r"E612.*correct_a.*float64"),
+        ([[1]], [[1]], [[2]], r"E612.*totals"),
+        ([], [], [], r"E612.*totals"),
+        ([1, 3], [1, 1], [2, 2], r"E613.*Sentence 1: 3 and 1 are right of 2"),
+        ([0, 0], [-1, 0], [2, 2], r"E613.*Sentence 0"),
+        ([0], [0], [0], r"E613.*Sentence 0"),
     ],
 )
 def test_wrong_counts_are_errors(a, b, totals, message):
@@ -138,5 +138,5 @@ def test_wrong_counts_are_errors(a, b, totals, message):
 
 @pytest.mark.parametrize("settings", [{"resamples": 0}, {"confidence": 1.0}, {"confidence": 0.0}])
 def test_wrong_settings_are_errors(settings):
-    with pytest.raises(ValueError, match=r"E387"):
+    with pytest.raises(ValueError, match=r"E614"):
         paired_bootstrap([1], [1], [1], **settings)

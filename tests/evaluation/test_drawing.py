@@ -280,11 +280,11 @@ def test_a_page_without_sentences_says_so():
 
 
 def test_graphs_that_do_not_fit_the_words_are_errors():
-    with pytest.raises(ValueError, match=r"E370.*'graph 1'.*\[2, 3\].*3 words"):
+    with pytest.raises(ValueError, match=r"E606.*'graph 1'.*\[2, 3\].*3 words"):
         draw(Graph([2, 0], ["a", "b", "c"]))
-    with pytest.raises(ValueError, match=r"E370.*\[1, 3\]"):
+    with pytest.raises(ValueError, match=r"E606.*\[1, 3\]"):
         draw(Graph([2, 0, 2], ["a", "b", "c"], [0.5]))
-    with pytest.raises(ValueError, match=r"E371.*\[4, -2\].*'graph 1'.*-1.*to 3"):
+    with pytest.raises(ValueError, match=r"E607.*\[4, -2\].*'graph 1'.*-1.*to 3"):
         draw(Graph([4, 0, -2], ["a", "b", "c"]))
-    with pytest.raises(ValueError, match="E371"):
+    with pytest.raises(ValueError, match="E607"):
         draw(GOLD, gold=Graph([2, 0, 8], ["a", "b", "c"]))

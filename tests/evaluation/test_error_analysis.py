@@ -84,7 +84,7 @@ def test_the_worst_sentences_come_first_and_right_ones_never():
     assert worst_sentences(analysis, 9, "difference") == [3]
     assert worst_sentences(analysis, 2) == [0, 1]
     assert worst_sentences(analysis, 0) == []
-    with pytest.raises(ValueError, match=r"E219.*'length'.*errors, rate, difference"):
+    with pytest.raises(ValueError, match=r"E603.*'length'.*errors, rate, difference"):
         worst_sentences(analysis, 1, "length")
 
 
@@ -127,7 +127,7 @@ def test_tidy_rows_are_the_figures_of_the_tables():
 
 
 def test_nothing_to_compare_is_an_error():
-    with pytest.raises(ValueError, match=r"E218.*None of the 0 gold words"):
+    with pytest.raises(ValueError, match=r"E602.*None of the 0 gold words"):
         analyse_errors([], {"s": []})
 
 
@@ -153,5 +153,5 @@ def test_the_first_difference_in_words_is_named_with_file_and_line(system, messa
     gold = sentences([A, B], [A, B], name="gold")
     check_same_words(gold, sentences([A, B], [A, B]), "s")
     system = sentences(*([(form, str(min(i, 1))) for i, (form, _) in enumerate(own)] for own in system))
-    with pytest.raises(ValueError, match=f"E217.*s does not have .*{message}"):
+    with pytest.raises(ValueError, match=f"E601.*s does not have .*{message}"):
         check_same_words(gold, system, "s")

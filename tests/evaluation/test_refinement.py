@@ -285,13 +285,13 @@ def test_all_figures_go_to_json(sentences):
 @pytest.mark.parametrize(
     ("sentence", "message"),
     [
-        (RefinedSentence(TREE, [Graph([0], ["root"])], 0), r"E380.*Sentence 0, graph 0.*\(1, 1\)"),
-        (RefinedSentence(Graph([0], []), [], 0), r"E380.*graph gold"),
-        (RefinedSentence(TREE, [Graph([2, 4, -2], TREE.deps)], 0), r"E381.*graph 0.*\[4, -2\].*-1 to 3"),
-        (RefinedSentence(Graph([-1], ["x"]), [], 0), r"E381.*graph gold.*\[-1\].*0 to 1"),
-        (RefinedSentence(TREE, [], 0), r"E382.*0 passes and 0 graphs"),
-        (RefinedSentence(TREE, [TREE], 1), r"E382.*1 passes and 1 graphs"),
-        (RefinedSentence(TREE, [TREE], -1), r"E382"),
+        (RefinedSentence(TREE, [Graph([0], ["root"])], 0), r"E608.*Sentence 0, graph 0.*\(1, 1\)"),
+        (RefinedSentence(Graph([0], []), [], 0), r"E608.*graph gold"),
+        (RefinedSentence(TREE, [Graph([2, 4, -2], TREE.deps)], 0), r"E609.*graph 0.*\[4, -2\].*-1 to 3"),
+        (RefinedSentence(Graph([-1], ["x"]), [], 0), r"E609.*graph gold.*\[-1\].*0 to 1"),
+        (RefinedSentence(TREE, [], 0), r"E610.*0 passes and 0 graphs"),
+        (RefinedSentence(TREE, [TREE], 1), r"E610.*1 passes and 1 graphs"),
+        (RefinedSentence(TREE, [TREE], -1), r"E610"),
     ],
 )
 def test_what_is_no_refinement_is_an_error(sentence, message):

@@ -316,7 +316,7 @@ def test_rows_train_from_the_first_layers_of_a_checkpoint_without_swap(tmp_path:
     write_corpora(tmp_path)
     make_checkpoint(tmp_path / "bert")
     options = ["--encoder", str(tmp_path / "bert"), "--layers", "2", "--seeds", "4", "--rows", "DepTr"]
-    with pytest.warns(UserWarning, match="W504"):
+    with pytest.warns(UserWarning, match="W804"):
         table.main(transition(tmp_path, *options, start="checkpoint", steps=1))
     assert trained == ["4/DepTr"]
     nlp = spacy.load(tmp_path / "out" / "4" / "DepTr" / "model-best")

@@ -93,8 +93,8 @@ def test_suffix_says_what_a_file_is(file, suffix):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("4\t.\t_\t.\t.", "4\t.", r"E391.*gold\.conllx, line 4: .* found 7"),
-        ("4\t.\t_", "4 .\t_", r"E391.*line 4: .* found 9"),
+        ("4\t.\t_\t.\t.", "4\t.", r"E310.*gold\.conllx, line 4: .* found 7"),
+        ("4\t.\t_", "4 .\t_", r"E310.*line 4: .* found 9"),
         ("4\t.\t_", "x\t.\t_", r"E303.*line 4: broken ID 'x'"),
         ("3\tplays\tplay\tVBZ\tVBZ\tnum=sg|per=3\t0", "3\tplays\tplay\tVBZ\tVBZ\t_\t7", r"E304.*line 3"),
     ],

@@ -301,7 +301,7 @@ def test_scores_that_are_not_numbers_are_an_error():
     network = make()
     with torch.no_grad():
         network.output.weight[0] = torch.nan
-    with pytest.raises(ValueError, match=r"E410.*NaN"):
+    with pytest.raises(ValueError, match=r"E409.*NaN"):
         search(network)
 
 

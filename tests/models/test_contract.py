@@ -107,5 +107,5 @@ def test_weights_that_are_not_numbers_are_an_error_that_says_so(name: str, weigh
     model, shim = MAKE[name]()
     with torch.no_grad():
         dict(shim.network.named_parameters())[weight].flatten()[0] = torch.nan
-    with pytest.raises(ValueError, match=r"E410.*NaN"):
+    with pytest.raises(ValueError, match=r"E409.*NaN"):
         model.predict(SENTENCES)

@@ -96,9 +96,9 @@ def test_a_graph_out_of_range_is_an_error_that_names_the_word(
     model, _ = made
     longer = Sentence(["a", "b", "c"], graph=Tree(np.array([3, 0, 1]), np.zeros(3, dtype=np.int64)))
     wrong = Sentence(["a", "b"], graph=Tree(np.array([0, head]), np.array([0, label])))
-    with pytest.raises(ValueError, match=rf"E413.*word 2 of 2 words.*{text}"):
+    with pytest.raises(ValueError, match=rf"E412.*word 2 of 2 words.*{text}"):
         model.predict([longer, wrong])
-    with pytest.raises(ValueError, match="E413"):
+    with pytest.raises(ValueError, match="E412"):
         model.begin_update(([wrong], [Tree(np.array([2, 0]), np.array([1, 0]))]))
 
 

@@ -99,6 +99,6 @@ def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():
     model, shim = make()
     with torch.no_grad():
         shim.network.scorer.arc_weight.fill_(float("nan"))  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match=r"E411.*nan"):
+    with pytest.raises(ValueError, match=r"E410.*nan"):
         learn(model)
     assert shim.n_targets == 0

@@ -84,7 +84,7 @@ def test_the_score_is_that_of_networkx(scores: np.ndarray):
 def test_forbidden_arcs_are_never_chosen(scores: np.ndarray):
     best = brute_force_best_score(scores)
     if best == -INF:
-        with pytest.raises(ValueError, match=r"G2G-E10[78]\]"):
+        with pytest.raises(ValueError, match=r"G2G-(E107|E108)\]"):
             maximum_spanning_tree(scores)
     else:
         assert score_of(scores, maximum_spanning_tree(scores)) == best

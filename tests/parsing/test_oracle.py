@@ -160,14 +160,14 @@ def test_the_oracle_goes_on_with_states_wider_than_its_sentences():
 
 
 def test_non_projective_trees_without_swap_are_an_error_that_names_the_sentence():
-    with pytest.raises(ValueError, match=r"E111.*sentence 1 .*SWAP"):
+    with pytest.raises(ValueError, match=r"E110.*sentence 1 .*SWAP"):
         oracle_actions(*pad([PROJECTIVE, NON_PROJECTIVE]), swap=False)
 
 
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize("heads", [[0, 0], [2, 1]])
 def test_heads_that_are_no_tree_are_an_error_that_names_the_sentence(heads: list[int], swap: bool):
-    with pytest.raises(ValueError, match=r"E110.*sentence 1 "):
+    with pytest.raises(ValueError, match=r"E109.*sentence 1 "):
         oracle_actions(*pad([PROJECTIVE, heads]), swap=swap)
 
 

@@ -105,7 +105,7 @@ def test_a_sentence_that_fits_is_parsed_without_a_warning(nlp: Language, n: int)
 @pytest.mark.parametrize("n", [510, 511, 512, 513, 2000])
 def test_a_sentence_of_more_words_than_positions_is_parsed_whole_with_one_warning(nlp: Language, n: int):
     doc = plain_doc(nlp.vocab, ["a"] * n)
-    with pytest.warns(UserWarning, match=rf"W503.*1 sentence.*{n} words.*windows") as caught:
+    with pytest.warns(UserWarning, match=rf"W803.*1 sentence.*{n} words.*windows") as caught:
         nlp(doc)
     assert len(caught) == 1
     assert_tree(doc)
@@ -117,7 +117,7 @@ def test_a_sentence_of_more_pieces_than_positions_is_parsed_whole_with_one_warni
     words = ["w" * 30] * (n // 30) + (["w" * (n % 30)] if n % 30 else [])
     assert n_pieces(nlp, words) == n
     doc = plain_doc(nlp.vocab, words)
-    with pytest.warns(UserWarning, match=rf"W502.*1 sentence.*{len(words)} words.*first pieces") as caught:
+    with pytest.warns(UserWarning, match=rf"W802.*1 sentence.*{len(words)} words.*first pieces") as caught:
         nlp(doc)
     assert len(caught) == 1
     assert_tree(doc)
@@ -126,7 +126,7 @@ def test_a_sentence_of_more_pieces_than_positions_is_parsed_whole_with_one_warni
 def test_one_warning_a_doc_tells_of_all_its_long_sentences(nlp: Language):
     doc = plain_doc(nlp.vocab, ["cat"] * 600, ["she", "saw"], ["cat"] * 700)
     other = plain_doc(nlp.vocab, ["dogs"] * 600)
-    with pytest.warns(UserWarning, match="W503") as caught:
+    with pytest.warns(UserWarning, match="W803") as caught:
         list(nlp.pipe([doc, other, plain_doc(nlp.vocab, "dogs bark")]))
     texts = [str(warning.message) for warning in caught]
     assert len(texts) == 2
@@ -139,12 +139,12 @@ def test_one_warning_a_doc_tells_of_all_its_long_sentences(nlp: Language):
 def test_a_long_sentence_does_not_change_its_neighbours(nlp: Language):
     expected = [t.head.i for t in nlp(plain_doc(nlp.vocab, "she saw the cat"))]
     docs = [plain_doc(nlp.vocab, ["cat"] * 600), plain_doc(nlp.vocab, "she saw the cat")]
-    with pytest.warns(UserWarning, match="W503"):
+    with pytest.warns(UserWarning, match="W803"):
         _, doc = nlp.pipe(docs)
     assert [t.head.i for t in doc] == expected
 
 
 def test_many_windows_of_the_smallest_encoder_make_one_tree(factory: str):
     nlp = initialised_nlp(factory=factory, n_positions=8)
-    with pytest.warns(UserWarning, match="W503"):
+    with pytest.warns(UserWarning, match="W803"):
         assert_tree(nlp(plain_doc(nlp.vocab, ["she", "saw", "cats"] * 40)))

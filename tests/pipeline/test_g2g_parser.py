@@ -157,7 +157,7 @@ def test_boundaries_of_a_sentencizer_are_kept(trained: Language):
 
 def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once(factory: str):
     nlp = initialised_nlp(factory=factory)
-    with pytest.warns(UserWarning, match=rf"W501.*'{factory}'.*senter") as caught:
+    with pytest.warns(UserWarning, match=rf"W801.*'{factory}'.*senter") as caught:
         docs = list(nlp.pipe(["She saw the cat. Dogs bark.", "Go! Go!", "Yes. No."], batch_size=1))
     assert len(caught) == 1
     assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]

@@ -33,7 +33,7 @@ from .refiners import mixed_docs, storing_refiner
 from .test_shared_encoder import shared_nlp
 
 # Rows without SWAP can't learn from two of the ten sentences.
-pytestmark = pytest.mark.filterwarnings("ignore:.*G2G-W504")
+pytestmark = pytest.mark.filterwarnings("ignore:.*G2G-W804")
 
 
 def row_docs(vocab: Vocab) -> list[Doc]:

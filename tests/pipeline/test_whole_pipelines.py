@@ -29,7 +29,7 @@ PIPELINES = {
     "pipeline_light": {"components.tok2vec.model.encode.width": 16},
 }
 # The checkpoint has few positions.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-W50[23]")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W802|W803)")]
 
 
 @pytest.fixture(scope="module", params=PIPELINES)

@@ -137,5 +137,5 @@ def test_training_ends_with_the_mean_in_model_last(tmp_path: Path, monkeypatch: 
 
 
 def test_less_than_one_evaluation_is_an_error():
-    with pytest.raises(ValueError, match=r"E409.*n is 0.*1 or more"):
+    with pytest.raises(ValueError, match=r"E408.*n is 0.*1 or more"):
         make_average_best(0)

@@ -272,14 +272,14 @@ def test_components_that_are_not_frozen_and_annotating_are_errors(setup: Setup):
     training = setup.nlp.config["training"]
     for setting in ("frozen_components", "annotating_components"):
         training[setting] = []
-        with pytest.raises(ValueError, match=f"E334.*'{setup.name}'.*{setting}, which is \\[\\]"):
+        with pytest.raises(ValueError, match=f"E702.*'{setup.name}'.*{setting}, which is \\[\\]"):
             setup.cache()
         training[setting] = [setup.name]
     setup.cache()
 
 
 def test_unknown_components_are_errors(setup: Setup):
-    with pytest.raises(ValueError, match=rf"E333.*'nobody'.*\['{setup.name}', 'tagger'\]"):
+    with pytest.raises(ValueError, match=rf"E701.*'nobody'.*\['{setup.name}', 'tagger'\]"):
         make_cache_annotations([setup.name, "nobody"])(setup.nlp, STEP)
 
 
@@ -293,7 +293,7 @@ def test_components_without_pipe_are_errors():
     nlp.config["training"] |= {
         name: ["g2g_test_no_pipe"] for name in ("frozen_components", "annotating_components")
     }
-    with pytest.raises(ValueError, match=r"E335.*g2g_test_no_pipe"):
+    with pytest.raises(ValueError, match=r"E703.*g2g_test_no_pipe"):
         make_cache_annotations(["g2g_test_no_pipe"])(nlp, STEP)
 
 
@@ -307,7 +307,7 @@ def test_parsers_on_vectors_that_are_trained_are_errors():
     nlp.initialize(lambda: treebank_examples(nlp))
     training = nlp.config["training"]
     training |= {"frozen_components": ["parser"], "annotating_components": ["parser"]}
-    with pytest.raises(ValueError, match=r"E336.*'parser'.*'tok2vec'"):
+    with pytest.raises(ValueError, match=r"E704.*'parser'.*'tok2vec'"):
         make_cache_annotations(["parser"])(nlp, STEP)
     training |= {"frozen_components": ["tok2vec", "parser"], "annotating_components": ["tok2vec", "parser"]}
     make_cache_annotations(["parser"])(nlp, STEP)

@@ -66,7 +66,7 @@ class AmrOptions:
 
     def __post_init__(self) -> None:
         if self.on_error not in ("raise", "skip"):
-            raise ValueError(Errors.E137.format(on_error=self.on_error))
+            raise ValueError(Errors.E1008.format(on_error=self.on_error))
 
 
 class AmrCorpus:
@@ -113,14 +113,14 @@ def amr_files(path: Path | str | None, suffixes: Sequence[str] = AMR_CORPUS_SUFF
     Raises ValueError or FileNotFoundError if there are no such files.
     """
     if path is None or path == "":
-        raise ValueError(Errors.E392)
+        raise ValueError(Errors.E1023)
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(Errors.E393.format(path=path))
+        raise FileNotFoundError(Errors.E1024.format(path=path))
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     files = [file for file in files if file.suffix in suffixes and file.is_file()]
     if not files:
-        raise ValueError(Errors.E394.format(path=path, expected=", ".join(suffixes)))
+        raise ValueError(Errors.E1025.format(path=path, expected=", ".join(suffixes)))
     return files
 
 
@@ -162,7 +162,7 @@ class AmrReader:
             self.skipped += found.skipped
             _warn(file, found)
         if not n_docs:
-            raise ValueError(Errors.E136.format(path=", ".join(names), n=len(self.skipped)))
+            raise ValueError(Errors.E1007.format(path=", ".join(names), n=len(self.skipped)))
         self._warn_missing(names, n_docs)
 
     def _warn_missing(self, names: Sequence[str], n_docs: int) -> None:
@@ -172,7 +172,7 @@ class AmrReader:
         wanted = self.options.ids or ()
         missing = [entry for entry in wanted if not any(map(select_ids([entry]), self._found_ids))]
         if missing:
-            message = Warnings.W515.format(missing=missing[:5], path=", ".join(names))
+            message = Warnings.W1005.format(missing=missing[:5], path=", ".join(names))
             warnings.warn(message, stacklevel=2)
 
     def _docs(self, file: Path, found: _Read) -> Iterator[Doc]:
@@ -211,8 +211,8 @@ def _raw_words(words: Sequence[str]) -> list[str]:
 def _warn(file: Path, found: _Read) -> None:
     """Warn of skipped AMRs, and if most of the text of a file is not tokenised."""
     if found.skipped:
-        message = Warnings.W513.format(n=len(found.skipped), path=file, first=found.skipped[0])
+        message = Warnings.W1001.format(n=len(found.skipped), path=file, first=found.skipped[0])
         warnings.warn(message, stacklevel=2)
     if len(found.raw) * 2 > found.n:
-        message = Warnings.W514.format(n=len(found.raw), of=found.n, path=file, word=found.raw[0])
+        message = Warnings.W1002.format(n=len(found.raw), of=found.n, path=file, word=found.raw[0])
         warnings.warn(message, stacklevel=2)

@@ -66,7 +66,7 @@ def get_amrs(doc: Doc) -> list[str] | None:
         return None
     n_sentences = len(amr_sentences(doc))
     if len(amrs) != n_sentences:
-        raise ValueError(Errors.E147.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
+        raise ValueError(Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
     return amrs
 
 
@@ -190,7 +190,7 @@ def doc_from_amr(
     else:
         words = [token.text for token in tokenizer(text) if not token.is_space]
     if not words:
-        raise ValueError(Errors.E148.format(where=block.where))
+        raise ValueError(Errors.E1019.format(where=block.where))
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
     amr = format_penman(block.tree)
@@ -207,7 +207,7 @@ def _amr_values(doc: Doc) -> list[str] | None:
     if amrs is None:
         return None
     if not isinstance(amrs, list | tuple) or not all(isinstance(text, str) for text in amrs):
-        raise ValueError(Errors.E146.format(found=repr(amrs)[:SHOWN]))
+        raise ValueError(Errors.E1017.format(found=repr(amrs)[:SHOWN]))
     return [*amrs]
 
 

@@ -87,7 +87,7 @@ def smatch_scores(
 ) -> list[SmatchScore]:
     """Return the score of each sentence. Arguments and errors are those of ``smatch``."""
     if restarts < 0:
-        raise ValueError(Errors.E241.format(restarts=restarts))
+        raise ValueError(Errors.E1022.format(restarts=restarts))
     return [
         SmatchScore(
             best_mapping(found, expected, restarts=restarts, seed=seed)[0],
@@ -116,7 +116,7 @@ def _pairs(
     """Yield triples of each gold graph and its prediction, and 1 for an ill-formed prediction or else 0."""
     golds, predictions = list(gold), list(predicted)
     if len(golds) != len(predictions):
-        raise ValueError(Errors.E240.format(gold=len(golds), predicted=len(predictions)))
+        raise ValueError(Errors.E1021.format(gold=len(golds), predicted=len(predictions)))
     for number, (gold_text, text) in enumerate(zip(golds, predictions, strict=True), start=1):
         expected = to_triples(parse_penman(gold_text, f"gold AMR {number}"), wiki=wiki)
         try:

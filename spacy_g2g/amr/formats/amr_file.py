@@ -69,7 +69,7 @@ def read_amr_file(path: str | Path, *, ids: Iterable[str] | None = None) -> list
             raise block
         blocks.append(block)
     if not blocks:
-        raise ValueError(Errors.E136.format(path=path, n=0))
+        raise ValueError(Errors.E1007.format(path=path, n=0))
     return blocks
 
 
@@ -141,7 +141,7 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
             continue
         prefix, start, end = match[1], int(match[2]), int(match[3])
         if end < start:
-            raise ValueError(Errors.E138.format(entry=entry))
+            raise ValueError(Errors.E1009.format(entry=entry))
         widths = {0, len(match[2]) if match[2].startswith("0") else 0}
         names.update(f"{prefix}{number:0{w}}" for number in range(start, end + 1) for w in widths)
     return names.__contains__

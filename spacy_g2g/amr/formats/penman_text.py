@@ -30,12 +30,12 @@ def parse_penman(text: str, where: str = "<text>") -> AmrTree:
         tree: AmrTree = penman.parse(text).node
     except penman.PenmanError as error:
         message = str(error).strip().splitlines()[-1].strip()
-        raise ValueError(Errors.E131.format(where=where, error=message, text=_start(text))) from error
+        raise ValueError(Errors.E1002.format(where=where, error=message, text=_start(text))) from error
     except RecursionError:
         message = "its trees are nested too deep"
-        raise ValueError(Errors.E131.format(where=where, error=message, text=_start(text))) from None
+        raise ValueError(Errors.E1002.format(where=where, error=message, text=_start(text))) from None
     if rest := _after_graph(text):
-        raise ValueError(Errors.E132.format(where=where, rest=_start(rest)))
+        raise ValueError(Errors.E1003.format(where=where, rest=_start(rest)))
     _check(tree, where)
     return tree
 
@@ -64,7 +64,7 @@ def _import_penman() -> Any:
     try:
         import penman
     except ImportError as error:
-        raise ImportError(Errors.E139.format(error=error)) from error
+        raise ImportError(Errors.E1010.format(error=error)) from error
     return penman
 
 
@@ -87,15 +87,15 @@ def _check(tree: AmrTree, where: str) -> None:
     while agenda:
         variable, branches = agenda.pop()
         if variable is None:
-            raise ValueError(Errors.E133.format(where=where))
+            raise ValueError(Errors.E1004.format(where=where))
         if variable in seen:
-            raise ValueError(Errors.E134.format(where=where, variable=variable))
+            raise ValueError(Errors.E1005.format(where=where, variable=variable))
         seen.add(variable)
         if not any(role == "/" for role, _ in branches):
-            raise ValueError(Errors.E135.format(where=where, variable=variable, role="/"))
+            raise ValueError(Errors.E1006.format(where=where, variable=variable, role="/"))
         for role, target in branches:
             if target is None or role == ":":
-                raise ValueError(Errors.E135.format(where=where, variable=variable, role=role))
+                raise ValueError(Errors.E1006.format(where=where, variable=variable, role=role))
             if not isinstance(target, str):
                 agenda.append(target)
 

@@ -130,7 +130,7 @@ class AmrTransformer(ActionNetwork):
 
     def resize_labels(self, n_labels: int) -> None:
         """Raise ValueError: an AMR parser has no labels to add."""
-        raise ValueError(Errors.E419.format(n=n_labels))
+        raise ValueError(Errors.E1026.format(n=n_labels))
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
         """Return the number of actions that the table has."""

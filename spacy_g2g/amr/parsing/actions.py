@@ -69,7 +69,7 @@ class AmrSentence:
 
     def __post_init__(self) -> None:
         if len(self.forms) != len(self.lemmas):
-            raise ValueError(Errors.E140.format(n=len(self.forms), found=len(self.lemmas)))
+            raise ValueError(Errors.E1011.format(n=len(self.forms), found=len(self.lemmas)))
 
     def __len__(self) -> int:
         return len(self.forms)

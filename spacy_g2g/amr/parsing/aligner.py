@@ -55,7 +55,7 @@ class Aligner:
 
     def __init__(self, unaligned: Unaligned = "neighbour") -> None:
         if unaligned not in get_args(Unaligned):
-            raise ValueError(Errors.E145.format(unaligned=unaligned, expected=get_args(Unaligned)))
+            raise ValueError(Errors.E1016.format(unaligned=unaligned, expected=get_args(Unaligned)))
         self.unaligned = unaligned
         self.translations: dict[tuple[str, str], float] = {}
 

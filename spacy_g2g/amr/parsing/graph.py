@@ -166,7 +166,7 @@ class AmrGraph:
         """Return each node's branches in the text: role, target, whether the target is introduced there."""
         tree = self._spanning_tree()
         if len(tree) < len(self.labels):
-            raise ValueError(Errors.E130.format(n=len(self.labels) - len(tree), total=len(self.labels)))
+            raise ValueError(Errors.E1001.format(n=len(self.labels) - len(tree), total=len(self.labels)))
         introduced = {index: is_forward for index, is_forward, _ in tree.values() if index is not None}
         branches: list[list[tuple[str, int, bool]]] = [[] for _ in self.labels]
         for index, (source, role, target) in enumerate(self.edges):

@@ -162,7 +162,7 @@ class AmrState:
         Raises ValueError if the action is not valid.
         """
         if not self.is_valid(action):
-            raise ValueError(Errors.E141.format(action=action, state=self.describe()))
+            raise ValueError(Errors.E1012.format(action=action, state=self.describe()))
         kind, top = action.kind, self.top
         self.n_actions += 1
         if kind == ActionKind.SHIFT:

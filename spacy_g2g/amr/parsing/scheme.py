@@ -78,7 +78,7 @@ class AmrScheme:
             aligner.translations = {(concept, word): float(p) for concept, word, p in data["translations"]}
             return cls(Lemmatizer(data["lemmas"]), aligner, AmrActions.from_dict(data["table"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(Errors.E150.format(error=repr(error))) from error
+            raise ValueError(Errors.E1020.format(error=repr(error))) from error
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole scheme, for JSON."""

@@ -53,7 +53,7 @@ class AmrActions:
         max_forks: int = MAX_FORKS,
     ) -> None:
         if candidates not in get_args(Candidates):
-            raise ValueError(Errors.E142.format(candidates=candidates, expected=get_args(Candidates)))
+            raise ValueError(Errors.E1013.format(candidates=candidates, expected=get_args(Candidates)))
         self.actions = sorted({*PLAIN, *actions})
         self.candidates: Candidates = candidates
         self.max_forks = max_forks
@@ -63,7 +63,7 @@ class AmrActions:
             self.labels(ActionKind.PRED)
         )
         if unknown:
-            raise ValueError(Errors.E143.format(labels=sorted(unknown)[:5]))
+            raise ValueError(Errors.E1014.format(labels=sorted(unknown)[:5]))
         kinds = np.array([action.kind for action in self.actions])
         # Number of the plain action of each kind.
         self._plain = {action.kind: i for i, action in enumerate(self.actions) if action in PLAIN}
@@ -116,7 +116,7 @@ class AmrActions:
             actions = [AmrAction(ActionKind[kind], label, value) for kind, label, value in data["actions"]]
             return cls(actions, data["seen"], data["candidates"], data["max_forks"])
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(Errors.E144.format(error=repr(error))) from error
+            raise ValueError(Errors.E1015.format(error=repr(error))) from error
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole table, for JSON."""

@@ -139,7 +139,7 @@ class AmrParser(ParserPipe):
         counts = {"shift_labels": shift_labels, "em_iterations": em_iterations, "max_forks": max_forks}
         for setting, n in counts.items():
             if n < 0:
-                raise ValueError(Errors.E512.format(setting=setting, value=n, expected="a number from 0"))
+                raise ValueError(Errors.E1027.format(setting=setting, value=n, expected="a number from 0"))
         set_amr_extensions()
         self.shift_labels = shift_labels
         self.label_candidates: Candidates = label_candidates
@@ -256,7 +256,7 @@ class AmrParser(ParserPipe):
         }
         given = {name: getattr(self, name) for name in learned}
         if given != learned:
-            warnings.warn(Warnings.W508.format(name=self.name, given=given, learned=learned), stacklevel=3)
+            warnings.warn(Warnings.W1004.format(name=self.name, given=given, learned=learned), stacklevel=3)
 
     @property
     def _known_scheme(self) -> AmrScheme:
@@ -279,15 +279,17 @@ class AmrParser(ParserPipe):
             try:
                 self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
             except ValueError as error:
-                raise ValueError(Errors.E505.format(path=f"{origin}: cfg", error=error)) from error
+                raise ValueError(Errors.E805.format(path=f"{origin}: cfg", error=error)) from error
             self._replays = ReplayCache()
             self._warn_settings()
         expected = self._built_for(exclude)
         if expected and (self.scheme is None or AmrStart(table=self.scheme.table).built_for != expected):
-            raise ValueError(Errors.E515.format(origin=origin))
+            raise ValueError(Errors.E1029.format(origin=origin))
 
 
 def _check_choice(setting: str, value: object, literal: Any) -> None:
     choices = get_args(literal)
     if value not in choices:
-        raise ValueError(Errors.E512.format(setting=setting, value=repr(value), expected=f"one of {choices}"))
+        raise ValueError(
+            Errors.E1027.format(setting=setting, value=repr(value), expected=f"one of {choices}")
+        )

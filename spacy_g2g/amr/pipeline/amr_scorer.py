@@ -27,7 +27,7 @@ def make_amr_scorer(
     Raises ValueError for less than 0 restarts.
     """
     if restarts < 0:
-        raise ValueError(Errors.E241.format(restarts=restarts))
+        raise ValueError(Errors.E1022.format(restarts=restarts))
     return partial(score_amrs, restarts=restarts, seed=seed, wiki=wiki)
 
 

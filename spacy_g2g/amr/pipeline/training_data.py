@@ -70,10 +70,10 @@ def read_training_data(
             if text is not None:
                 data.graphs.append((gold_graph(text, words, name=name, wiki=wiki), words, lemmas))
     if not data.graphs:
-        raise ValueError(Errors.E514.format(name=name, n=len(data.sentences), amrs=n_graphs))
+        raise ValueError(Errors.E1028.format(name=name, n=len(data.sentences), amrs=n_graphs))
     if len(data.graphs) < n_graphs:
         n_left_out = n_graphs - len(data.graphs)
-        warnings.warn(Warnings.W507.format(name=name, n=n_left_out, of=n_graphs), stacklevel=3)
+        warnings.warn(Warnings.W1003.format(name=name, n=n_left_out, of=n_graphs), stacklevel=3)
     return data
 
 

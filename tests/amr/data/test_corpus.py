@@ -86,7 +86,7 @@ def test_ids_and_limit_choose(path: Path, nlp: Language):
 
 
 def test_ids_that_no_amr_has_are_told(path: Path, nlp: Language):
-    with pytest.warns(UserWarning, match=r"W515.*\['a.9', 'b.1..3'\]"):
+    with pytest.warns(UserWarning, match=r"W1005.*\['a.9', 'b.1..3'\]"):
         assert texts(path, nlp, ids=["a.3", "a.9", "b.1..3"]) == ["Cats sleep"]
 
 
@@ -136,15 +136,15 @@ def test_epochs_share_gold_but_not_predictions(path: Path, nlp: Language):
 
 
 def test_an_amr_that_cannot_be_read_is_an_error_with_file_line_and_id(broken: Path, nlp: Language):
-    with pytest.raises(ValueError, match=r"E131.*b\.amr, line 1, id b\.1"):
+    with pytest.raises(ValueError, match=r"E1002.*b\.amr, line 1, id b\.1"):
         list(make_amr_corpus(broken)(nlp))
-    with pytest.raises(ValueError, match=r"E148.*b\.amr, line 5, id b\.2"):
+    with pytest.raises(ValueError, match=r"E1019.*b\.amr, line 5, id b\.2"):
         list(make_amr_corpus(broken, ids=["b.2..3"])(nlp))
 
 
 def test_amrs_that_cannot_be_read_are_skipped_and_counted(broken: Path, nlp: Language):
     reader = AmrReader(nlp, AmrOptions(on_error="skip"))
-    with pytest.warns(UserWarning, match=r"W513\] 2 AMR\(s\) of .*b\.amr.*id b\.1"):
+    with pytest.warns(UserWarning, match=r"W1001\] 2 AMR\(s\) of .*b\.amr.*id b\.1"):
         docs = list(reader.read([broken]))
     assert [doc.text for doc in docs] == ["Birds sing"]
     assert len(reader.skipped) == 2
@@ -159,7 +159,7 @@ def test_text_that_is_not_tokenised_leads_to_a_warning(nlp: Language, tmp_path: 
     path = tmp_path / "raw.txt"
     block = "# ::id r.{}\n# ::snt {}\n(b / bark-01)\n\n"
     path.write_text(block.format(1, "Dogs, I say, bark") + block.format(2, "It barks.") + FILE)
-    with pytest.warns(UserWarning, match=r"W514\] 2 of 3 sentences of .*raw\.txt.*'Dogs,'"):
+    with pytest.warns(UserWarning, match=r"W1002\] 2 of 3 sentences of .*raw\.txt.*'Dogs,'"):
         assert len(texts(path, nlp, ids=["r.1..2", "a.3"])) == 3
     assert len(texts(path, nlp)) == 5
     assert len(texts(path, nlp, ids=["r.1..2"], gold_tokens=False)) == 2
@@ -176,16 +176,16 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(path: Path, nlp: Lan
 
 def test_wrong_paths_and_settings_are_errors(path: Path, nlp: Language, tmp_path: Path):
     for nothing in (None, ""):
-        with pytest.raises(ValueError, match="E392"):
+        with pytest.raises(ValueError, match="E1023"):
             texts(nothing, nlp)
-    with pytest.raises(FileNotFoundError, match=r"E393.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E1024.*nowhere"):
         texts(tmp_path / "nowhere", nlp)
     (tmp_path / "a.conllu").touch()
-    with pytest.raises(ValueError, match=r"E394.*a\.conllu.*\.amr"):
+    with pytest.raises(ValueError, match=r"E1025.*a\.conllu.*\.amr"):
         texts(tmp_path / "a.conllu", nlp)
-    with pytest.raises(ValueError, match="E394"):
+    with pytest.raises(ValueError, match="E1025"):
         amr_files(tmp_path / "a.conllu", AMR_SUFFIXES)
-    with pytest.raises(ValueError, match=r"E136.*a\.txt"):
+    with pytest.raises(ValueError, match=r"E1007.*a\.txt"):
         texts(path, nlp, ids=["c.1"])
-    with pytest.raises(ValueError, match=r"E137.*'ignore'"):
+    with pytest.raises(ValueError, match=r"E1008.*'ignore'"):
         make_amr_corpus(path, on_error="ignore")

@@ -128,7 +128,7 @@ def test_without_trees_the_page_does_not_tell_of_them():
     assert not page.text_of("p", "note")
 
 
-@pytest.mark.parametrize(("text", "code"), [("(a / b", "E131"), ("(a / b) c", "E132")])
+@pytest.mark.parametrize(("text", "code"), [("(a / b", "E1002"), ("(a / b) c", "E1003")])
 def test_an_amr_that_is_ill_formed_is_told_of(text: str, code: str):
     first, second = draw_amrs(text, "(g / go-02)")
     (caption,) = Page(first).text_of("figcaption")

@@ -59,7 +59,7 @@ def test_blocks_have_metadata_tokens_and_trees(path: Path):
 
 
 def test_a_block_that_cannot_be_read_is_an_error_with_file_line_and_id(path: Path):
-    with pytest.raises(ValueError, match=r"G2G-E131.*amr\.txt, line 17, id lpp\.3: .*'\(b / break-01"):
+    with pytest.raises(ValueError, match=r"G2G-E1002.*amr\.txt, line 17, id lpp\.3: .*'\(b / break-01"):
         read_amr_file(path)
 
 
@@ -79,14 +79,14 @@ def test_text_that_is_not_utf8_is_an_error_with_its_line(path: Path):
 
 def test_a_block_with_an_id_and_no_graph_is_an_error(path: Path):
     path.write_text("# ::id a\n# ::snt text\n", encoding="utf8")
-    with pytest.raises(ValueError, match=r"G2G-E131.*line 1, id a"):
+    with pytest.raises(ValueError, match=r"G2G-E1002.*line 1, id a"):
         read_amr_file(path)
 
 
 @pytest.mark.parametrize(("text", "ids"), [("", None), ("# only a comment", None), (FILE, ["lpp.9"])])
 def test_a_file_without_any_graph_that_is_wanted_is_an_error(path: Path, text: str, ids: list[str] | None):
     path.write_text(text, encoding="utf8")
-    with pytest.raises(ValueError, match=r"G2G-E136.*amr\.txt"):
+    with pytest.raises(ValueError, match=r"G2G-E1007.*amr\.txt"):
         read_amr_file(path, ids=ids)
 
 
@@ -105,7 +105,7 @@ def test_ids_are_names_and_ranges():
 
 
 def test_a_range_that_ends_before_it_starts_is_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E138.*'a\.3\.\.1'"):
+    with pytest.raises(ValueError, match=r"G2G-E1009.*'a\.3\.\.1'"):
         select_ids(["a.3..1"])
 
 

@@ -118,5 +118,5 @@ def test_one_word_takes_all_nodes_even_without_any_match():
 
 
 def test_an_unknown_place_for_unaligned_nodes_is_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E145.*'drop'"):
+    with pytest.raises(ValueError, match=r"G2G-E1016.*'drop'"):
         Aligner(unaligned="drop")

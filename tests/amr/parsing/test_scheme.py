@@ -91,11 +91,11 @@ def test_given_lemmas_go_before_rules():
 def test_what_is_no_scheme_is_an_error(key: str, value: object):
     data = copy.deepcopy(learn().to_dict())
     for other in ({**data, key: value}, {k: v for k, v in data.items() if k != key}):
-        with pytest.raises(ValueError, match=r"E150.*AmrScheme.to_dict"):
+        with pytest.raises(ValueError, match=r"E1020.*AmrScheme.to_dict"):
             AmrScheme.from_dict(other)
 
 
 @pytest.mark.parametrize("data", [[], None, "scheme", ["lemmas"]])
 def test_what_is_no_dictionary_is_an_error(data: Any):
-    with pytest.raises(ValueError, match="E150"):
+    with pytest.raises(ValueError, match="E1020"):
         AmrScheme.from_dict(data)

@@ -175,15 +175,15 @@ def test_a_table_survives_json():
 
 @pytest.mark.parametrize("data", [{}, {"actions": [["JUMP", "", ""]], "seen": {}, "candidates": "lemma"}, []])
 def test_data_that_is_no_table_is_an_error(data):
-    with pytest.raises(ValueError, match="G2G-E144"):
+    with pytest.raises(ValueError, match="G2G-E1015"):
         AmrActions.from_dict(data)
 
 
 def test_a_table_of_labels_without_preds_is_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E143.*'x'"):
+    with pytest.raises(ValueError, match=r"G2G-E1014.*'x'"):
         AmrActions([], {"a": ["x"]})
 
 
 def test_unknown_candidates_are_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E142.*'all'"):
+    with pytest.raises(ValueError, match=r"G2G-E1013.*'all'"):
         AmrActions([], candidates="all")

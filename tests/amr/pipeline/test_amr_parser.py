@@ -189,15 +189,15 @@ def other_scheme(cfg: Any) -> Any:
 @pytest.mark.parametrize(
     ("file", "damage", "text"),
     [
-        ("model", lambda data: None, "E504"),
-        ("model", lambda data: data[:-9], "E505"),
-        ("model", lambda data: b"", "E505"),
-        ("cfg", lambda data: data[:-9], "E505"),
-        ("cfg", lambda data: b"[1]", "E505"),
-        ("cfg", lambda data: b'{"scheme": {}}', r"E505(.|\n)*cfg(.|\n)*E150"),
-        ("cfg", lambda data: None, "E515"),
-        ("cfg", lambda data: b"{}", "E515"),
-        ("cfg", lambda data: srsly.json_dumps(other_scheme(srsly.json_loads(data))).encode(), "E515"),
+        ("model", lambda data: None, "E804"),
+        ("model", lambda data: data[:-9], "E805"),
+        ("model", lambda data: b"", "E805"),
+        ("cfg", lambda data: data[:-9], "E805"),
+        ("cfg", lambda data: b"[1]", "E805"),
+        ("cfg", lambda data: b'{"scheme": {}}', r"E805(.|\n)*cfg(.|\n)*E1020"),
+        ("cfg", lambda data: None, "E1029"),
+        ("cfg", lambda data: b"{}", "E1029"),
+        ("cfg", lambda data: srsly.json_dumps(other_scheme(srsly.json_loads(data))).encode(), "E1029"),
     ],
 )
 def test_damaged_files_are_an_error_that_names_them(
@@ -275,7 +275,7 @@ def test_any_word_is_parsed(pipeline: str, request: pytest.FixtureRequest):
 
 def test_long_sentences_are_read_in_windows_with_one_warning(trained: Language):
     doc = plain_doc(trained.vocab, ["boy"] * 45, "Yes", ["girl"] * 40)
-    with pytest.warns(UserWarning, match=r"W503.*2 sentence.*45 words.*windows") as caught:
+    with pytest.warns(UserWarning, match=r"W803.*2 sentence.*45 words.*windows") as caught:
         trained(doc)
     assert len(caught) == 1
     assert_amrs(doc)
@@ -290,7 +290,7 @@ def test_many_sentences_of_a_doc_have_an_amr_each(trained: Language, expected: l
 def test_a_doc_without_boundaries_is_one_sentence_with_one_warning(folder: Path, expected: list[list[str]]):
     nlp = spacy.load(folder)
     text, *_ = AMRS
-    with pytest.warns(UserWarning, match=r"W501.*'amr_parser'.*one sentence") as caught:
+    with pytest.warns(UserWarning, match=r"W801.*'amr_parser'.*one sentence") as caught:
         docs = list(nlp.pipe([Doc(nlp.vocab, words=text.split()) for _ in range(3)]))
     assert len(caught) == 1
     assert [get_amrs(doc) for doc in docs] == [expected[0][:1]] * 3

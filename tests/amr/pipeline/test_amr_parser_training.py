@@ -65,14 +65,14 @@ def test_given_labels_are_those_that_were_learned(tmp_path: Path):
     nlp = amr_nlp()
     config = {"@readers": "spacy.read_labels.v1", "path": str(tmp_path / "labels.json")}
     nlp.config["initialize"]["components"]["amr_parser"] = {"labels": config}
-    differ = r"W508.*'label_candidates': 'lemma'.*'label_candidates': 'word'"
+    differ = r"W1004.*'label_candidates': 'lemma'.*'label_candidates': 'word'"
     with pytest.warns(UserWarning, match=differ):
         nlp.initialize(lambda: amr_examples(nlp)[:1])
     parser = amr_parser_of(nlp)
     assert parser.label_data == first.label_data
     assert get_shim(parser.model).known_spec.facts == get_shim(first.model).known_spec.facts
     assert np.isfinite(update(nlp, amr_examples(nlp)))
-    with pytest.raises(ValueError, match="E150"):
+    with pytest.raises(ValueError, match="E1020"):
         parser.initialize(lambda: amr_examples(nlp), labels=["boy"])  # type: ignore[arg-type]
 
 
@@ -110,7 +110,7 @@ def test_no_amrs_are_an_error_that_names_the_usual_causes(
 ):
     nlp = amr_nlp()
     found = found.replace("8", str(len(AMRS)))
-    causes = rf"E514.*'amr_parser'.*{found}.*DocBin.*store_user_data.*gold_preproc.*max_length"
+    causes = rf"E1028.*'amr_parser'.*{found}.*DocBin.*store_user_data.*gold_preproc.*max_length"
     with pytest.raises(ValueError, match=causes):
         nlp.initialize(lambda: make(nlp))
 
@@ -118,9 +118,9 @@ def test_no_amrs_are_an_error_that_names_the_usual_causes(
 def test_amrs_of_other_words_are_an_error_and_some_of_them_a_counted_warning():
     nlp = amr_nlp()
     others = with_other_words(nlp)
-    with pytest.raises(ValueError, match=rf"E514.*{len(others)} AMRs.*none of the same text"):
+    with pytest.raises(ValueError, match=rf"E1028.*{len(others)} AMRs.*none of the same text"):
         nlp.initialize(lambda: others)
-    with pytest.warns(UserWarning, match=rf"W507.*amr_parser.* {len(others)} of {len(others) + len(AMRS)} "):
+    with pytest.warns(UserWarning, match=rf"W1003.*amr_parser.* {len(others)} of {len(others) + len(AMRS)} "):
         nlp.initialize(lambda: [*others, *amr_examples(nlp)])
     assert update(nlp, others) == 0.0
     assert update(nlp, amr_examples(nlp)) > 0.0
@@ -138,7 +138,7 @@ def test_sentences_whose_boundaries_differ_are_not_learned():
     assert update(nlp, [example]) == pytest.approx(
         update(initialised(), [example_of(nlp, first, AMRS[first])])
     )
-    with pytest.warns(UserWarning, match="W507.* 1 of 2 AMRs"):
+    with pytest.warns(UserWarning, match="W1003.* 1 of 2 AMRs"):
         nlp.initialize(lambda: [example])
     # Without boundaries of its own, it has the reference's.
     unset = Example(Doc(nlp.vocab, words=words), gold)
@@ -158,7 +158,7 @@ def test_an_ill_formed_gold_amr_is_an_error_that_says_where(amr: str):
 
 def test_amrs_that_are_not_one_for_each_sentence_are_an_error():
     nlp = amr_nlp()
-    with pytest.raises(ValueError, match=r"E147.* 2 AMR.* 1 sentence"):
+    with pytest.raises(ValueError, match=r"E1018.* 2 AMR.* 1 sentence"):
         nlp.initialize(lambda: [example_of(nlp, "boy", "(b / boy)", "(b / boy)")])
 
 
@@ -330,7 +330,7 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(tmp_path: Path):
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
     nlp.add_pipe("amr_parser", config={"model": amr_model(tok2vec=LISTENERS["tok2vec"])})
-    with pytest.raises(ValueError, match=r"E510.*amr_parser.*tok2vec"):
+    with pytest.raises(ValueError, match=r"E808.*amr_parser.*tok2vec"):
         amr_parser_of(nlp).initialize(lambda: amr_examples(nlp), encoder=encoder_from_scratch())
     nlp.initialize(lambda: amr_examples(nlp))
     encoder: Any = nlp.get_pipe("tok2vec")
@@ -355,11 +355,11 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(tmp_path: Path):
 
 def test_a_model_that_builds_something_else_is_an_error():
     nlp = amr_nlp(model_config("g2g_parser"))
-    with pytest.raises(ValueError, match=r"E513.*'amr_parser'.*builds trees.*builds amrs"):
+    with pytest.raises(ValueError, match=r"E811.*'amr_parser'.*builds trees.*builds amrs"):
         nlp.initialize(lambda: amr_examples(nlp))
     nlp = make_nlp()
     nlp.replace_pipe("g2g_parser", "g2g_parser", config={"model": amr_model()})
-    with pytest.raises(ValueError, match=r"E513.*'g2g_parser'.*builds amrs.*builds trees"):
+    with pytest.raises(ValueError, match=r"E811.*'g2g_parser'.*builds amrs.*builds trees"):
         nlp.initialize(lambda: treebank_examples(nlp))
 
 
@@ -377,7 +377,7 @@ def test_a_model_that_builds_something_else_is_an_error():
 )
 def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, value: Any, expected: str):
     parser = amr_parser_of(amr_nlp())
-    with pytest.raises(ValueError, match=rf"E512.*{setting} of amr_parser is .*{value}.*{expected}"):
+    with pytest.raises(ValueError, match=rf"E1027.*{setting} of amr_parser is .*{value}.*{expected}"):
         AmrParser(parser.vocab, parser.model, **{setting: value})
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):
