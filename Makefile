@@ -18,7 +18,7 @@ demo: $(STAMP)
 	$(RUN) spacy project run demo
 
 check: lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --hypothesis-profile quick
 
 test: lint
 	$(PYTEST)

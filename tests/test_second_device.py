@@ -29,6 +29,7 @@ from .util import (
     graph_examples,
     initialised_nlp,
     make_nlp,
+    mostly_slow,
     randomise,
     tree_of,
     treebank_examples,
@@ -125,6 +126,8 @@ def make_case(**settings: Any) -> Callable[[], Language]:
     return partial(initialised_nlp, **settings)
 
 
+#: Cases that `make check` tests.
+QUICK_CASES = ("SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR")
 CASES: dict[str, tuple[Callable[[], Language], Needs]] = {
     "SynTr": (make_case(tag_attr="POS"), GRAPH_BASED),
     "SynTr, shared": (partial(initialised_sharing_nlp, shared_syntr), SHARED_GRAPH),
@@ -217,14 +220,14 @@ def default_to_second_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "get_torch_default_device", lambda: DEVICE)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", mostly_slow(CASES, QUICK_CASES))
 def test_parses_are_those_of_the_cpu(case: str, transfers: Transfers):
     cpu, other = Trial(case), Trial(case, transfers)
     assert other.parse() == cpu.parse()
     assert other.calls == cpu.calls
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", mostly_slow(CASES, QUICK_CASES))
 def test_losses_and_gradients_are_those_of_the_cpu(case: str, transfers: Transfers):
     cpu, other = Trial(case), Trial(case, transfers)
     for _ in range(2):
@@ -242,7 +245,10 @@ def test_losses_and_gradients_are_those_of_the_cpu(case: str, transfers: Transfe
             torch.testing.assert_close(same.grad.cpu(), weight.grad, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("case", ["SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR"])
+@pytest.mark.parametrize(
+    "case",
+    mostly_slow(["SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR"], QUICK_CASES),
+)
 def test_a_look_at_the_scores_would_be_found(case: str, transfers: Transfers):
     """The host looks at a number once too often a pass, or an action."""
     trial = Trial(case, transfers)

@@ -1,7 +1,7 @@
 """A tiny treebank, and pipelines with tiny parsers and refiners for it."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -90,6 +90,11 @@ TINY_STACK = {
     "label_smoothing": 0.0,
     "beam_width": 1,
 }
+
+
+def mostly_slow(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
+    """Return parameters of a test or fixture, of which ``make check`` takes the quick ones alone."""
+    return [pytest.param(value, marks=() if value in quick else pytest.mark.slow) for value in values]
 
 
 def forks(test: Callable[..., None]) -> Callable[..., None]:

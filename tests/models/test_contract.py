@@ -12,7 +12,7 @@ from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.parsing.tree import are_trees
 
-from ..util import PAPER_ROWS, STACK_ROWS
+from ..util import PAPER_ROWS, STACK_ROWS, mostly_slow
 from . import systems, test_rngtr, test_stack_transformer, test_syntr
 from .checks import assert_batches_change_nothing
 from .systems import GOLD, KINDS, SENTENCES
@@ -24,6 +24,8 @@ MAKE: dict[str, Callable[..., tuple[ParserModel, G2GShim]]] = {
     **{row: partial(systems.make, row) for row in PAPER_ROWS},
     **{row: partial(test_stack_transformer.make, row) for row in STACK_ROWS},
 }
+GREEDY = [(row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")]
+WIDE_BEAMS = [("SentTr+G2GTr", 3), ("StateTr+G2GTr+C", 3), ("Stack-bh", 4)]
 WITH_BEAMS = [(row, beam_width) for row in (*KINDS, "Stack-bh") for beam_width in (1, 4)]
 
 
@@ -52,13 +54,17 @@ def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: st
 
 
 @pytest.mark.parametrize(
-    ("row", "beam_width"),
-    [(row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")]
-    + [("SentTr+G2GTr", 3), ("StateTr+G2GTr+C", 3), ("Stack-bh", 4)],
+    "row_and_width",
+    mostly_slow(
+        [*((row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")), *WIDE_BEAMS],
+        [("SentTr", 1), *WIDE_BEAMS],
+    ),
+    ids=str,
 )
 def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
-    row: str, beam_width: int, monkeypatch: pytest.MonkeyPatch
+    row_and_width: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ):
+    row, beam_width = row_and_width
     monkeypatch.setattr("spacy_g2g.models.action_decoder.MAX_HYPOTHESES", {"cpu": 12})
     tags = {} if row in STACK_ROWS else {"tag_attr": "POS"}
     model, _ = MAKE[row](seed=3, beam_width=beam_width, n_positions=20, **tags)

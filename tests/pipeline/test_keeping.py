@@ -23,6 +23,7 @@ from ..keeping import (
 from ..util import (
     PAPER_ROWS,
     initialised_nlp,
+    mostly_slow,
     parser_of,
     plain_doc,
     randomise,
@@ -63,7 +64,7 @@ ROWS = [*PAPER_ROWS, "Stack-a", "Stack-c", "Stack-d"]
 QUICK_ROWS = ("SentTr+G2GTr", "StateTr+G2GTr")
 
 
-@pytest.fixture(scope="module", params=ALONE)
+@pytest.fixture(scope="module", params=mostly_slow(ALONE, ["SynTr", "RNGTr"]))
 def alone(request: pytest.FixtureRequest) -> Kept:
     make, make_docs = ALONE[request.param]
     return Kept(make(), make_docs)
@@ -71,7 +72,7 @@ def alone(request: pytest.FixtureRequest) -> Kept:
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(row, marks=() if row in QUICK_ROWS else pytest.mark.slow) for row in ROWS],
+    params=mostly_slow(ROWS, QUICK_ROWS),
 )
 def row(request: pytest.FixtureRequest) -> Kept:
     return Kept(initialised_nlp(row=request.param), row_docs)

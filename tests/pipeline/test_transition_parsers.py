@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from ..util import (
     gold_doc,
     initialised_nlp,
     make_nlp,
+    mostly_slow,
     overfit,
     parser_of,
     plain_doc,
@@ -159,7 +161,7 @@ def test_a_beam_can_be_set_on_a_trained_parser(trained_rows: Callable[[str], Pat
 # Any text
 
 
-@pytest.fixture(scope="module", params=[(row, width) for row in ROWS for width in (1, 3)], ids=str)
+@pytest.fixture(scope="module", params=mostly_slow(product(ROWS, (1, 3)), list(product(ROWS, (1,)))), ids=str)
 def nlp(request: pytest.FixtureRequest) -> Language:
     """Parsers with random weights and few positions."""
     row, beam_width = request.param

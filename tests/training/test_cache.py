@@ -19,7 +19,7 @@ from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 
 from ..keeping import PIPELINE_WAYS, Keep
-from ..util import gold_doc, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
+from ..util import gold_doc, mostly_slow, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["g2g_parser", "parser"]
@@ -48,7 +48,7 @@ def make_pipeline(name: str, trained_folder: Path) -> Language:
     return nlp
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=mostly_slow(NAMES, ["g2g_parser"]))
 def saved(
     request: pytest.FixtureRequest, trained_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Any:
