@@ -5,16 +5,16 @@ floor do not import each other.
 
 0. ``errors``: texts of errors and warnings. ``arrays``: type names for arrays.
 1. ``parsing``: trees, transitions and decoding, in Python and NumPy only. ``layers``: neural layers, in
-   PyTorch only. ``formats``: text files, CoNLL-U above all.
+   PyTorch and NumPy. ``formats``: text files, CoNLL-U above all.
 2. ``models``: Thinc architectures, where trees and tensors meet. ``data``: Docs, corpora and reports on them.
-   ``evaluation``: official UD metrics, error analysis and drawings. ``training``: callbacks and loggers; it
-   may use ``data``.
+   ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks and
+   loggers.
 3. ``pipeline``: the spaCy components and scorers.
 4. ``cli``: ``python -m spacy g2g ...``.
 
 ``amr`` is a wing for Abstract Meaning Representations (AMR). It mirrors these floors, except that its
 ``formats`` may import its ``parsing``. Each of its folders may also import from its counterpart in the main
-house. Only ``cli`` imports from the wing, and only from its door, ``amr.api``.
+house. Only ``cli`` imports from the wing, through its door, ``amr.api``.
 
 This module imports nothing, so that ``spacy.blank("en")`` stays fast.
 """

@@ -1,4 +1,4 @@
-"""The door of the AMR wing: what commands and projects use of it. Nothing else imports from the wing."""
+"""The door of the AMR wing: everything that commands and projects import from it."""
 
 from .data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files, make_amr_corpus
 from .data.docs import AMR, amr_sentences, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs

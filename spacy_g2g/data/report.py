@@ -1,4 +1,4 @@
-"""Figures of training and development data: what a parser would learn from, and what is wrong with it.
+"""Figures of training and development data: counts of what a parser learns from, and errors in the data.
 
 The sentences are the ones that training reads, without white-space tokens. ``advice`` interprets the figures.
 """

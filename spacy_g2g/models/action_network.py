@@ -95,7 +95,7 @@ class ActionNetwork(Network[Batch]):
 
 
 def _keys(batch: PieceBatch) -> list[bytes]:
-    """Return what the word vectors of each sentence depend on: its pieces and their words."""
+    """Return keys of the kept word vectors: the pieces of each sentence and their words."""
     keys = [b""] * len(batch.n_words)
     for row, (sentence, length) in enumerate(
         zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)

@@ -32,8 +32,8 @@ ROOT_RANGE = 0.02
 class NetworkSpec:
     """All that must be known to build a network, and to save one with its weights.
 
-    encoder: Sizes of the encoder, with one added piece for ROOT; None where words come as vectors.
-    tokenizer: Content of a ``tokenizer.json``; "" where words come as vectors.
+    encoder: Sizes of the encoder, with one added piece for ROOT; None if words come as vectors.
+    tokenizer: Content of a ``tokenizer.json``; "" if words come as vectors.
     n_labels: Number of labels, at least 2, of which the first (id 0) is the root label; 0 without labels.
     tags: Tags that have a vector of their own; None for a network that reads no tags.
     vector_width: Width of words that come as vectors, from an encoder that the pipeline shares; else 0.
@@ -65,7 +65,7 @@ class NetworkSpec:
 
     @property
     def own_encoder(self) -> EncoderConfig:
-        """Sizes of the encoder. Raises ValueError where words come as vectors."""
+        """Sizes of the encoder. Raises ValueError if words come as vectors."""
         if self.encoder is None:
             raise ValueError(Errors.E415)
         return self.encoder
@@ -93,6 +93,8 @@ class Network(nn.Module, ABC, Generic[B]):
     #: Facts of the specification that the scorers' weights depend on.
     scorer_facts: ClassVar[tuple[str, ...]] = ()
 
+    #: Words that are read as unknown in training.
+    unknown_words: frozenset[str] = frozenset()
     encoder: GraphEncoder
 
     def __init__(
@@ -104,8 +106,6 @@ class Network(nn.Module, ABC, Generic[B]):
         normalise_keys: bool = False,
     ) -> None:
         super().__init__()
-        #: Words that are read as unknown in training.
-        self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.tags = None
         self.has_root_vector = has_root_vector or spec.encoder is None
         if spec.encoder is not None:
@@ -180,7 +180,7 @@ class Network(nn.Module, ABC, Generic[B]):
 
     @property
     def n_hypotheses(self) -> int:
-        """Number of hypotheses, each of which needs as much memory as a sentence."""
+        """Number of hypotheses of a sentence. Each needs as much memory as a sentence."""
         return 1
 
     @abstractmethod

@@ -199,8 +199,8 @@ class ActionSettings(BeamSettings, VectorSettings):
     beam_width: int = with_default(BeamSettings, "beam_width", 10)
     train_encoder: bool = setting(
         False,
-        "Train the weights of a checkpoint, too. Without this, the vectors of the training words are kept in "
-        "memory: 4 bytes a number, of up to a million words. An encoder from scratch is always trained.",
+        "Whether the weights of a checkpoint are trained. If not, the vectors of the training words are kept "
+        "in memory: 4 bytes a number, of up to a million words. An encoder from scratch is always trained.",
     )
 
     def __post_init__(self) -> None:

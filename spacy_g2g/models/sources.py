@@ -52,7 +52,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
 
     path: Folder or name of the pipeline.
     component: Name of the parser in the pipeline.
-    scorers: Copy the scorers, too. They fit only a parser with the same labels and sizes.
+    scorers: Whether to copy the scorers as well. They fit only a parser with the same labels and sizes.
     Raises ValueError, when called, for a component that is not a parser of this package.
     """
 

@@ -77,6 +77,7 @@ class TransitionNetwork(Network[PieceBatch]):
     ) -> None:
         super().__init__(spec, n_relations=n_relations)
         self.settings = settings
+        self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.classifiers = TransitionClassifiers(
             spec.width,
             N_ACTIONS,

@@ -54,7 +54,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The start of training: what a model is built from, beside the sentences.
+    """The start of training: what a model is built from, besides the sentences.
 
     labels: The component's labels, the root label first; empty for a parser without labels.
     n_initial_labels: Number of further labels that only the initial graphs of a refiner have.

@@ -139,7 +139,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
             if get_tok2vec(self.model) is not None:
                 gradients = dict(zip(learnable, d_vectors, strict=True))
             losses[self.name] += loss
-        # Without gradients, too: an encoder waits for all that listen to it.
+        # Even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
         if sgd:
             self.finish_update(sgd)
@@ -147,7 +147,7 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
 
     @abstractmethod
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:
-        """Return the predicted Docs, where their sentences are, and what is gold for those with words."""
+        """Return the predicted Docs, their layout, and the gold standard of each sentence that has words."""
 
     def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
         """Return which of the gold parses the model can learn from, bool [sentences]."""

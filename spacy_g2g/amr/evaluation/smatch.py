@@ -113,7 +113,7 @@ def concept_scores(
 def _pairs(
     gold: Iterable[str], predicted: Iterable[str | None], wiki: bool
 ) -> Iterator[tuple[Triples, Triples, int]]:
-    """Yield triples of each gold graph and its prediction, and 1 for an ill-formed prediction or else 0."""
+    """Yield the triples of each gold graph and of its prediction, and 1 for an ill-formed prediction."""
     golds, predictions = list(gold), list(predicted)
     if len(golds) != len(predictions):
         raise ValueError(Errors.E1021.format(gold=len(golds), predicted=len(predictions)))

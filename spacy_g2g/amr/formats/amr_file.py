@@ -46,12 +46,12 @@ class AmrBlock:
 
     @property
     def sentence(self) -> str:
-        """Text of the sentence: ``::snt``, or else ``::tok``, or else ""."""
+        """Text of the sentence: ``::snt``; without it ``::tok``; "" without both."""
         return self.metadata.get("snt", self.metadata.get("tok", ""))
 
     @property
     def tokens(self) -> list[str]:
-        """Words of the sentence: ``::tok``, or else ``::snt``, split at white space."""
+        """Words of the sentence: ``::tok``, or without it ``::snt``, split at white space."""
         return self.metadata.get("tok", self.sentence).split()
 
 

@@ -125,7 +125,7 @@ class _Search:
                 self._set(node, word, "EM")
 
     def propagate(self, unaligned: Unaligned) -> None:
-        """Place all remaining concepts on the word of a child, or else of a parent."""
+        """Place each remaining concept on the word of a child, or of a parent if no child has a word."""
         while nodes := self.open_nodes():
             node, word = self._nearest(nodes)
             if unaligned == "free_word":

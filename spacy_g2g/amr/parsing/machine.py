@@ -183,7 +183,8 @@ class AmrState:
     def positions(self) -> tuple[IntArray, IntArray]:
         """Return the positions of ROOT and words in stack and buffer, for a stack-Transformer.
 
-        A word with several items counts where its first item is; the stack comes before the buffer.
+        The position of a word with several items is that of its first item. The stack comes before the
+        buffer.
 
         Returns two arrays, int [1 + words], ROOT first: the distance from the top of the stack and from the
         front of the buffer; -1 for a word that is not there.

@@ -62,7 +62,7 @@ def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
 
 
 def label_action(label: str, form: str, lemma: str) -> AmrAction:
-    """Return the action that gives a word its label: the first COPY that does, or else PRED."""
+    """Return the action that labels a word: the first COPY that gives this label, and PRED if none does."""
     for kind in COPIES:
         if copied_label(kind, form, lemma) == label:
             return AmrAction(kind)

@@ -37,7 +37,7 @@ class Replay(NamedTuple):
 class AmrActions:
     """The actions of a model, numbered by kind and then by label.
 
-    actions: Actions beside the plain actions, which any table has. Repeated actions count once.
+    actions: Actions in addition to the plain actions, which every table has. Repeated actions count once.
     seen: Labels that PRED may give a word, by the word's form (candidates = "word") or lemma ("lemma").
     candidates: The labels that PRED may give a word: those seen with the "word", those seen with its "lemma",
         or all ("vocab").
