@@ -4,8 +4,10 @@ import pytest
 import spacy
 from spacy.language import Language
 
+from ..util import mostly_slow
 
-@pytest.fixture(scope="session", params=["g2g_parser", "rng_refiner"])
+
+@pytest.fixture(scope="session", params=mostly_slow(["g2g_parser", "rng_refiner"], ["g2g_parser"]))
 def factory(request: pytest.FixtureRequest) -> str:
     """Each of the components: what both do is tested with both."""
     name: str = request.param
