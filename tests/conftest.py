@@ -8,6 +8,8 @@ from pathlib import Path
 # is imported; processes that tests start inherit them.
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
+# The first import of matplotlib after its installation lists fonts, for which it starts a process.
+import matplotlib.font_manager  # noqa: F401
 import pytest
 import spacy
 from filelock import FileLock
