@@ -10,6 +10,8 @@ from ROOT. Such arcs are never on a cycle, so no constant is needed here, and no
 chosen as the head of a contracted node only if no other arc enters the node.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -45,10 +47,10 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
     _check_best(best, heads, is_word)
     for sentence in np.flatnonzero(~are_trees(heads, n_words)).tolist():
         n = int(n_words[sentence])
-        tree = _contract_and_expand(arcs[sentence, :n, : n + 1])
-        if tree is None:
+        contraction = contract_cycles(arcs[sentence, :n, : n + 1])
+        if contraction is None:
             raise ValueError(Errors.E107.format(sentence=sentence))
-        heads[sentence, :n] = tree
+        heads[sentence, :n] = contraction.expand()
     return heads
 
 
@@ -62,13 +64,13 @@ def _check_best(best: DoubleArray, heads: IntArray, is_word: BoolArray) -> None:
         raise ValueError(Errors.E106.format(value=value, **arc))
 
 
-def _contract_and_expand(scores: DoubleArray) -> IntArray | None:
-    """Find the best tree of one sentence with a single root.
+def contract_cycles(scores: DoubleArray) -> Contraction | None:
+    """Contract the cycles of one sentence, so that ``expand`` gives its best tree with a single root.
 
     scores: float [n, n + 1], with -inf for each word as its own head.
-    Returns int [n], the head of each word, or None if no tree with a single root is possible.
+    Returns None if no tree with a single root is possible.
     """
-    graph = _Contraction(scores)
+    graph = Contraction(scores)
     n_roots = 0
     for start in range(1, len(scores) + 1):
         path: list[int] = []
@@ -85,10 +87,10 @@ def _contract_and_expand(scores: DoubleArray) -> IntArray | None:
                 del path[-len(cycle) :]
                 node = graph.contract(cycle)
         graph.is_attached[path] = True
-    return graph.expand() if n_roots == 1 else None
+    return graph if n_roots == 1 else None
 
 
-class _Contraction:
+class Contraction:
     """Graph in which cycles are contracted to nodes.
 
     Nodes are ROOT (0), words (1 to n) and contracted cycles (from n + 1). Each row is a node as a dependent.
@@ -105,10 +107,13 @@ class _Contraction:
         self._arc_word = np.arange(2 * n)
         self._node_of = np.arange(n + 1)
         self._node_of_before: list[IntArray] = []
+        #: Words of each contracted cycle, bool [n + 1] each.
+        self.cycles: list[BoolArray] = []
         self.is_attached = np.zeros(2 * n, dtype=bool)
         self.is_attached[0] = True
 
     def node_of(self, word: int) -> int:
+        """Return the node that a word currently belongs to."""
         return int(self._node_of[word])
 
     def choose_head(self, node: int) -> int | None:
@@ -137,7 +142,24 @@ class _Contraction:
         self._scores[node] = np.where(inside, -np.inf, gains[broken, columns])
         self._entered[node] = self._entered[cycle][broken, columns]
         self._node_of[inside] = node
+        self.cycles.append(inside)
         return node
+
+    def slack(self) -> DoubleArray:
+        """Return the slack of each arc in the dual of Edmonds' linear programme. Call ``expand`` later.
+
+        A tree is worse than the best one by at least the sum of the slack of its arcs, and by exactly this
+        sum if it enters each cycle once.
+
+        Returns float [n, n + 1], inf for forbidden arcs. Arcs of the best tree have none.
+        """
+        n = len(self._node_of) - 1
+        chosen = np.take_along_axis(self._scores, self._arc_head[:, None], axis=1)
+        slack: DoubleArray = chosen[1 : n + 1] - self._scores[1 : n + 1]
+        for cycle, gain in zip(self.cycles, chosen[n + 1 :, 0], strict=False):
+            slack[np.ix_(cycle[1:], ~cycle)] += gain
+        slack[slack < 0.0] = 0.0
+        return slack
 
     def expand(self) -> IntArray:
         """Undo the contractions, last one first. A node's arc replaces the arc of the part that it enters."""

@@ -1,4 +1,3 @@
-import functools
 import itertools
 
 import networkx as nx
@@ -11,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import is_tree
 
+from .all_trees import all_trees
 from .reference import maximum_spanning_tree
 
 INF = float("inf")
@@ -18,13 +18,6 @@ INF = float("inf")
 
 def score_of(scores: np.ndarray, heads: np.ndarray) -> float:
     return float(scores[np.arange(len(heads)), heads].sum())
-
-
-@functools.cache
-def all_trees(n: int) -> np.ndarray:
-    """Heads of each tree over n words, shape [n ** (n - 1), n]."""
-    trees = [heads for heads in itertools.product(range(n + 1), repeat=n) if is_tree(heads)]
-    return np.array(trees)
 
 
 def brute_force_best_score(scores: np.ndarray) -> float:

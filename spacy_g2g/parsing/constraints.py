@@ -1,0 +1,115 @@
+"""What the tree of a sentence must have, and which demands can't hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..arrays import BoolArray
+from .tree import ROOT_LABEL
+
+
+class Constraint(NamedTuple):
+    """One demand on the tree of a sentence. Words count from 1, and 0 is ROOT.
+
+    kind: "head" or "label" if a word must have it; "not head" or "not label" if it may not; "subtree" if some
+        words must be one of them and all its descendants.
+    words: The word, or the words of the subtree.
+    value: The head, or the label's id; 0 for a subtree.
+    """
+
+    kind: Literal["head", "label", "not head", "not label", "subtree"]
+    words: tuple[int, ...]
+    value: int = 0
+
+
+def allowed_labels(constraints: Sequence[Constraint], n: int, n_labels: int) -> BoolArray:
+    """Return which labels each word may have, bool [n, labels].
+
+    constraints: Demands on the sentence.
+    n: Number of words.
+    n_labels: Number of labels, the root label first.
+    """
+    allowed = np.ones((n, n_labels), dtype=np.bool_)
+    for kind, words, label in constraints:
+        if kind == "label":
+            allowed[words[0] - 1] &= np.arange(n_labels) == label
+        elif kind == "not label":
+            allowed[words[0] - 1, label] = False
+    return allowed
+
+
+def allowed_arcs(constraints: Sequence[Constraint], n: int, n_labels: int) -> BoolArray:
+    """Return which heads each word may have by all demands but "subtree", bool [n, n + 1].
+
+    Only the arc from ROOT has the root label, so labels may exclude heads.
+
+    constraints: Demands on the sentence.
+    n: Number of words.
+    n_labels: Number of labels.
+    """
+    labels = allowed_labels(constraints, n, n_labels)
+    has_other: BoolArray = labels[:, ROOT_LABEL + 1 :].any(axis=1) | np.array(n_labels == 1)
+    allowed: BoolArray = np.repeat(has_other[:, None], n + 1, axis=1)
+    allowed[:, 0] = labels[:, ROOT_LABEL]
+    allowed[np.arange(n), np.arange(1, n + 1)] = False
+    for kind, words, head in constraints:
+        if kind == "head":
+            allowed[words[0] - 1] &= np.arange(n + 1) == head
+        elif kind == "not head":
+            allowed[words[0] - 1, head] = False
+    return allowed
+
+
+def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
+    """Return the words of each demand "subtree", bool [n + 1] each, ROOT in front."""
+    return [np.isin(np.arange(n + 1), words) for kind, words, _ in constraints if kind == "subtree"]
+
+
+def find_conflict(constraints: Sequence[Constraint], n: int, n_labels: int) -> list[Constraint]:
+    """Return demands that no tree with one root meets together, or nothing if there is such a tree.
+
+    Without any one of the demands that are returned, there is a tree that meets the others.
+
+    constraints: Demands on the sentence.
+    n: Number of words.
+    n_labels: Number of labels.
+    """
+    left = list(constraints)
+    if _can_hold(left, n, n_labels):
+        return []
+    for constraint in constraints:
+        others = [other for other in left if other is not constraint]
+        if not _can_hold(others, n, n_labels):
+            left = others
+    return left
+
+
+def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
+    """Return whether a tree with one root meets all demands.
+
+    Each subtree, the innermost ones first, shrinks to one node. Its heads are those that a possible top word
+    may have: a word from which arcs inside lead to all other nodes inside.
+    """
+    arcs = allowed_arcs(constraints, n, n_labels)
+    subtrees = subtree_words(constraints, n)
+    for a, b in combinations(subtrees, 2):
+        if (a & b).any() and (a & ~b).any() and (b & ~a).any():
+            return False
+    for members in subtrees:
+        arcs[np.ix_(~members[1:], members)] = False
+    is_node = np.arange(n + 1) > 0
+    for members in [*sorted(subtrees, key=np.count_nonzero), is_node.copy()]:
+        nodes = np.flatnonzero(members & is_node)
+        reaches = arcs[np.ix_(nodes - 1, nodes)].T | np.eye(len(nodes), dtype=np.bool_)
+        for _ in range(len(nodes).bit_length()):
+            reaches = reaches @ reaches
+        heads = arcs[nodes[reaches.all(axis=1)] - 1].any(axis=0) & ~members
+        if not heads.any():
+            return False
+        is_node[nodes[1:]] = False
+        arcs[nodes[0] - 1] = heads
+    return True
