@@ -125,6 +125,10 @@ class Errors(metaclass=_TextsWithCodes):
         "state_heads ties {heads}, but there are only {n_heads} attention heads. Expected at most one entry "
         "for each attention head."
     )
+    E418 = (
+        "n_mixed_layers is {n_layers} and pooling is {pooling!r}, but a shared encoder gives one vector for "
+        'each word. Expected n_mixed_layers = 1 and pooling = "first", or tok2vec = null.'
+    )
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
@@ -332,8 +336,8 @@ class Warnings(metaclass=_TextsWithCodes):
     # 4xx: models
     W401 = (
         "The parser's scorers do not fit this model, so only its encoder was copied. Found weights {found} "
-        "and labels {found_labels}. Expected weights {expected} and labels {labels}, and the same tags, "
-        "frequent words or actions, if any. Set scorers = false to silence this warning."
+        "and labels {found_labels}. Expected weights {expected} and labels {labels}, and the same "
+        "pooling, tags, frequent words or actions, if any. Set scorers = false to silence this warning."
     )
 
     # 8xx: pipeline

@@ -26,6 +26,7 @@ from .pipeline.test_shared_encoder import shared_nlp as shared_syntr
 from .pipeline.test_stack_transformer import shared_nlp as shared_stack_transformer
 from .pretend_device import DEVICE, Transfers, pretend_device
 from .util import (
+    ALL_LEVERS,
     graph_examples,
     initialised_nlp,
     make_nlp,
@@ -63,8 +64,13 @@ GRAPH_BASED = Needs(
     # The loss.
     {"": 1},
 )
-# The graph of a pass says what the next one is given.
-REFINING = GRAPH_BASED._replace(update_downloads={"": 1, "scorer": 1})
+# The graph of a pass says what the next one is given. Pieces that are averaged (4) replace places of words.
+REFINING = Needs(
+    {"encoder": 7, "tags": 1, "scorer": 6},
+    {"encoder": 7, "tags": 1, "scorer": 8},
+    {"scorer": 2},
+    {"": 1, "scorer": 1},
+)
 SENT_TR = Needs(
     # Pieces, mask, places of words; with graphs edges, labels, and which hypotheses are encoded again. Slots,
     # valid actions; in a beam the parents.
@@ -131,7 +137,7 @@ QUICK_CASES = ("SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "
 CASES: dict[str, tuple[Callable[[], Language], Needs]] = {
     "SynTr": (make_case(tag_attr="POS"), GRAPH_BASED),
     "SynTr, shared": (partial(initialised_sharing_nlp, shared_syntr), SHARED_GRAPH),
-    "RNGTr": (make_case(factory="rng_refiner"), REFINING),
+    "RNGTr": (make_case(factory="rng_refiner", **ALL_LEVERS), REFINING),
     "SentTr": (make_case(row="SentTr"), SENT_TR),
     "SentTr+G2GTr": (make_case(row="SentTr+G2GTr"), SENT_TR),
     "SentTr+G2GTr, beam": (make_case(row="SentTr+G2GTr", beam_width=3), SENT_TR),

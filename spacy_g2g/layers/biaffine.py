@@ -10,6 +10,8 @@ from .dropout import Dropout
 LEAKY_SLOPE = 0.1
 # Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
 ARCS_AT_ONCE = {"cpu": 256, "cuda": 8192}
+# Smallest distance in each bucket of distances. Words on the left and on the right have buckets of their own.
+DISTANCES = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
 
 class BiaffineScorer(nn.Module):
@@ -23,10 +25,21 @@ class BiaffineScorer(nn.Module):
     arc_width: Width of the dependent and head vectors for arcs.
     label_width: Width of the dependent and head vectors for labels.
     dropout: Rate on the dependent and head vectors.
+    distances: Add to the score of each arc a term of its dependent's vector and the head's signed distance.
     """
 
+    distance_weight: nn.Parameter | None
+    buckets: Tensor
+
     def __init__(
-        self, width: int, n_labels: int, *, arc_width: int, label_width: int, dropout: float
+        self,
+        width: int,
+        n_labels: int,
+        *,
+        arc_width: int,
+        label_width: int,
+        dropout: float,
+        distances: bool = False,
     ) -> None:
         super().__init__()
         self.widths = [arc_width, arc_width, label_width, label_width]
@@ -37,6 +50,11 @@ class BiaffineScorer(nn.Module):
         self.label_weight = nn.Parameter(torch.zeros(label_width + 1, n_labels, label_width + 1))
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
+        self.distance_weight = None
+        if distances:
+            buckets = _buckets()
+            self.distance_weight = nn.Parameter(torch.zeros(arc_width + 1, int(buckets.max()) + 1))
+            self.register_buffer("buckets", buckets, persistent=False)
 
     @property
     def n_labels(self) -> int:
@@ -54,7 +72,11 @@ class BiaffineScorer(nn.Module):
         arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
         dependents = arc_dep[:, 1:] @ self.arc_weight[:-1] + self.arc_weight[-1]
-        return dependents @ arc_head.transpose(1, 2), label_dep[:, 1:], label_head
+        arcs = dependents @ arc_head.transpose(1, 2)
+        if self.distance_weight is not None:
+            terms = arc_dep[:, 1:] @ self.distance_weight[:-1] + self.distance_weight[-1]
+            arcs = arcs + terms.gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
+        return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Score the labels of given arcs.
@@ -67,6 +89,14 @@ class BiaffineScorer(nn.Module):
         parts = [slice(start, start + size) for start in range(0, max(1, len(heads)), size)]
         return torch.cat([self._labels(dependents[part], heads[part]) for part in parts])
 
+    def _distances(self, n_words: int) -> Tensor:
+        """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""
+        places = torch.arange(n_words + 1, device=self.buckets.device)
+        distances = (places - places[1:, None]).clamp(-DISTANCES[-1], DISTANCES[-1])
+        buckets = self.buckets[distances + DISTANCES[-1]]
+        buckets[:, 0] = len(DISTANCES)
+        return buckets
+
     def _labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
         n_rows, n_labels, n_columns = self.label_weight.shape
         weight = self.label_weight.view(n_rows, n_labels * n_columns)
@@ -78,3 +108,13 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.data
         added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
         self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))
+
+
+def _buckets() -> Tensor:
+    """Return the bucket of each signed distance from the longest on the left to the longest on the right.
+
+    Buckets count from left to right. The one in the middle, of distance 0, is ROOT's.
+    """
+    distances = torch.arange(-DISTANCES[-1], DISTANCES[-1] + 1)
+    sizes = torch.bucketize(distances.abs(), torch.tensor(DISTANCES), right=True)
+    return len(DISTANCES) + sizes * distances.sign()

@@ -1,6 +1,9 @@
 """GraphEncoder: a Transformer encoder that takes a graph as input and equals BERT without one."""
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from torch import LongTensor, Tensor, nn
 
@@ -8,6 +11,7 @@ from .attention import Edges, GraphSelfAttention
 from .dropout import Dropout
 from .embeddings import InputEmbeddings
 from .feedforward import FeedForward
+from .scalar_mix import ScalarMix
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,11 @@ class GraphEncoder(nn.Module):
         segments: Tensor | None = None,
         extra: Tensor | None = None,
         edges: Edges | None = None,
+        mix: ScalarMix | None = None,
     ) -> Tensor:
         """Encode a batch: [batch, n] pieces to [batch, n, width] vectors; see ``embed`` and ``encode``."""
         x = self.embed(pieces, positions=positions, segments=segments, extra=extra)
-        return self.encode(x, mask, edges)
+        return self.encode(x, mask, edges, mix)
 
     def embed(
         self,
@@ -134,17 +139,28 @@ class GraphEncoder(nn.Module):
         """
         return self.embeddings(pieces, positions, segments, extra)  # type: ignore[no-any-return]
 
-    def encode(self, x: Tensor, mask: Tensor | None, edges: Edges | None = None) -> Tensor:
+    def encode(
+        self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, mix: ScalarMix | None = None
+    ) -> Tensor:
         """Run the layers.
 
         x: float [batch, n, width], from ``embed``.
         mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
         edges: Graph input; None for no graph.
+        mix: Mixes the outputs of the last layers; None for the output of the last layer alone.
         Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
+        states = self.states(x, mask, edges)
+        if mix is not None:
+            return mix(islice(states, len(self.layers) + 1 - mix.n_layers, None))  # type: ignore[no-any-return]
+        return deque(states, maxlen=1).pop()
+
+    def states(self, x: Tensor, mask: Tensor | None, edges: Edges | None = None) -> Iterator[Tensor]:
+        """Yield the input of the first layer and the output of each layer; see ``encode``."""
+        yield x
         for layer in self.layers:
             x = layer(x, mask, edges)
-        return x
+            yield x
 
     def set_dropout(self, rate: float) -> None:
         """Set the dropout rate of all hidden vectors and attention weights, from 0 to 1."""

@@ -16,7 +16,9 @@ from torch import Tensor, nn
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.encoder import EncoderConfig, GraphEncoder
+from ..layers.scalar_mix import ScalarMix
 from .batch import Batch, PieceBatch, WordBatch
+from .settings import WordSettings
 from .types import Sentence
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 
@@ -86,12 +88,14 @@ class Network(nn.Module, ABC, Generic[B]):
         come as vectors, ROOT always has one.
     n_relations: Number of relations in graph input; 0 for a network that takes none.
     normalise_keys: See ``GraphSelfAttention``.
+    words: How ``encode`` makes vectors of words from layers of pieces; None for the first piece's vector in
+        the last layer.
     """
 
     #: Patterns of the names of parameters that only graph input has.
     graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*",)
-    #: Facts of the specification that the scorers' weights depend on.
-    scorer_facts: ClassVar[tuple[str, ...]] = ()
+    #: Facts that the scorers' weights depend on: of the specification, or "pooling".
+    scorer_facts: ClassVar[tuple[str, ...]] = ("pooling",)
 
     #: Words that are read as unknown in training.
     unknown_words: frozenset[str] = frozenset()
@@ -104,9 +108,12 @@ class Network(nn.Module, ABC, Generic[B]):
         has_root_vector: bool = False,
         n_relations: int = 0,
         normalise_keys: bool = False,
+        words: WordSettings | None = None,
     ) -> None:
         super().__init__()
         self.tags = None
+        self.mix = None
+        self.pooling = "first" if words is None else words.pooling
         self.has_root_vector = has_root_vector or spec.encoder is None
         if spec.encoder is not None:
             self.encoder = GraphEncoder(
@@ -114,6 +121,8 @@ class Network(nn.Module, ABC, Generic[B]):
             )
             if spec.tags is not None:
                 self.tags = TagEmbeddings(len(spec.tags), spec.encoder)
+            if words is not None and words.n_mixed_layers > 1:
+                self.mix = ScalarMix(min(words.n_mixed_layers, spec.encoder.n_layers + 1))
         if self.has_root_vector:
             self.root = nn.Parameter(torch.empty(spec.width))
             nn.init.normal_(self.root, std=ROOT_RANGE)
@@ -135,7 +144,7 @@ class Network(nn.Module, ABC, Generic[B]):
         return None
 
     def encode(self, batch: Batch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
-        """Return the vectors of ROOT and of the words' first pieces, float [sentences, words + 1, width].
+        """Return the vectors of ROOT and of the words, float [sentences, words + 1, width].
 
         extra: Vectors to add to the input, float [rows, width of the rows, embedding_width].
         """
@@ -149,7 +158,9 @@ class Network(nn.Module, ABC, Generic[B]):
         if self.tags is not None and batch.tag_ids is not None:
             tags = self.tags(self.tensor(batch.tag_ids))
             extra = tags if extra is None else extra + tags
-        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges)
+        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges, mix=self.mix)
+        if self.pooling == "mean":
+            return self.mean_pieces(pieces, batch)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
 
     def mean_pieces(self, vectors: Tensor, batch: PieceBatch) -> Tensor:

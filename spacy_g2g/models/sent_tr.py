@@ -22,14 +22,14 @@ from .batch import PieceBatch
 from .graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, TransitionSettings, builder, setting
+from .settings import COUNT, TransitionSettings, WordSettings, builder, setting
 from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork
 from .types import ParserModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentTrSettings(TransitionSettings):
+class SentTrSettings(TransitionSettings, WordSettings):
     """Settings of SentTr."""
 
     graph_input: bool = setting(
@@ -60,6 +60,7 @@ class SentTr(TransitionNetwork):
             exist_slots=(S2, S1, B1),
             relation_slots=(S2, S1),
             n_relations=N_UNLABELLED if settings.graph_input else 0,
+            words=settings,
         )
         self.graph_input = settings.graph_input
         self.refresh_every = settings.refresh_every

@@ -20,6 +20,8 @@ from .types import WordVectorModel
 
 #: What a head of cross-attention can be tied to.
 StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
+#: How the vectors of a word's pieces become the vector of the word.
+Pooling = Literal["first", "mean"]
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,21 @@ class TagSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WordSettings(Settings):
+    """Settings of architectures that take words' vectors from the layers of an encoder of pieces."""
+
+    n_mixed_layers: int = setting(
+        1,
+        "Number of the encoder's last layers whose outputs are mixed with learned weights; 1 takes the last "
+        "layer alone. A number above that of the layers takes all, and the input of the first layer.",
+        COUNT,
+    )
+    pooling: Pooling = setting(
+        "first", 'Vector of a word: that of its "first" piece, or the "mean" over its pieces.'
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class VectorSettings(Settings):
     """Settings of architectures that can read word vectors in place of pieces."""
 
@@ -124,7 +141,7 @@ class BeamSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiaffineSettings(TagSettings):
+class BiaffineSettings(WordSettings, TagSettings):
     """Settings of graph-based parsers."""
 
     arc_width: int = setting(500, "Width of the head and dependent vectors that arcs are scored with.", COUNT)
@@ -136,6 +153,9 @@ class BiaffineSettings(TagSettings):
         "Dropout rate of the vectors that arcs and labels are scored with. `[training] dropout` is the rate "
         "of the encoder.",
         SHARE,
+    )
+    distances: bool = setting(
+        False, "Let the score of an arc depend on its direction and on the distance between its words."
     )
 
 

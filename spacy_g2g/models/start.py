@@ -63,9 +63,9 @@ def _take_scorers(
         {name: tuple(weight.shape) for name, weight in weights.items()}
         for weights in (checkpoint.scorers, network.weights("scorers"))
     )
-    needed = [spec.facts.get(name) for name in network.scorer_facts]
+    facts = _facts(network, spec)
     fits = (found, checkpoint.labels, checkpoint.tags) == (expected, tuple(labels), spec.tags)
-    if not fits or [checkpoint.facts.get(name) for name in network.scorer_facts] != needed:
+    if not fits or any(checkpoint.facts.get(name) != facts.get(name) for name in network.scorer_facts):
         text = Warnings.W401.format(
             found=found, expected=expected, found_labels=checkpoint.labels, labels=tuple(labels)
         )
@@ -88,8 +88,12 @@ def checkpoint_of(shim: G2GShim) -> Checkpoint:
         tokenizer=spec.tokenizer,
         scorers=network.weights("scorers"),
         tags=spec.tags,
-        facts=spec.facts,
+        facts=_facts(network, spec),
     )
+
+
+def _facts(network: Network[Any], spec: NetworkSpec) -> dict[str, Any]:
+    return {**spec.facts, "pooling": network.pooling}
 
 
 def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:

@@ -33,8 +33,12 @@ class SynTrSettings(BiaffineSettings, VectorSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tag_attr is not None and self.tok2vec is not None:
+        if self.tok2vec is None:
+            return
+        if self.tag_attr is not None:
             raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
+        if self.n_mixed_layers != 1 or self.pooling != "first":
+            raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
 
 
 @builder(SynTrSettings)
@@ -50,13 +54,14 @@ class SynTr(Network[B]):
     """Encoder and biaffine scorers. The scorer has no root label, since the root arc alone has it."""
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
-        super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0)
+        super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
         self.scorer = BiaffineScorer(
             spec.width,
             spec.n_labels - 1,
             arc_width=settings.arc_width,
             label_width=settings.label_width,
             dropout=settings.dropout,
+            distances=settings.distances,
         )
 
     def resize_labels(self, n_labels: int) -> None:

@@ -27,7 +27,7 @@ from ..parsing.state import S2, States
 from ..parsing.tree import ROOT_LABEL
 from .batch import PieceBatch
 from .network import Network, NetworkSpec
-from .settings import TransitionSettings
+from .settings import TransitionSettings, WordSettings
 from .types import Coverage, Parse, Tree, pad_trees
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
@@ -63,6 +63,7 @@ class TransitionNetwork(Network[PieceBatch]):
     relation_slots: Slots that the classifier of labels reads.
     n_relations: Number of relations of the graph input; 0 for no graph input.
     history_width: Width of the history's vector; 0 for no history.
+    words: See ``Network``.
     """
 
     def __init__(
@@ -74,8 +75,9 @@ class TransitionNetwork(Network[PieceBatch]):
         relation_slots: tuple[int, ...],
         n_relations: int = 0,
         history_width: int = 0,
+        words: WordSettings | None = None,
     ) -> None:
-        super().__init__(spec, n_relations=n_relations)
+        super().__init__(spec, n_relations=n_relations, words=words)
         self.settings = settings
         self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.classifiers = TransitionClassifiers(

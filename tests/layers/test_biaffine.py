@@ -1,5 +1,6 @@
 """The biaffine scorers equal their formula, written word by word."""
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -8,9 +9,10 @@ from spacy_g2g.layers.biaffine import ARCS_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
 WIDTH, N_LABELS, ARC, LABEL = 12, 5, 7, 4
 
 
-def make_scorer(dropout: float = 0.0) -> BiaffineScorer:
+def make_scorer(dropout: float = 0.0, *, distances: bool = False) -> BiaffineScorer:
     torch.manual_seed(0)
-    scorer = BiaffineScorer(WIDTH, N_LABELS, arc_width=ARC, label_width=LABEL, dropout=dropout)
+    sizes = {"arc_width": ARC, "label_width": LABEL}
+    scorer = BiaffineScorer(WIDTH, N_LABELS, **sizes, dropout=dropout, distances=distances)
     with torch.no_grad():
         for parameter in scorer.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
@@ -40,6 +42,48 @@ def test_arc_scores_are_biaffine_in_dependent_and_head():
             for head in range(4):
                 expected = with_one(arc_dep[b, dependent + 1]) @ scorer.arc_weight @ arc_head[b, head]
                 torch.testing.assert_close(arcs[b, dependent, head], expected, rtol=1e-5, atol=1e-5)
+
+
+def slow_bucket(dependent: int, head: int) -> int:
+    """The bucket of the distance between two words, or of ROOT."""
+    if head == 0:
+        return 9
+    starts = [1, 2, 3, 4, 5, 7, 10, 15, 25]
+    size = sum(start <= abs(head - dependent) for start in starts)
+    return 9 + size if head > dependent else 9 - size
+
+
+def test_arc_scores_have_a_term_of_the_dependent_and_the_distance():
+    plain, scorer = make_scorer(), make_scorer(distances=True)
+    assert scorer.distance_weight is not None
+    scorer.load_state_dict(plain.state_dict(), strict=False)
+    words = torch.randn(2, 41, WIDTH)
+    terms = scorer(words)[0] - plain(words)[0]
+    dependents = project(scorer, words)[0]
+    found = set()
+    for dependent in range(1, 41):
+        for head in range(41):
+            if head != dependent:
+                bucket = slow_bucket(dependent, head)
+                found.add(bucket)
+                expected = with_one(dependents[1, dependent]) @ scorer.distance_weight[:, bucket]
+                torch.testing.assert_close(terms[1, dependent - 1, head], expected, rtol=1e-4, atol=1e-4)
+    assert found == set(range(scorer.distance_weight.shape[1]))
+
+
+@pytest.mark.parametrize("n_words", [1, 3])
+def test_terms_of_distance_are_zero_at_first_and_are_learned(n_words: int):
+    sizes = {"arc_width": ARC, "label_width": LABEL, "dropout": 0.0}
+    torch.manual_seed(0)
+    plain = BiaffineScorer(WIDTH, N_LABELS, **sizes)
+    torch.manual_seed(0)
+    scorer = BiaffineScorer(WIDTH, N_LABELS, distances=True, **sizes)
+    words = torch.randn(1, n_words + 1, WIDTH)
+    assert torch.equal(scorer(words)[0], plain(words)[0])
+    scorer(words)[0].sum().backward()
+    assert scorer.distance_weight is not None
+    assert scorer.distance_weight.grad is not None
+    assert scorer.distance_weight.grad.abs().sum() > 0
 
 
 def test_label_scores_are_biaffine_with_biases_of_both_sides():

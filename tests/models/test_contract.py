@@ -12,7 +12,7 @@ from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.parsing.tree import are_trees
 
-from ..util import PAPER_ROWS, STACK_ROWS, mostly_slow
+from ..util import ALL_LEVERS, PAPER_ROWS, STACK_ROWS, mostly_slow
 from . import systems, test_rngtr, test_stack_transformer, test_syntr
 from .checks import assert_batches_change_nothing
 from .systems import GOLD, KINDS, SENTENCES
@@ -45,9 +45,11 @@ def test_no_sentences_have_no_parses_and_one_word_is_the_root(name: str, setting
 # Batches
 
 
-@pytest.mark.parametrize("name", ["SynTr", "RNGTr"])
-def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: str):
-    model, _ = MAKE[name](seed=3, **({"iterations": 4} if name == "RNGTr" else {}))
+@pytest.mark.parametrize(
+    ("name", "settings"), [("SynTr", {}), ("SynTr", ALL_LEVERS), ("RNGTr", {"iterations": 4, **ALL_LEVERS})]
+)
+def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: str, settings: dict[str, Any]):
+    model, _ = MAKE[name](seed=3, **settings)
     sentences = test_rngtr.mixed_sentences(1)
     parses = assert_batches_change_nothing(model, sentences)
     assert {parse.coverage for parse in parses} == {"whole", "windows", "shortened"}

@@ -25,7 +25,15 @@ from spacy_g2g.models.sources import (
 )
 
 from ..layers.families import make_model, save
-from ..util import make_nlp, read_treebank, tree_of, treebank_docs, treebank_examples
+from ..util import (
+    ALL_LEVERS,
+    initialised_nlp,
+    make_nlp,
+    read_treebank,
+    tree_of,
+    treebank_docs,
+    treebank_examples,
+)
 
 ROOT = Path(__file__).parents[2]
 WORDS = [word[0] for sentence in read_treebank() for word in sentence]
@@ -254,11 +262,13 @@ def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
     assert all(".relation_" in name for name in set(found) - set(expected))
 
 
-def refiner_on(trained_folder: Path, labels: list[str] | None = None, **settings: Any) -> G2GShim:
+def refiner_on(
+    trained_folder: Path, labels: list[str] | None = None, scorers: bool = True, **settings: Any
+) -> G2GShim:
     """A refiner that begins with the encoder of a parser."""
-    nlp = make_nlp(factory="rng_refiner")
+    nlp = make_nlp(factory="rng_refiner", **settings)
     refiner = nlp.get_pipe("rng_refiner")
-    source = encoder_from_pipeline(str(trained_folder), **settings)
+    source = encoder_from_pipeline(str(trained_folder), scorers=scorers)
     refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, labels=labels, encoder=source)
     return get_shim(refiner.model)
 
@@ -295,6 +305,16 @@ def test_scorers_for_other_labels_are_left_with_a_warning(trained_folder: Path):
     with pytest.warns(UserWarning, match="W401"):
         refiner = refiner_on(trained_folder, labels=[labels[0], *reversed(labels[1:])])
     assert rate_factors(refiner)["scorer.project.weight"] == 1.0
+
+
+def test_scorers_of_other_words_or_arcs_are_left_with_a_warning(tmp_path: Path):
+    nlp = initialised_nlp(**ALL_LEVERS)
+    nlp.to_disk(tmp_path)
+    assert refiner_on(tmp_path, **ALL_LEVERS).known_spec.pretrained == ("encoder", "scorers")
+    for other in ({"n_mixed_layers": 1}, {"pooling": "first"}, {"distances": False}):
+        with pytest.warns(UserWarning, match="W401"):
+            refiner = refiner_on(tmp_path, **{**ALL_LEVERS, **other})
+        assert refiner.known_spec.pretrained == ("encoder",)
 
 
 def test_a_parser_begins_with_the_encoder_of_a_refiner(trained_refiner_folder: Path):

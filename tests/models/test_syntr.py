@@ -1,6 +1,6 @@
 """SynTr: single-root trees whatever the weights, a loss as the paper has it, parses that no batch changes."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -23,8 +23,10 @@ SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treeba
 N_LABELS = len(LABELS)
 
 
-def make(tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0) -> tuple[ParserModel, G2GShim]:
-    model = build_syntr(tag_attr=tag_attr, **TINY_MODEL)  # type: ignore[arg-type]
+def make(
+    tag_attr: Literal["POS", "TAG"] | None = None, seed: int = 0, **settings: Any
+) -> tuple[ParserModel, G2GShim]:
+    model = build_syntr(tag_attr=tag_attr, **{**TINY_MODEL, **settings})
     return model, initialised_model(model, seed, N_LABELS)
 
 

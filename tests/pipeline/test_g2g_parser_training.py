@@ -17,6 +17,7 @@ from spacy_g2g.models.types import Tree
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 from ..util import (
+    ALL_LEVERS,
     gold_doc,
     initialised_nlp,
     make_nlp,
@@ -239,12 +240,15 @@ def test_a_parser_overfits_ten_sentences_and_survives_disk(trained_path: Path):
     assert (scores["ud_uas"], scores["ud_las"], scores["ud_sents_f"]) == (1.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("settings", [{"tag_attr": "POS"}, {"tag_attr": "TAG"}, {"dropout": 0.2}])
+@pytest.mark.parametrize(
+    "settings", [{"tag_attr": "POS", **ALL_LEVERS}, {"tag_attr": "TAG"}, {"dropout": 0.2}]
+)
 def test_variants_overfit_too(settings: dict[str, Any]):
     nlp = make_nlp(**settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     overfit(nlp, treebank_examples(nlp))
-    assert nlp.evaluate(treebank_examples(nlp))["ud_las"] == 1.0
+    loaded = make_nlp(**settings).from_bytes(nlp.to_bytes())
+    assert loaded.evaluate(treebank_examples(nlp))["ud_las"] == 1.0
 
 
 def test_losses_add_up_over_updates():

@@ -224,6 +224,13 @@ def test_tags_beside_a_shared_encoder_are_an_error(tmp_path: Path):
         shared_nlp("tok2vec", tmp_path, tag_attr="POS")
 
 
+@pytest.mark.parametrize("settings", [{"n_mixed_layers": 2}, {"pooling": "mean"}])
+def test_layers_and_pieces_beside_a_shared_encoder_are_an_error(tmp_path: Path, settings: dict[str, Any]):
+    (value,) = settings.values()
+    with pytest.raises(ValueError, match=rf"E418.*{value}"):
+        shared_nlp("tok2vec", tmp_path, **settings)
+
+
 def test_a_shared_encoder_can_not_be_copied_into_a_refiner(trained: Path):
     model = parser_of(spacy.load(trained)).model
     with pytest.raises(ValueError, match="E415"):
