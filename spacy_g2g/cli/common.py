@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import signal
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -26,22 +28,53 @@ T = TypeVar("T")
 
 #: Pattern of a line that only AMR files have.
 AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
+#: What PyTorch says when memory is short.
+NO_MEMORY = re.compile("can't allocate memory|out of memory")
+#: Folders of devices, and of the streams that a process has open.
+STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Print an error in the input, or a missing package, as one line and exit with status 1."""
+    """Print an error in the input, a missing package or a lack of memory as one line, and exit with status 1.
+
+    SIGTERM ends the context as an error does, so that temporary files and processes go away.
+    """
+    before = signal.signal(signal.SIGTERM, _exit_on_signal)
     try:
         yield
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
+    except (MemoryError, RuntimeError) as error:
+        # PyTorch has no class of its own for a lack of memory on the CPU.
+        if not isinstance(error, MemoryError) and not NO_MEMORY.search(str(error)):
+            raise
+        msg.fail(Errors.E916.format(error=error), exits=1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _exit_on_signal(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a device, a pipe or a standard stream, which can only be written to."""
+    return path.absolute().parent in STREAMS or (path.exists() and not path.is_file())
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``, which replaces it at the end or is removed after an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    """Give a temporary path beside a file, which replaces the file at the end or is removed after an error.
+
+    The target of a link is replaced, not the link. A stream is given itself.
+    """
+    if is_stream(path):
+        yield path
+        return
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -49,7 +82,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -16,7 +16,7 @@ GoldTags = Annotated[
     bool, typer.Option("--gold-tags", help="Also give the pipeline gold tags, features and lemmas")
 ]
 BatchSize = Annotated[
-    int | None, typer.Option("--batch-size", "-b", help="Docs per batch  [default: the pipeline's]")
+    int | None, typer.Option("--batch-size", "-b", min=1, help="Docs per batch  [default: the pipeline's]")
 ]
 GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="Number of the GPU, or -1 for the CPU")]
 Silent = Annotated[bool, typer.Option("--silent", "-S", help="Print errors only")]

@@ -23,13 +23,18 @@ from ..data.docs import (
 )
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
-from .common import atomic_path, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
+from .annotate import Result, Task, annotate
+from .common import (
+    atomic_path,
+    check_suffix,
+    is_stream,
+    progress,
+    read_amr_words,
+    read_texts,
+    user_errors,
+    with_graphs,
+)
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
-
-#: Text or Doc to annotate, with further keys that go to the output.
-Task = tuple[str | Doc, dict[str, Any]]
-#: Annotated Doc with these keys.
-Result = tuple[Doc, dict[str, Any]]
 
 AMR_SUFFIX = ".amr"
 
@@ -45,7 +50,7 @@ def parse_cli(
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
     batch_size: BatchSize = None,
-    n_process: Annotated[int, typer.Option("--n-process", "-n", help="Number of processes")] = 1,
+    n_process: Annotated[int, typer.Option("--n-process", "-n", min=1, help="Number of processes")] = 1,
     gpu_id: GpuId = -1,
     format_: Annotated[
         str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
@@ -57,6 +62,7 @@ def parse_cli(
 
     CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change.
     """
+    silent = silent or is_stream(output)
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
         n_docs = parse(
@@ -104,9 +110,9 @@ def parse(
         check_suffix(input_, (".conllu", ".spacy"))
         docs = (doc for doc, _ in tasks if isinstance(doc, Doc))
         tasks = ((doc, {}) for doc in with_graphs(docs, initial, input_))
-    annotated = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size, n_process=n_process)
-    with atomic_path(output) as path:
-        results = progress(annotated, unit="Docs", silent=silent)
+    annotated = annotate(nlp, tasks, batch_size=batch_size, n_process=n_process)
+    with atomic_path(output) as path, annotated as docs_and_keys:
+        results = progress(docs_and_keys, unit="Docs", silent=silent)
         if out_suffix == AMR_SUFFIX:
             return _write_amr(results, path, input_.stem, nlp.pipe_names)
         return _WRITERS[out_suffix](results, path)

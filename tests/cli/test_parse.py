@@ -1,6 +1,7 @@
 import importlib
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -190,6 +191,23 @@ def test_command_parses(pipeline, sample, tmp_path):
     assert result.exit_code == 0, result.output
     assert "3 Docs" in result.output
     assert_chains(out)
+
+
+@pytest.mark.parametrize("option", ["--batch-size", "--n-process"])
+def test_a_number_below_one_leaves_the_output_as_it_was(pipeline, sample, tmp_path, option):
+    out = tmp_path / "out.conllu"
+    out.write_text("old")
+    result = CliRunner().invoke(app, ["parse", pipeline, str(sample), str(out), option, "0"])
+    assert result.exit_code == 2
+    assert option in result.output
+    assert out.read_text() == "old"
+
+
+def test_output_to_a_stream_has_no_messages_in_it(pipeline, sample, tmp_path):
+    command = ["parse", pipeline, str(sample), "/dev/null", "--format", "conllu"]
+    result = CliRunner().invoke(app, command)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert not Path("/dev/null").is_file()
 
 
 def test_command_names_a_missing_pipeline(sample, tmp_path):
