@@ -102,7 +102,7 @@ def prefer_chains(scorer: Any) -> None:
 def setting(nlp: Language, precision: str, pieces: int) -> Iterator[None]:
     """Set the precision, and the number of padded pieces in an encoder pass."""
     for shim in shims(nlp):
-        shim.mixed_precision = precision == "bfloat16"
+        shim.precision = precision
     limits = dict.fromkeys(shim_module.MAX_PADDED_PIECES, pieces)
     with patch.dict(shim_module.MAX_PADDED_PIECES, limits):
         yield
@@ -182,7 +182,7 @@ def measure_all(name: str, examples: Sequence[Example], args: argparse.Namespace
     """Return the rows of a system, by the titles of their tables."""
     nlp, docs = make_system(name, examples, args), [example.predicted for example in examples]
     tables: dict[str, list[Row]] = {"Parsing": [], "Syncs and waiting": [], "Training": []}
-    # The CPU computes in float32 whatever the setting.
+    # On a CPU the script is only tried.
     for precision in ("float32", "bfloat16") if args.device == "cuda" else ("float32",):
         given: Row = {"system": name, "wanted": WANTED.get(name, "-"), "precision": precision}
         for pieces in args.pieces:

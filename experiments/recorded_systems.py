@@ -34,8 +34,11 @@ TOK2VEC = {
 
 
 def model(architecture: str, **settings: Any) -> dict[str, Any]:
-    """Return the model block of a component, without the origin of its encoder."""
-    return {"@architectures": f"spacy_g2g.{architecture}.v1", **settings}
+    """Return the model block of a component, without the origin of its encoder.
+
+    All machines record in float32.
+    """
+    return {"@architectures": f"spacy_g2g.{architecture}.v1", "precision": "float32", **settings}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from filelock import FileLock
 from hypothesis import settings
 from spacy.language import Language
 
+from spacy_g2g.models import precision
+
 from .util import graph_examples, make_nlp, overfit, treebank_examples
 
 # No deadlines: how long an example takes depends on what else the machine does.
@@ -118,6 +120,12 @@ def trained_refiner_folder(make_once: MakeOnce) -> Path:
 def trained(trained_folder: Path) -> Language:
     """The trained pipeline, loaded for this test alone."""
     return spacy.load(trained_folder)
+
+
+@pytest.fixture(autouse=True)
+def plain_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend that no device has bfloat16, so that tests compute alike on all machines."""
+    monkeypatch.setattr(precision, "has_bfloat16", lambda device: False)
 
 
 @pytest.fixture

@@ -213,7 +213,7 @@ def _bare_encoder(
         run([doc.copy() for doc in docs])
 
     def encode(_: Sequence[Doc]) -> None:
-        with torch.inference_mode(), shim.precision():
+        with torch.inference_mode(), shim.arithmetic():
             for pieces, mask in inputs:
                 encoder(pieces, mask)
         _wait_for_device()

@@ -72,10 +72,11 @@ class BiaffineScorer(nn.Module):
         arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
         dependents = arc_dep[:, 1:] @ self.arc_weight[:-1] + self.arc_weight[-1]
-        arcs = dependents @ arc_head.transpose(1, 2)
-        if self.distance_weight is not None:
-            terms = arc_dep[:, 1:] @ self.distance_weight[:-1] + self.distance_weight[-1]
-            arcs = arcs + terms.gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
+        with torch.autocast(words.device.type, enabled=False):  # scores are 32-bit floats
+            arcs = dependents.float() @ arc_head.transpose(1, 2).float()
+            if self.distance_weight is not None:
+                terms = arc_dep[:, 1:].float() @ self.distance_weight[:-1] + self.distance_weight[-1]
+                arcs = arcs + terms.gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
         return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
@@ -101,7 +102,9 @@ class BiaffineScorer(nn.Module):
         n_rows, n_labels, n_columns = self.label_weight.shape
         weight = self.label_weight.view(n_rows, n_labels * n_columns)
         mixed = torch.addmm(weight[-1], dependents, weight[:-1]).view(-1, n_labels, n_columns)
-        return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
+        with torch.autocast(heads.device.type, enabled=False):  # scores are 32-bit floats
+            mixed, heads = mixed.float(), heads.float()
+            return torch.baddbmm(mixed[..., -1:], mixed[..., :-1], heads.unsqueeze(-1)).squeeze(-1)
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind the present ones, with zero weights."""

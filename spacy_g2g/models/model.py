@@ -50,7 +50,7 @@ def make_model(
         partial(network, settings=settings),
         encoder_rate_factor=settings.encoder_rate_factor,
         rate_factor=settings.rate_factor,
-        mixed_precision=settings.mixed_precision,
+        precision=settings.precision,
     )
     attrs: dict[str, Any] = {
         "dropout_rate": 0.0,

@@ -16,6 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ..errors import Errors
+from .precision import Precision
 from .types import WordVectorModel
 
 #: What a head of cross-attention can be tied to.
@@ -75,8 +76,10 @@ class Settings:
         "pipeline shares has the optimizer's rate.",
         FACTOR,
     )
-    mixed_precision: bool = setting(
-        True, "Compute in bfloat16 on a GPU. The CPU always computes in 32-bit floats."
+    precision: Precision = setting(
+        "auto",
+        'Arithmetic of matrix products: "float32", "bfloat16", or "auto" for bfloat16 where the CPU or GPU '
+        "has instructions for it.",
     )
 
     def __post_init__(self) -> None:

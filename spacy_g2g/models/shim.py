@@ -20,6 +20,7 @@ from ..errors import Errors
 from .batch import Batch
 from .network import Network, NetworkSpec
 from .optimizer import make_adamw, take_step
+from .precision import Precision, arithmetic
 from .saving import from_bytes, to_bytes
 from .types import Sentence
 from .word_vectors import WordVectors, split_gradients, stack_vectors
@@ -35,7 +36,7 @@ class G2GShim(Shim):
     build: Makes the network from a specification, with random weights.
     encoder_rate_factor: Learning rate of pretrained parameters as a multiple of that of the others.
     rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
-    mixed_precision: Compute in bfloat16 on CUDA.
+    precision: Arithmetic of the network, which may be changed at any time.
     """
 
     def __init__(
@@ -44,13 +45,13 @@ class G2GShim(Shim):
         *,
         encoder_rate_factor: float,
         rate_factor: float,
-        mixed_precision: bool,
+        precision: Precision,
     ) -> None:
         super().__init__(None)
         self.build = build
         self.encoder_rate_factor = encoder_rate_factor
         self.rate_factor = rate_factor
-        self.mixed_precision = mixed_precision
+        self.precision = precision
         self.spec: NetworkSpec | None = None
         self.n_targets = 0
         self._wordpieces: WordPieces | None = None
@@ -113,7 +114,7 @@ class G2GShim(Shim):
         """Return the parse of each sentence, which does not depend on the other sentences."""
         network = self.network.eval()
         parses: list[Any] = [None] * len(sentences)
-        with torch.inference_mode(), self.precision():
+        with torch.inference_mode(), self.arithmetic():
             words = self._reader(sentences)
             for members, batch in self._batches(words, sentences, network.n_hypotheses):
                 for i, parse in zip(members, network.parse(batch), strict=True):
@@ -134,7 +135,7 @@ class G2GShim(Shim):
         network = self.network.train()
         losses = []
         words = self._reader(sentences)
-        with self.precision():
+        with self.arithmetic():
             for members, batch in self._batches(words, sentences):
                 losses.append(network.loss(batch, [gold[i] for i in members]))
         n_targets = network.count_targets(gold)
@@ -172,12 +173,9 @@ class G2GShim(Shim):
         """Largest number of pieces of a batch, with its padding."""
         return MAX_PADDED_PIECES.get(self.network.device.type, MAX_PADDED_PIECES["cpu"])
 
-    def precision(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context of bfloat16 for mixed precision on CUDA, and of float32 otherwise."""
-        device = self.network.device.type
-        if self.mixed_precision and device == "cuda":
-            return torch.autocast(device, torch.bfloat16)
-        return contextlib.nullcontext()
+    def arithmetic(self) -> contextlib.AbstractContextManager[Any]:
+        """Return the context in which the network computes with its precision."""
+        return arithmetic(self.precision, self.network.device)
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """Make one AdamW step on the mean gradient over the words since the last step."""

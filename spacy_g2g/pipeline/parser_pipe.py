@@ -27,6 +27,7 @@ from .layout import Layout, ParsedBatch, lay_out
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
+    from ..models.precision import Precision
     from ..models.types import Sentence, Start
 
 SAVED_FILES = ("cfg", "vocab", "model")
@@ -59,6 +60,22 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
         self._warned_unset = False
+
+    @property
+    def precision(self) -> Precision:
+        """Arithmetic of the network: "float32", "bfloat16" or "auto". It may be changed at any time.
+
+        Raises ValueError for a model that is not of this library.
+        """
+        from ..models.shim import get_shim
+
+        return get_shim(self.model).precision
+
+    @precision.setter
+    def precision(self, value: Precision) -> None:
+        from ..models.shim import get_shim
+
+        get_shim(self.model).precision = value
 
     # Parsing
 

@@ -17,13 +17,6 @@ from ..util import TINY_MODEL, weights_of
 from .tiny_syntr import SENTENCES, changes, learn, make
 
 
-def test_the_cpu_computes_in_float32_with_mixed_precision_on():
-    model, shim = make(mixed_precision=True)
-    with shim.precision():
-        assert not torch.is_autocast_enabled("cpu")
-    assert {weight.dtype for weight in weights_of(model).values()} == {torch.float32}
-
-
 def through_bytes(model: ParserModel) -> ParserModel:
     other = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     return other.from_bytes(model.to_bytes())
