@@ -369,6 +369,11 @@ class Warnings(metaclass=_TextsWithCodes):
         "positions (the longest has {longest} words). In each state, only the words nearest to the action "
         "were read. Every word is still parsed."
     )
+    W806 = (
+        "{n} sentence(s) of the Doc {text!r}... are too long to be parsed whole (the longest has {longest} "
+        "words), so they were parsed in parts. The root of each further part depends on the root of the "
+        "first. Add a component that sets sentence boundaries, such as 'senter', before the parser."
+    )
 
     # 9xx: cli
     W901 = (

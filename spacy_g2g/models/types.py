@@ -19,8 +19,9 @@ from thinc.types import Floats2d
 from ..arrays import FloatArray, IntArray
 
 #: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
-#: windows of words; or, for encoders of parser states, only with the words nearest to the current action.
-Coverage = Literal["whole", "shortened", "windows", "parts"]
+#: windows of words; for encoders of parser states, only with the words nearest to the current action; or cut
+#: into parts that were parsed one by one.
+Coverage = Literal["whole", "shortened", "windows", "parts", "cut"]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +25,12 @@ from ..errors import Errors, Warnings
 from .gold import gold_parses, lay_out_examples
 from .labels import count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
+from .long_sentences import cut, join
 from .parser_pipe import ParserPipe
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Sentence, Start, Tree
+    from ..models.types import Parse, Sentence, Start, Tree
 
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
@@ -104,6 +106,12 @@ class G2GParser(ParserPipe):
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, in order."""
         return make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Return the parse of each sentence. Very long sentences are parsed in parts."""
+        parts = [cut(sentence) for sentence in sentences]
+        parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
+        return [join(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""

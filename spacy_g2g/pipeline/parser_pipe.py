@@ -88,7 +88,12 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         layout = lay_out(docs)
         self._warn_unset(layout)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        return ParsedBatch(layout, self.model.predict(sentences) if sentences else [])
+        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
+
+    def parse(self, sentences: Sequence[Sentence]) -> Sequence[Any]:
+        """Return the parse of each sentence."""
+        parses: Sequence[Any] = self.model.predict(sentences)
+        return parses
 
     @abstractmethod
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
@@ -122,6 +127,8 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
                 text = Warnings.W802 if coverages == {"shortened"} else Warnings.W803
                 if "parts" in coverages:
                     text = Warnings.W805
+                if "cut" in coverages:
+                    text = Warnings.W806
                 warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training

@@ -1,0 +1,90 @@
+"""Sentences that are too long to be parsed whole are parsed in parts, whose trees are joined.
+
+The scores of all arcs need memory in proportion to the square of a sentence's length: one line of 20 KB of
+exclamation marks, a sentence of 20,000 words, would take 23 GiB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..models.types import Parse, Sentence
+
+#: Number of words of the longest sentence that is parsed whole.
+MAX_WORDS = 2000
+#: Labels of the arcs that join parts, the best one first. The fallback is the first label but the root label.
+JOINING_LABELS = ("parataxis", "dep")
+
+
+def cut(sentence: Sentence) -> list[Sentence]:
+    """Cut a sentence into as few parts as possible, of about the same length; most sentences stay whole."""
+    n_words = len(sentence.words)
+    n_parts = max(1, -(-n_words // MAX_WORDS))
+    if n_parts == 1:
+        return [sentence]
+    return [_part(sentence, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+
+
+def _part(sentence: Sentence, start: int, end: int) -> Sentence:
+    """Return the words from start to end. Arcs of the initial graph that leave the part are missing."""
+    graph = sentence.graph
+    if graph is not None:
+        heads, labels = graph.heads[start:end], graph.labels[start:end]
+        outside = (heads > 0) & ((heads <= start) | (heads > end))
+        heads = np.where(outside, -1, np.where(heads > 0, heads - start, heads))
+        graph = replace(graph, heads=heads, labels=np.where(outside, -1, labels))
+    return replace(
+        sentence,
+        words=sentence.words[start:end],
+        tags=None if sentence.tags is None else sentence.tags[start:end],
+        vectors=None if sentence.vectors is None else sentence.vectors[start:end],
+        graph=graph,
+    )
+
+
+def join(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
+    """Join the parses of a sentence's parts. The roots of further parts depend on the root of the first.
+
+    The arcs that join parts have the probability 0, since no model has seen them.
+
+    parts: The parses.
+    labels: Labels of the parser, the root label first.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    label = next((labels.index(name) for name in JOINING_LABELS if name in labels[1:]), 1)
+    n_passes = max(len(part.iterations) for part in parts)
+    # A part that is finished earlier than others keeps its tree.
+    passes = [
+        _join([part.iterations[min(i, len(part.iterations) - 1)] for part in parts], label)
+        for i in range(n_passes)
+    ]
+    return replace(_join(parts, label), iterations=tuple(passes))
+
+
+def _join(parts: Sequence[Parse], label: int) -> Parse:
+    starts = np.cumsum([0, *(part.n_words for part in parts)])
+    heads, labels, head_probs, label_probs = (
+        np.concatenate(arrays)
+        for arrays in zip(
+            *((p.tree.heads, p.tree.labels, p.head_probs, p.label_probs) for p in parts), strict=True
+        )
+    )
+    is_root = heads == 0
+    for start, end in pairwise(starts.tolist()):
+        part = heads[start:end]
+        part[part > 0] += start
+    # The graphs of passes before the last need not have a root.
+    roots = np.flatnonzero(is_root[: starts[1]])
+    if len(roots):
+        is_root[: starts[1]] = False
+        heads[is_root], labels[is_root] = roots[0] + 1, label
+        head_probs[is_root] = label_probs[is_root] = 0.0
+    tree = replace(parts[0].tree, heads=heads, labels=labels)
+    return replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")
