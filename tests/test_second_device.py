@@ -99,10 +99,10 @@ ACTIONS = Needs(
     {"parser.output": 1},
     {"": 1},
 )
-# Vectors of words come from the host, and their gradient goes back.
+# Vectors of words come from the host, and their gradient goes back. An LSTM needs the order of the words.
 SHARED_GRAPH = GRAPH_BASED._replace(
-    parse_uploads={"": 2, "scorer": 6},
-    update_uploads={"": 2, "scorer": 6},
+    parse_uploads={"": 2, "context": 1, "scorer": 6},
+    update_uploads={"": 2, "context": 1, "scorer": 6},
     update_downloads={"": 2},
 )
 SHARED_ACTIONS = ACTIONS._replace(

@@ -47,7 +47,8 @@ ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.R
 TINY_MODEL = {"arc_width": 24, "label_width": 16, "dropout": 0.0}
 #: Settings of words' vectors and arc scores, other than their defaults.
 MIXED_WORDS: dict[str, Any] = {"n_mixed_layers": 2, "pooling": "mean"}
-ALL_LEVERS: dict[str, Any] = {**MIXED_WORDS, "distances": True}
+CONTEXT: dict[str, Any] = {"n_context_layers": 1, "context_width": 16}
+ALL_LEVERS: dict[str, Any] = {**MIXED_WORDS, **CONTEXT, "distances": True}
 TINY_TRANSITIONS = {"hidden_width": 32, "dropout": 0.0}
 
 

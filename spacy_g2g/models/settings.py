@@ -160,6 +160,14 @@ class BiaffineSettings(WordSettings, TagSettings):
     distances: bool = setting(
         False, "Let the score of an arc depend on its direction and on the distance between its words."
     )
+    n_context_layers: int = setting(
+        0,
+        "Number of layers of a bidirectional LSTM between the words' vectors and the scorers. It has the "
+        "dropout of the scorers. It pays where the vectors know only a few neighbours, as those of spaCy's "
+        "`tok2vec` do; 0 for no LSTM.",
+        FROM_ZERO,
+    )
+    context_width: int = setting(128, "Width of the LSTM in each direction.", COUNT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
+from ..layers.context import WordLSTM
 from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
 from .batch import Batch
@@ -51,12 +52,22 @@ def build_syntr(settings: SynTrSettings) -> ParserModel:
 
 
 class SynTr(Network[B]):
-    """Encoder and biaffine scorers. The scorer has no root label, since the root arc alone has it."""
+    """Encoder, perhaps an LSTM over its words, and biaffine scorers.
+
+    The scorer has no root label, since the root arc alone has it.
+    """
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
+        self.context = None
+        width = spec.width
+        if settings.n_context_layers:
+            self.context = WordLSTM(
+                width, settings.context_width, n_layers=settings.n_context_layers, dropout=settings.dropout
+            )
+            width = 2 * settings.context_width
         self.scorer = BiaffineScorer(
-            spec.width,
+            width,
             spec.n_labels - 1,
             arc_width=settings.arc_width,
             label_width=settings.label_width,
@@ -70,7 +81,10 @@ class SynTr(Network[B]):
 
     def score(self, batch: Batch, edges: Edges | None = None) -> Scores:
         """Encode and score a batch, with edges for networks that take graph input."""
-        arcs, dependents, heads = self.scorer(self.encode(batch, edges))
+        vectors = self.encode(batch, edges)
+        if self.context is not None:
+            vectors = self.context(vectors, batch.n_words + 1)
+        arcs, dependents, heads = self.scorer(vectors)
         columns = np.arange(arcs.shape[2])
         possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
         return Scores(arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads)

@@ -22,7 +22,7 @@ from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
 from ..models.test_sources import make_checkpoint
-from ..util import TINY_MODEL, overfit, parser_of, plain_doc, tree_of, treebank_docs, treebank_examples
+from ..util import CONTEXT, TINY_MODEL, overfit, parser_of, plain_doc, tree_of, treebank_docs, treebank_examples
 
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
@@ -42,6 +42,8 @@ LISTENERS = {
         "pooling": {"@layers": "spacy_g2g.first_piece.v1"},
     },
 }
+#: A tok2vec sees few words, so the parser reads them with an LSTM.
+SETTINGS = {"tok2vec": {**CONTEXT, "distances": True}, "transformer": {}}
 
 
 def transformer(folder: Path) -> dict[str, Any]:
@@ -61,7 +63,8 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     nlp.add_pipe(upstream, config={"model": model})
     listener = LISTENERS[upstream]
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
-    own = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL, **settings}
+    own = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL}
+    own |= {**SETTINGS[upstream], **settings}
     nlp.add_pipe("g2g_parser", config={"model": own})
     return nlp
 
