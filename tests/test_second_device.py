@@ -65,9 +65,10 @@ GRAPH_BASED = Needs(
     {"": 1},
 )
 # The graph of a pass says what the next one is given. Pieces that are averaged (4) replace places of words.
+# The LSTM needs the order of the words.
 REFINING = Needs(
-    {"encoder": 7, "tags": 1, "scorer": 6},
-    {"encoder": 7, "tags": 1, "scorer": 8},
+    {"encoder": 7, "tags": 1, "context": 1, "scorer": 6},
+    {"encoder": 7, "tags": 1, "context": 1, "scorer": 8},
     {"scorer": 2},
     {"": 1, "scorer": 1},
 )
@@ -99,7 +100,7 @@ ACTIONS = Needs(
     {"parser.output": 1},
     {"": 1},
 )
-# Vectors of words come from the host, and their gradient goes back. An LSTM needs the order of the words.
+# Vectors of words come from the host, and their gradient goes back.
 SHARED_GRAPH = GRAPH_BASED._replace(
     parse_uploads={"": 2, "context": 1, "scorer": 6},
     update_uploads={"": 2, "context": 1, "scorer": 6},

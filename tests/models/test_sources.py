@@ -311,7 +311,7 @@ def test_scorers_of_other_words_or_arcs_are_left_with_a_warning(tmp_path: Path):
     nlp = initialised_nlp(**ALL_LEVERS)
     nlp.to_disk(tmp_path)
     assert refiner_on(tmp_path, **ALL_LEVERS).known_spec.pretrained == ("encoder", "scorers")
-    for other in ({"n_mixed_layers": 1}, {"pooling": "first"}, {"distances": False}):
+    for other in ({"n_mixed_layers": 1}, {"pooling": "first"}, {"distances": False}, {"n_context_layers": 0}):
         with pytest.warns(UserWarning, match="W401"):
             refiner = refiner_on(tmp_path, **{**ALL_LEVERS, **other})
         assert refiner.known_spec.pretrained == ("encoder",)

@@ -22,7 +22,16 @@ from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
 from ..models.test_sources import make_checkpoint
-from ..util import CONTEXT, TINY_MODEL, overfit, parser_of, plain_doc, tree_of, treebank_docs, treebank_examples
+from ..util import (
+    CONTEXT,
+    TINY_MODEL,
+    overfit,
+    parser_of,
+    plain_doc,
+    tree_of,
+    treebank_docs,
+    treebank_examples,
+)
 
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
