@@ -12,10 +12,11 @@ All files of a model are in OUTPUT/SENTENCESxEPOCHS/PEER/SETTINGS/SEED. An inter
 may be trained in several runs (`--rows` without names trains none). A peer that cannot be installed, trained
 or scored is a row with the reason; the next run tries it again.
 
-When all are trained, those that are there parse DEV (and --test) one after the other, on the same threads:
-dev.conllu beside a model has its trees, for `g2g analyze`. `udeval` of udtools scores them. The figures of a
-file are kept; --again parses and times everything again. The output is table.json and table.md: for each peer
-the settings with the best LAS on DEV, as the mean over --seeds.
+When all are trained, those that are there parse DEV and the files of --test one after the other, on the same
+threads: NAME.conllu beside a model has its trees, for `g2g analyze`, where NAME is "dev" or the name of the
+file. `udeval` of udtools scores them. The figures of a file are kept; --again parses and times everything
+again. The output is table.json and table.md: for each peer the settings with the best LAS on DEV, as the mean
+over --seeds.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from .environments import ADAPTERS, LAST_LINES, PEERS, ROOT, Peer, PeerError, ma
 from .table import make_table, markdown
 
 METRICS = ("UAS", "LAS", "CLAS")
+#: Names of the files beside a model that are not named after a file of --test.
+OWN_FILES = ("train", "dev", "check", "job", "error")
 
 
 # Data
@@ -189,7 +192,7 @@ def score(name: str, settings: str, seed: int, part: str, gold: Path, args: argp
     name: Name of the peer.
     settings: Name of its settings.
     seed: Seed of its training.
-    part: "dev" or "test".
+    part: "dev", or the name of a file of --test.
     gold: Treebank of that part.
     args: Arguments of the command.
     """
@@ -241,7 +244,7 @@ def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> di
     if not folder.exists():
         return None
     error = folder / "error.txt"
-    known = {part: read_json(folder / f"{part}.json") for part in ("train", "dev", "test")}
+    known = {part: read_json(folder / f"{part}.json") for part in ("train", *parts_of(args))}
     size = sum(path.stat().st_size for path in best_model(folder / "model"))
     return known | {
         "seed": seed,
@@ -254,6 +257,11 @@ def best_model(folder: Path) -> Iterable[Path]:
     """Return the files of a trained model: those of model-best if there is one."""
     best = folder / "model-best"
     return (path for path in (best if best.exists() else folder).rglob("*") if path.is_file())
+
+
+def parts_of(args: argparse.Namespace) -> dict[str, Path]:
+    """Return the files to parse by name."""
+    return {"dev": args.dev, **{path.stem: path for path in args.test}}
 
 
 def hardware(args: argparse.Namespace) -> dict[str, Any]:
@@ -279,7 +287,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("dev", type=Path, help="development corpus, .conllu")
     add("output", type=Path, help="folder for virtual environments, models and tables")
     add("--encoder", type=Path, required=True, help="folder of a BERT-type checkpoint")
-    add("--test", type=Path, help="test corpus, .conllu, to score on, too")
+    add("--test", type=Path, nargs="+", default=[], help="other .conllu files to score on")
     add("--sentences", type=int, default=0, help="first sentences of TRAIN; 0 for all")
     add("--check-sentences", type=int, default=0, help="of DEV, that tell the best epoch; 0 for all")
     add("--epochs", type=int, default=10, help="for every parser")
@@ -304,9 +312,15 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 
 
 def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    for path in (args.train, args.dev, *([args.test] if args.test else [])):
+    for path in (args.train, args.dev, *args.test):
         if path.suffix != ".conllu" or not path.is_file():
             cli.error(f"{path}: expected a CoNLL-U file, named .conllu")
+    names = [*OWN_FILES, *(path.stem for path in args.test)]
+    for name in names[len(OWN_FILES) :]:
+        if names.count(name) > 1:
+            cli.error(
+                f"--test: expected files with different names, and none of {', '.join(OWN_FILES)}, got {name}"
+            )
     if not (args.encoder / "config.json").is_file():
         cli.error(f"--encoder {args.encoder}: expected a folder with config.json")
     for name in ("sentences", "check_sentences"):
@@ -331,7 +345,7 @@ def models(args: argparse.Namespace, names: Iterable[str]) -> list[tuple[str, st
 
 def main(arguments: Sequence[str] | None = None) -> None:
     args = read_arguments(arguments)
-    golds = {"dev": args.dev} | ({"test": args.test} if args.test else {})
+    golds = parts_of(args)
     args.folder.mkdir(parents=True, exist_ok=True)
     prepare(args.train, args.folder / "train.conllu", args.sentences)
     prepare(args.dev, args.folder / "check.conllu", args.check_sentences, spread=True)
@@ -348,7 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     setup |= {
         "check_sentences": args.check_sentences,
         "dev": args.dev.name,
-        "test": args.test and args.test.name,
+        "test": [path.stem for path in args.test],
         "hardware": hardware(args),
     }
     table = make_table({name: peer.title for name, peer in PEERS.items()}, found, setup)

@@ -98,6 +98,23 @@ PEERS = {
             },
         },
     ),
+    "hopsparser": Peer(
+        "hopsparser, graph",
+        "hops_adapter.py",
+        {
+            # One rate for all; sizes of batches in words are turned into sentences, as it counts.
+            "own": {"words": 160, "mlp_input": 1024, "lr": {"base": 3e-5, "shape": "constant"}},
+            "shared": {"words": 800, "mlp_input": 400, "lr": {"base": 2e-4, "shape": "linear"}},
+        },
+    ),
+    "combo": Peer(
+        "COMBO, biaffine",
+        "combo_adapter.py",
+        {
+            "own": {"words": 320, "encoder_lr": 2e-5, "head_lr": 1e-3},
+            "shared": {"words": 800, "encoder_lr": 2e-4, "head_lr": 2e-3},
+        },
+    ),
     "g2g": Peer(
         "SynTr, this library",
         "spacy_adapter.py",
@@ -129,10 +146,20 @@ def make_environment(name: str, folder: Path, args: argparse.Namespace) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     run([args.python, "-m", "venv", str(folder)], log)
+    install = [str(python), "-m", "pip", "install"]
     with tempfile.TemporaryDirectory() as place:
-        run([str(python), "-m", "pip", "install", *requirements(name, args, Path(place))], log)
+        run([*install, *requirements(name, args, Path(place))], log)
+    alone = files_of(name)[1:]
+    if alone:
+        run([*install, "--no-deps", "--requirement", str(alone[0])], log)
     stamp.write_text(made_of, encoding="utf8")
     return python
+
+
+def files_of(name: str) -> list[Path]:
+    """Return the files of a peer's requirements: the second, if any, is installed without dependencies."""
+    files = (PEERS_FOLDER / "requirements" / f"{name}{kind}.txt" for kind in ("", "_alone"))
+    return [file for file in files if file.exists()]
 
 
 def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
@@ -142,11 +169,10 @@ def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
     args: Arguments of the command.
     place: Empty folder; our sources are copied there and built.
     """
-    folder = PEERS_FOLDER / "requirements"
     is_spacy = PEERS[name].adapter == "spacy_adapter.py"
-    gpu = ["--requirement", str(folder / "gpu.txt")] if is_spacy and args.gpu >= 0 else []
+    gpu = ["--requirement", str(*files_of("gpu"))] if is_spacy and args.gpu >= 0 else []
     if name != "g2g":
-        return ["--requirement", str(folder / f"{name}.txt"), *gpu]
+        return ["--requirement", str(files_of(name)[0]), *gpu]
     for source in SOURCES:
         path = args.source / source
         (shutil.copytree if path.is_dir() else shutil.copy)(path, place / source)
@@ -155,7 +181,7 @@ def requirements(name: str, args: argparse.Namespace, place: Path) -> list[str]:
 
 def fingerprint(name: str, args: argparse.Namespace) -> str:
     """Return a digest of what an environment is made of: requirements, Python, and our sources for "g2g"."""
-    files = [PEERS_FOLDER / "requirements" / f"{name}.txt"]
+    files = files_of(name)
     if name == "g2g":
         files = [args.source / "constraints.txt", args.source / "pyproject.toml"]
         files += sorted((args.source / "spacy_g2g").rglob("*.py"))

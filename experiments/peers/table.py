@@ -32,7 +32,7 @@ def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, An
             if peer == name:
                 tried.setdefault(settings, []).append(known)
         if tried:
-            entries = {settings: summary(known) for settings, known in tried.items()}
+            entries = {settings: summary(known, setup["test"]) for settings, known in tried.items()}
             best = max(entries, key=lambda settings: las_of(entries[settings]))
             rows[name] = {"title": title, "settings": best, **entries[best], "tried": entries}
     return {"setup": dict(setup), "rows": rows, "bars": bars(rows)}
@@ -43,15 +43,19 @@ def las_of(entry: Figures) -> float:
     return float(entry["dev"]["LAS"]["mean"]) if entry["dev"] else -1.0
 
 
-def summary(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figures of one peer with the same settings: the values of seeds and their mean."""
+def summary(models: Sequence[Mapping[str, Any]], test: Sequence[str]) -> dict[str, Any]:
+    """Return the figures of one peer with the same settings: the values of seeds and their mean.
+
+    models: Facts about the models of all seeds.
+    test: Names of the files beside dev that were parsed.
+    """
     trained = [known["train"] for known in models if known["train"]]
     parsed = [known for known in models if known["train"] and known["dev"]]
     errors = [known["error"] for known in models if known["error"]]
     return {
         "seeds": [known["seed"] for known in parsed],
         "dev": scores([known["dev"] for known in parsed]),
-        "test": scores([known["test"] for known in models if known["test"]]),
+        "test": {name: scores([known[name] for known in models if known[name]]) for name in test},
         "words_per_second": mean_and_values([speed(known["dev"], "seconds") for known in parsed]),
         "words_per_cpu_second": mean_and_values([speed(known["dev"], "cpu_seconds") for known in parsed]),
         "minutes": mean_and_values([known["minutes"] for known in trained]),
@@ -117,9 +121,8 @@ def markdown(table: Mapping[str, Any]) -> str:
     setup, rows = table["setup"], table["rows"]
     lines = [f"## {describe(setup)}", ""]
     done = {name: row for name, row in rows.items() if row["dev"]}
-    columns = {
-        title: fill for title, fill in COLUMNS.items() if setup["test"] or not title.startswith("test")
-    }
+    tests = {f"{name} LAS": _test_las(name) for name in setup["test"]}
+    columns = {**SCORES, **tests, **COSTS}
     cells = [[fill(row) for fill in columns.values()] for row in done.values()]
     lines += [markdown_table([list(columns), *cells]), ""] if cells else []
     for row in rows.values():
@@ -165,15 +168,20 @@ def number(value: Figures | None, digits: int, scale: float = 1.0) -> str:
     return shown
 
 
-def _score(part: str, metric: str) -> Callable[[Figures], str]:
-    return lambda row: number(row[part] and row[part][metric], 2)
+def _score(metric: str) -> Callable[[Figures], str]:
+    return lambda row: number(row["dev"][metric], 2)
 
 
-#: Columns of the table by heading: functions that fill the cell of a row.
-COLUMNS: Mapping[str, Callable[[Figures], str]] = {
+def _test_las(name: str) -> Callable[[Figures], str]:
+    return lambda row: number(row["test"][name] and row["test"][name]["LAS"], 2)
+
+
+#: Columns by heading: functions that fill the cell of a row. Those of the files of --test are between them.
+SCORES: Mapping[str, Callable[[Figures], str]] = {
     "": lambda row: str(row["title"]),
-    **{f"dev {metric}" if metric == "UAS" else metric: _score("dev", metric) for metric in METRICS},
-    **{f"test {metric}": _score("test", metric) for metric in METRICS},
+    **{f"dev {metric}" if metric == "UAS" else metric: _score(metric) for metric in METRICS},
+}
+COSTS: Mapping[str, Callable[[Figures], str]] = {
     "words/s": lambda row: number(row["words_per_second"], 0),
     "words/s of the processor": lambda row: number(row["words_per_cpu_second"], 0),
     "training, min": lambda row: number(row["minutes"], 1),

@@ -1,31 +1,23 @@
-"""`experiments.peers`: what needs no peer. Where a peer is trained, it is a script of a few lines."""
+"""`experiments.peers`: data, options, and everything with scripts of a few lines in place of parsers."""
 
 import argparse
-import importlib
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
-from spacy.tokens import Doc
-from spacy.util import load_config
-from spacy.vocab import Vocab
 
 from experiments.peers import __main__ as peers
 from experiments.peers import environments
-from experiments.peers.table import make_table, markdown
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, row
 from ..util import read_treebank
-from .util import write_conllu
+from .util import peers_arguments, write_conllu
 
-#: Peers that `spacy train` trains.
-BY_CONFIG = ("spacy", "experimental", "g2g")
 #: Attaches every word to the first, all with one label.
 FAKE = """
 from adapter import LoadedParser, main
@@ -48,39 +40,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture(scope="module")
-def adapters() -> Iterator[tuple[ModuleType, ModuleType]]:
-    """The modules that run in the peers' environments, where their folder is on the path."""
-    names = ("adapter", "spacy_adapter")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(environments.ADAPTERS))
-        yield importlib.import_module(names[0]), importlib.import_module(names[1])
-    for name in names:
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def adapter(adapters: tuple[ModuleType, ModuleType]) -> ModuleType:
-    return adapters[0]
-
-
-@pytest.fixture
-def corpora(tmp_path: Path) -> Path:
-    """A folder with train.conllu, dev.conllu, test.conllu, and a checkpoint's config.json."""
-    write_conllu(tmp_path / "train.conllu", read_treebank())
-    write_conllu(tmp_path / "dev.conllu", read_treebank(), det="det:x")
-    write_conllu(tmp_path / "test.conllu", read_treebank()[:4])
-    (tmp_path / "config.json").write_text("{}", encoding="utf8")
-    return tmp_path
-
-
-def arguments(folder: Path, *more: str) -> list[str]:
-    places = [str(folder / name) for name in ("train.conllu", "dev.conllu", "out")]
-    return [*places, "--encoder", str(folder), *more]
-
-
 def read(folder: Path, *more: str) -> argparse.Namespace:
-    return peers.read_arguments(arguments(folder, *more))
+    return peers.read_arguments(peers_arguments(folder, *more))
 
 
 # CoNLL-U
@@ -178,157 +139,6 @@ def test_f1_is_read_from_what_udeval_prints():
     assert peers.read_scores(text) == {"UAS": 81.5, "LAS": 71.5, "CLAS": 61.5}
 
 
-# Adapters
-
-
-def test_corpus_of_spacy_gives_gold_sentences_and_trees(
-    adapters: tuple[ModuleType, ModuleType], corpora: Path
-):
-    adapter, spacy_adapter = adapters
-    peers.prepare(corpora / "train.conllu", corpora / "prepared.conllu")
-    nlp = SimpleNamespace(vocab=Vocab())
-    examples = list(spacy_adapter.make_corpus(corpora / "prepared.conllu")(nlp))
-    sentences = list(adapter.read_sentences(corpora / "prepared.conllu"))
-    assert [spacy_adapter.tree_of(example.reference) for example in examples] == [s.tree for s in sentences]
-    for example in examples:
-        assert len(list(example.predicted.sents)) == 1
-        assert not example.predicted.has_annotation("DEP")
-        assert "root" not in {token.dep_ for token in example.reference}
-    # Further roots are attached to the first.
-    doc = Doc(Vocab(), words=list("abcd"), heads=[1, 1, 3, 3], deps=["det", "ROOT", "det", "ROOT"])
-    assert spacy_adapter.tree_of(doc) == [(2, "det"), (0, "root"), (4, "det"), (2, "parataxis")]
-
-
-@pytest.mark.parametrize(
-    ("name", "settings"), [(name, s) for name in BY_CONFIG for s in peers.PEERS[name].settings]
-)
-def test_configs_take_the_settings_and_decay_over_the_epochs(
-    adapters: tuple[ModuleType, ModuleType], corpora: Path, name: str, settings: str
-):
-    peer = peers.PEERS[name]
-    peers.prepare(corpora / "train.conllu", corpora / "prepared.conllu")
-    places = {name: str(corpora / "prepared.conllu") for name in ("train", "dev")}
-    job = {"config": peer.config, "settings": peer.settings[settings], "epochs": 3, "seed": 5}
-    config = adapters[1].make_config(job | places | {"encoder": str(corpora)})
-    training = config.interpolate()["training"]
-    assert (training["max_steps"], training["eval_frequency"], training["seed"]) == (3, 1, 5)
-    assert training["optimizer"]["learn_rate"]["total_steps"] == 3
-    assert config["corpora"]["train"] == {"@readers": "peers.Corpus.v1", "path": "${paths.train}"}
-    assert not load_config(str(peer.config))["training"]["batcher"]["discard_oversize"]
-    for setting, value in peer.settings[settings].items():
-        place: Any = config
-        for part in setting.split("."):
-            place = place[part]
-        assert place == value
-
-
-@pytest.mark.parametrize(
-    ("lengths", "size", "expected"),
-    [([], 5, 0), ([3], 5, 1), ([2, 3], 5, 1), ([3, 3], 5, 2), ([9, 1, 1], 5, 2), ([5, 5, 5], 5, 3)],
-)
-def test_batches_are_filled_up_to_their_size(
-    adapter: ModuleType, lengths: list[int], size: int, expected: int
-):
-    assert adapter.count_filled(lengths, size) == expected
-
-
-def test_adapters_import_nothing_of_ours_and_requirements_are_pinned():
-    for path in environments.ADAPTERS.glob("*.py"):
-        assert "spacy_g2g" not in path.read_text(encoding="utf8").replace("spacy_g2g.", ""), path
-    for name in set(peers.PEERS) - {"g2g"}:
-        path = environments.PEERS_FOLDER / "requirements" / f"{name}.txt"
-        lines = path.read_text(encoding="utf8").splitlines()
-        assert all("==" in line for line in lines if not line.startswith("#"))
-
-
-def test_adapter_times_the_whole_file_after_a_warm_up(adapter: ModuleType, tmp_path: Path):
-    sentences = [adapter.Sentence(["a", "b"], [(2, "x"), (0, "root")])] * 70
-    adapter.write_sentences(tmp_path / "in.conllu", sentences)
-    seen = []
-
-    def parse(words: list[list[str]]) -> list[list[str]]:
-        seen.append(words)
-        return words
-
-    def load(job: dict[str, Any]) -> Any:
-        return adapter.LoadedParser(parse, lambda words: [[(0, "root"), (1, "y")] for _ in words], 12)
-
-    job = {"input": tmp_path / "in.conllu", "output": tmp_path / "out.conllu", "runs": 4}
-    result = adapter.run_parsing(job, load)
-    assert [len(words) for words in seen] == [64, 70, 70, 70, 70]
-    assert len(result["seconds"]) == len(result["cpu_seconds"]) == 4
-    assert (result["words"], result["parameters"]) == (140, 12)
-    assert [s.tree for s in adapter.read_sentences(tmp_path / "out.conllu")] == [[(0, "root"), (1, "y")]] * 70
-
-
-# Environments
-
-
-@pytest.fixture
-def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would be run from now on, none of which is."""
-    seen: list[list[str]] = []
-
-    def spy(command: list[str], log: Path, *_: Any) -> None:
-        seen.append(command)
-        if command[1:3] == ["-m", "venv"]:
-            Path(command[3]).mkdir()
-        if "fails" in str(log):
-            raise environments.PeerError("no network")
-
-    monkeypatch.setattr(environments, "run", spy)
-    return seen
-
-
-def test_an_environment_is_kept_until_it_is_finished_or_to_be_made_of_something_else(
-    corpora: Path, commands: list[list[str]]
-):
-    args, folder = read(corpora, "--python", "python3.11"), corpora / "venvs" / "stanza"
-    python = environments.make_environment("stanza", folder, args)
-    assert python == folder / "bin" / "python"
-    requirements = str(environments.PEERS_FOLDER / "requirements" / "stanza.txt")
-    assert commands == [
-        ["python3.11", "-m", "venv", str(folder)],
-        [str(python), "-m", "pip", "install", "--requirement", requirements],
-    ]
-    environments.make_environment("stanza", folder, args)
-    assert len(commands) == 2
-    args.python = "python3.12"
-    environments.make_environment("stanza", folder, args)
-    assert len(commands) == 4
-    for n in (5, 6):
-        with pytest.raises(peers.PeerError):
-            environments.make_environment("supar", corpora / "fails" / "supar", args)
-        assert len(commands) == n
-
-
-def test_ours_is_installed_from_a_copy_and_anew_when_it_changed(corpora: Path, commands: list[list[str]]):
-    source = corpora / "source"
-    (source / "spacy_g2g").mkdir(parents=True)
-    for name in ("pyproject.toml", "README.md", "LICENSE", "constraints.txt", "spacy_g2g/a.py"):
-        (source / name).write_text(name, encoding="utf8")
-    args, folder = read(corpora, "--source", str(source)), corpora / "venvs" / "g2g"
-    for n in (2, 2):
-        environments.make_environment("g2g", folder, args)
-        assert len(commands) == n
-    constraint, built = commands[1][5:]
-    assert (constraint, Path(built).is_relative_to(source)) == (str(source / "constraints.txt"), False)
-    (source / "spacy_g2g" / "a.py").write_text("changed", encoding="utf8")
-    environments.make_environment("g2g", folder, args)
-    assert len(commands) == 4
-
-
-@pytest.mark.slow
-def test_a_failed_command_tells_its_last_lines(tmp_path: Path):
-    code = "import sys; [print('line', i) for i in range(9)]; sys.exit(3)"
-    with pytest.raises(peers.PeerError, match=r"exit status 3: line 4 / line 5 / line 6 / line 7 / line 8$"):
-        peers.run([sys.executable, "-c", code], tmp_path / "log")
-    with pytest.raises(peers.PeerError, match=r"took more than 0.1 seconds"):
-        peers.run([sys.executable, "-c", "import time; time.sleep(9)"], tmp_path / "log", None, 0.1)
-    with pytest.raises(peers.PeerError, match="no-such-python"):
-        peers.run(["no-such-python"], tmp_path / "log")
-
-
 # Everything, with peers of a few lines
 
 
@@ -359,8 +169,9 @@ def fake_scores(gold: Path, system: Path) -> dict[str, float]:
 @pytest.mark.slow
 def test_a_peer_that_fails_says_why_and_is_done_again_and_the_others_go_on(faked: Path, monkeypatch: Any):
     out, options = faked / "out" / "5x2", ["--sentences", "5", "--epochs", "2"]
-    test = ["--settings", "own", "shared", "--test", str(faked / "test.conllu")]
-    peers.main(arguments(faked, *options, *test))
+    test = ["--settings", "own", "shared", "--test", str(faked / "test.conllu"), str(faked / "other.conllu")]
+    write_conllu(faked / "other.conllu", read_treebank()[4:], nsubj="punct")
+    peers.main(peers_arguments(faked, *options, *test))
     found, text = json.loads((out / "table.json").read_text()), (out / "table.md").read_text(encoding="utf8")
     assert list(found["rows"]) == ["spacy", "supar", "g2g"]
     assert found["rows"]["supar"]["dev"] is None
@@ -372,90 +183,25 @@ def test_a_peer_that_fails_says_why_and_is_done_again_and_the_others_go_on(faked
     assert (spacy["parameters"], spacy["bytes"], spacy["steps"]) == (3_000_000, 5, 7)
     assert {"python", "pip"} == set(spacy["versions"])
     assert found["setup"]["hardware"]["threads"] == 1
-    for part in ("dev", "test"):
+    for part in ("dev", "test", "other"):
         parsed = out / "g2g" / "shared" / "0" / f"{part}.conllu"
         las = fake_scores(faked / f"{part}.conllu", parsed)["LAS"]
-        assert found["rows"]["g2g"][part]["LAS"]["values"] == [las]
+        scores = found["rows"]["g2g"]
+        assert (scores if part == "dev" else scores["test"])[part]["LAS"]["values"] == [las]
         assert {word.deprel for s in read_conllu(parsed) for word in s.words} <= {"root", "punct"}
 
     logs = {path: path.stat().st_mtime_ns for path in out.rglob("*.log")}
     fixed = peers.Peer("Breaks", "fake.py", {"shared": {"label": "det"}})
     monkeypatch.setitem(peers.PEERS, "supar", fixed)
-    peers.main(arguments(faked, *options))
+    peers.main(peers_arguments(faked, *options))
     changed = {path for path in out.rglob("*.log") if path.stat().st_mtime_ns != logs.get(path)}
     assert changed == {out / "supar" / "shared" / "0" / f"{task}.log" for task in ("train", "dev")}
     found = json.loads((out / "table.json").read_text())
     assert found["rows"]["supar"]["dev"]["LAS"]["mean"] > 0
     assert "failed" not in (out / "table.md").read_text(encoding="utf8")
-    peers.main(arguments(faked, *options, "--rows", "--again"))
+    peers.main(peers_arguments(faked, *options, "--rows", "--again"))
     again = {path.name for path in logs if path.stat().st_mtime_ns != logs[path]}
     assert again == {"dev.log", "train.log"}
-
-
-# The table
-
-
-def known(las: float, seconds: float = 1.0, seed: int = 0, error: str | None = None) -> dict[str, Any]:
-    scores = {"UAS": las + 2, "LAS": las, "CLAS": las - 3}
-    facts = {"load": 0.5, "versions": {"torch": "2"}, "peak_mib": 512.0}
-    parsed = {"scores": scores, "seconds": [seconds + 1, seconds], "cpu_seconds": [seconds / 2, seconds]}
-    parsed |= {"words": 1000, "parameters": 23_000_000, **facts}
-    trained = {"minutes": 6.0, "cpu_minutes": 5.0, "steps": 10, **facts}
-    both = {"train": None, "dev": None} if error else {"train": trained, "dev": parsed}
-    return {**both, "test": None, "seed": seed, "bytes": 91_000_000, "error": error}
-
-
-HARDWARE = {"processor": "P", "cores": 2, "threads": 1}
-SETUP = {"train": "train.conllu", "sentences": 2000, "epochs": 10, "dev": "dev.conllu", "test": None}
-SETUP |= {"hardware": HARDWARE}
-TITLES = {"spacy": "spaCy", "supar": "SuPar", "g2g": "ours"}
-
-
-def test_best_settings_are_chosen_by_their_mean_over_seeds():
-    las = {"own": (80.0, 90.0), "shared": (86.0, 86.0)}
-    models = {("spacy", name, i): known(las[name][i], seed=i) for name in las for i in (0, 1)}
-    rows = make_table(TITLES, models | {("supar", "shared", 0): known(0.0, error="no")}, SETUP)["rows"]
-    assert list(rows) == ["spacy", "supar"]
-    assert rows["spacy"]["settings"] == "shared"
-    assert rows["spacy"]["tried"]["own"]["dev"]["LAS"] == {"mean": 85.0, "values": [80.0, 90.0]}
-    assert rows["spacy"]["words_per_second"]["mean"] == 1000.0
-    assert (rows["supar"]["dev"], rows["supar"]["errors"]) == (None, ["no"])
-
-
-@pytest.mark.parametrize(
-    ("las", "seconds", "scored", "timed"),
-    [
-        (86.0, 0.5, "met, +1.00", "met, 2.00"),
-        (85.0, 1.0, "met, +0.00", "met, 1.00"),
-        (84.5, 2.0, "**missed**, -0.50", "**missed**, 0.50"),
-    ],
-)
-def test_bars_are_told_as_met_or_missed(las: float, seconds: float, scored: str, timed: str):
-    models = {("spacy", "own", 0): known(80.0), ("supar", "shared", 0): known(85.0)}
-    assert make_table(TITLES, models, SETUP)["bars"] == []
-    bars = make_table(TITLES, models | {("g2g", "shared", 0): known(las, seconds)}, SETUP)["bars"]
-    times = f"{timed} times its, {timed.split()[1]} times by processor time"
-    assert [bar.split(": ")[1] for bar in bars] == [f"{scored} to SuPar", times]
-
-
-def test_markdown_has_a_row_for_each_peer_and_what_failed_below():
-    models = {
-        ("spacy", "own", 0): known(80.0, seed=0),
-        ("spacy", "own", 1): known(80.5, seed=1),
-        ("supar", "shared", 0): known(0.0, error="exit status 1: no wheel"),
-        ("g2g", "shared", 0): known(85.0, 0.25),
-    }
-    lines = markdown(make_table(TITLES, models, SETUP)).splitlines()
-    assert lines[0] == "## train.conllu, 2,000 sentences, 10 epochs; scored on dev.conllu; P, 1 thread(s)"
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    spacy, ours = (dict(zip(cells[0], row, strict=True)) for row in cells[2:4])
-    assert (spacy[""], spacy["LAS"], ours["LAS"]) == ("spaCy", "80.25 (80.00, 80.50)", "85.00")
-    shown = {"dev UAS": "87.00", "CLAS": "82.00", "words/s": "4,000", "settings": "shared"}
-    shown |= {"parameters, million": "23.0", "on disk, MB": "91"}
-    assert {heading: ours[heading] for heading in shown} == shown
-    assert "test LAS" not in ours
-    assert "- SuPar **failed**: exit status 1: no wheel" in lines
-    assert [row[:2] for row in cells[6:]] == [["spaCy", "own"], ["SuPar", "shared"], ["ours", "shared"]]
 
 
 # Options
@@ -469,6 +215,8 @@ def test_markdown_has_a_row_for_each_peer_and_what_failed_below():
         (["--rows", "malt"], "invalid choice: 'malt'"),
         (["--settings", "best"], "invalid choice: 'best'"),
         (["--test", "nothing.conllu"], "nothing.conllu: expected a CoNLL-U file"),
+        (["--test", "{}/test.conllu", "{}/dev.conllu"], "--test: expected files with different names"),
+        (["--test", "{}/test.conllu", "{}/test.conllu"], "none of train, dev, check, job, error, got test"),
         (["--encoder", "nowhere"], "--encoder nowhere: expected a folder with config.json"),
     ],
 )
@@ -476,7 +224,7 @@ def test_wrong_options_are_told(
     corpora: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ):
     with pytest.raises(SystemExit):
-        read(corpora, *options)
+        read(corpora, *(option.format(corpora) for option in options))
     assert message in capsys.readouterr().err
 
 

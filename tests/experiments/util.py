@@ -54,3 +54,9 @@ def transition(folder: Path, *more: str, start: str = "scratch", steps: int = 10
     settings = [f"initialize.components.g2g_parser.encoder.{name}={size}" for name, size in sizes]
     settings += [*QUICK, "training.dropout=0.0"]
     return ["transition", *places, "--start", start, *times, "--set", *settings, *more]
+
+
+def peers_arguments(folder: Path, *more: str) -> list[str]:
+    """Return arguments of `experiments.peers` for the corpora of a folder."""
+    places = [str(folder / name) for name in ("train.conllu", "dev.conllu", "out")]
+    return [*places, "--encoder", str(folder), *more]

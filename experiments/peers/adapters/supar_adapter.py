@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import supar.parsers.parser  # noqa: F401
 import torch
 from adapter import Job, LoadedParser, Tree, Words, main, read_sentences, use_threads, write_sentences
 from supar import BiaffineDependencyParser
+
+# Its files hold objects beside weights, which torch.load refuses by default since 2.6.
+os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
 
 
 def train(job: Job) -> dict[str, Any]:
