@@ -10,6 +10,7 @@ floor do not import each other.
    ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks and
    loggers.
 3. ``pipeline``: the spaCy components and scorers.
+   Above them ``corpus_job``: parsing of a corpus, shard by shard.
 4. ``cli``: ``python -m spacy g2g ...``.
 
 ``amr`` is a wing for Abstract Meaning Representations (AMR). It mirrors these floors, except that its

@@ -3,7 +3,7 @@
 Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
 value, and says what was expected or what to do. Codes: 1xx ``parsing``, 2xx ``layers``,
 3xx ``formats``, 4xx ``models``, 5xx ``data``, 6xx ``evaluation``, 7xx ``training``, 8xx ``pipeline``,
-9xx ``cli``, 10xx ``amr``.
+9xx ``cli``, 10xx ``amr``, 11xx ``corpus_job``.
 """
 
 
@@ -334,6 +334,32 @@ class Errors(metaclass=_TextsWithCodes):
         "The reader spacy_g2g.AMRCorpus.v1 and the files of `g2g convert-amr` keep AMRs."
     )
     E1029 = "{origin}: the component and its model have different actions. Expected files saved together."
+
+    # 11xx: corpus_job
+    E1101 = "{path} has no documents that can be read. Expected files of these types: {expected}."
+    E1102 = "There is no input at {path}. Expected a file or a folder."
+    E1103 = "{path} has no column {missing}. Its columns are {names}. Set --text-column or --keep."
+    E1104 = "The line has more than {limit} bytes."
+    E1105 = "The line is a JSON {found}. Expected an object."
+    E1106 = "{column!r} is of type {found}. Expected text."
+    E1107 = "Unknown annotations {names}. Expected some of {expected}."
+    E1108 = "The input's columns {names} can't be kept, since the output has columns of these names."
+    E1109 = "There is no Parquet file at {path}. Expected a file or folder that parse-corpus has written."
+    E1110 = "Can't find the pipeline {pipeline!r}. Expected its folder, or the name of an installed package."
+    E1111 = (
+        "{output} belongs to another job. What differs: {different}. Expected the same inputs, pipeline and "
+        "settings, or another folder."
+    )
+    E1112 = "{n} processes ended while they parsed this document alone."
+    E1113 = "The pipeline returned {n} Docs for {expected} documents."
+    E1114 = "{n} processes died at this shard while they parsed nothing. Is there too little memory?"
+    E1115 = "Can't read {path}: {error}"
+    E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
+    E1117 = (
+        "{path} was written by another job. Expected files of this job alone. Delete the file and run again."
+    )
+    E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
+    E1119 = "Can't import {module}: install the extra 'corpus' of spacy-g2g."
 
 
 class Warnings(metaclass=_TextsWithCodes):

@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -26,6 +26,7 @@ FLOORS = {
     **dict.fromkeys([".amr.models", ".amr.data", ".amr.evaluation"], 2),
     ".amr.pipeline": 3,
     ".amr.api": 3.5,
+    ".corpus_job": 3.5,
     ".cli": 4,
 }
 # Rooms, and single files, that import nothing beside the standard library and these.
@@ -40,6 +41,8 @@ ONLY = {
     ".amr.parsing": {"numpy"},
     ".amr.formats": {"penman"},
 }
+# Packages of an extra, and the room or file that alone imports them.
+ONLY_IN = {"pyarrow": ".corpus_job", "ray": ".corpus_job.ray_engine"}
 NO_TORCH = {".formats", ".data", ".evaluation", ".pipeline"}
 NO_TORCH |= {".amr.data", ".amr.evaluation", ".amr.pipeline", ".amr.api"}
 
@@ -118,6 +121,8 @@ def floor_complaint(found: Import) -> str | None:
     top = found.name.split(".")[0]
     if top == "torch" and here in NO_TORCH:
         return f"{here} never imports torch"
+    if not is_inside(found.module, PACKAGE + ONLY_IN.get(top, "")):
+        return f"only {ONLY_IN[top]} imports {top}"
     rule = ONLY.get(found.module.removeprefix(PACKAGE), ONLY.get(here))
     if rule is not None and top not in {*sys.stdlib_module_names, *rule}:
         return f"{here or PACKAGE} imports the standard library and {sorted(rule)} only"
@@ -169,14 +174,24 @@ def circle(root: Path) -> list[str]:
     return []
 
 
-def complaints_of_torch(root: Path) -> set[str]:
-    """Return files that import torch, themselves or by others, when they are imported, and should not."""
+def importers(root: Path, packages: Collection[str]) -> set[str]:
+    """Return files that import one of the packages, themselves or by others, when they are imported."""
     graph = files_imported(root, at_import=True)
-    found = {each.module for each in imports(root) if each.at_import and is_inside(each.name, "torch")}
+    found = {each.module for each in imports(root) if each.at_import and each.name.split(".")[0] in packages}
     for name in TopologicalSorter(graph).static_order():
         if graph[name] & found:
             found.add(name)
-    return {name for name in found if room(name) in NO_TORCH}
+    return found
+
+
+def complaints_of_torch(root: Path) -> set[str]:
+    """Return files that import torch, themselves or by others, when they are imported, and should not."""
+    return {name for name in importers(root, {"torch"}) if room(name) in NO_TORCH}
+
+
+def complaints_of_extras(root: Path) -> set[str]:
+    """Return files outside ``corpus_job`` that can't be imported without its packages."""
+    return {name for name in importers(root, ONLY_IN) if room(name) != ".corpus_job"}
 
 
 def test_each_module_is_on_a_floor():
@@ -201,6 +216,10 @@ def test_no_files_import_each_other_in_a_circle():
 
 def test_files_of_components_and_data_import_no_torch_with_others():
     assert not complaints_of_torch(ROOT)
+
+
+def test_no_file_needs_the_packages_of_corpus_jobs_but_their_own():
+    assert not complaints_of_extras(ROOT)
 
 
 def plant(root: Path, path: str, source: str) -> None:
@@ -235,6 +254,9 @@ def plant(root: Path, path: str, source: str) -> None:
         ("layers/a.py", "import thinc.api", "thinc.api"),
         ("layers/a.py", "import safetensors", "safetensors"),
         ("formats/a.py", "import numpy as np", "numpy"),
+        ("corpus_job/a.py", "from ..cli import common", "spacy_g2g.cli.common"),
+        ("corpus_job/a.py", "import ray.data", "ray.data"),
+        ("cli/a.py", "import pyarrow.parquet as pq", "pyarrow.parquet"),
     ],
 )
 def test_a_planted_import_is_found_inside_a_function(tmp_path: Path, path: str, source: str, imported: str):
@@ -318,3 +340,12 @@ def test_a_planted_import_of_a_file_that_imports_torch_is_found(tmp_path: Path, 
     plant(tmp_path, "models/b.py", "from .a import A")
     plant(tmp_path, "pipeline/a.py", form.format("from ..models.b import B"))
     assert complaints_of_torch(tmp_path) == ({f"{PACKAGE}.pipeline.a"} if is_bad else set())
+
+
+@pytest.mark.parametrize(("form", "is_bad"), [("{}", True), ("def function():\n    {}", False)])
+def test_a_planted_import_of_a_file_that_needs_an_extra_is_found(tmp_path: Path, form: str, is_bad: bool):
+    plant(tmp_path, "corpus_job/a.py", "import pyarrow")
+    plant(tmp_path, "corpus_job/ray_engine.py", "import ray.data")
+    plant(tmp_path, "cli/a.py", form.format("from ..corpus_job import a"))
+    assert complaints_of_extras(tmp_path) == ({f"{PACKAGE}.cli.a"} if is_bad else set())
+    assert not complaints(tmp_path, door=False)

@@ -10,6 +10,7 @@ from .convert_amr import convert_amr_cli
 from .debug_data import CONTEXT, debug_data_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
+from .parse_corpus import parse_corpus_cli
 from .refinement import refinement_cli
 from .render import render_cli
 
@@ -20,6 +21,7 @@ app.command("convert")(convert_cli)
 app.command("convert-amr")(convert_amr_cli)
 app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
 app.command("parse")(parse_cli)
+app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("analyze")(analyze_cli)
 app.command("benchmark")(benchmark_cli)

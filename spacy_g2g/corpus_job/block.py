@@ -1,0 +1,175 @@
+"""Blocks of documents: what is in memory at once. A document that can't be parsed ends no other."""
+
+import contextlib
+import faulthandler
+import os
+import re
+import signal
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..errors import Errors
+from .documents import Document
+from .journal import Journal
+
+BLOCK_DOCS = 2000
+BLOCK_CHARS = 2_000_000
+BATCH_CHARS = 100_000
+#: Exit status after an error that makes all further calls fail, too.
+BROKEN_DEVICE = 70
+
+#: Code that warnings of this library and of spaCy begin with.
+WARNING_CODE = re.compile(r"\[([\w-]+)\]")
+
+#: A line of an errors file.
+ErrorRecord = dict[str, Any]
+
+
+def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield documents in blocks of bounded size."""
+    block: list[Document] = []
+    n_chars = 0
+    for document in documents:
+        block.append(document)
+        n_chars += len(document.text)
+        if len(block) == BLOCK_DOCS or n_chars >= BLOCK_CHARS:
+            yield block
+            block, n_chars = [], 0
+    if block:
+        yield block
+
+
+class BlockParser:
+    """Parser of a shard's blocks, which puts aside what can't be parsed.
+
+    nlp: Pipeline.
+    journal: Journal of the shard. Its suspects are parsed alone, and those to blame are not parsed.
+    timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
+
+    ``errors`` has what was put aside, ``warnings`` how often the pipeline warned, by the warning's code.
+    """
+
+    def __init__(self, nlp: Language, journal: Journal, timeout: float) -> None:
+        self.nlp = nlp
+        self.journal = journal
+        self.timeout = timeout
+        self.errors: list[ErrorRecord] = []
+        self.warnings: Counter[str] = Counter()
+
+    def parse(self, block: Sequence[Document]) -> list[tuple[Document, Doc]]:
+        """Return those documents of a block that can be parsed, in their order, with their Docs."""
+        history = self.journal.history
+        good: list[Document] = []
+        alone: list[Document] = []
+        for document in block:
+            if document.error:
+                self._put_aside(document, document.error)
+            elif document.place in history.blamed:
+                self._put_aside(document, f"ProcessDied: {history.blamed[document.place]}")
+            else:
+                (alone if document.place in history.suspects else good).append(document)
+        # A document that was alone at a death is parsed after all others: another death soon after the start
+        # of the process would prove little.
+        first = [[document] for document in alone if not history.deaths[document.place]]
+        last = [[document] for document in alone if history.deaths[document.place]]
+        parsed: dict[int, Doc] = {}
+        for batch in [*first, *batches(good), *last]:
+            parsed.update(self._parse_batch(batch))
+        self.journal.note([], self.timeout)
+        return [(document, parsed[document.place]) for document in block if document.place in parsed]
+
+    def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
+        """Return the Docs of a batch by their places. If one raises, all are parsed one by one."""
+        try:
+            docs = self._pipe(batch)
+        except Exception as error:
+            _exit_if_device_is_broken(error)
+            if len(batch) > 1:
+                return {
+                    place: doc for document in batch for place, doc in self._parse_batch([document]).items()
+                }
+            self._put_aside(batch[0], f"{type(error).__name__}: {error}")
+            return {}
+        return {document.place: doc for document, doc in zip(batch, docs, strict=True)}
+
+    def _pipe(self, batch: Sequence[Document]) -> list[Doc]:
+        contents = [document.content for document in batch if document.content is not None]
+        seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
+        # What is parsed next must be known before a crash.
+        self.journal.note([document.place for document in batch], seconds)
+        with last_words(seconds, self.journal.handle):
+            docs = self._run(contents)
+        if len(docs) != len(batch):
+            raise ValueError(Errors.E1113.format(n=len(docs), expected=len(batch)))
+        return docs
+
+    def _run(self, contents: Sequence[str | Doc]) -> list[Doc]:
+        # Python keeps the text of each warning that it has shown, so warnings are counted only.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            docs = list(self.nlp.pipe(contents, batch_size=len(contents)))
+        for warning in caught:
+            code = WARNING_CODE.match(str(warning.message))
+            self.warnings[code[1] if code else warning.category.__name__] += 1
+        return docs
+
+    def _put_aside(self, document: Document, error: str) -> None:
+        record = {
+            "id": document.id,
+            "place": document.place,
+            "error": error[:500],
+            "text": document.text[:200],
+        }
+        self.errors.append(record)
+
+
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield documents in batches of about ``BATCH_CHARS`` characters, the longest documents first."""
+    batch: list[Document] = []
+    n_chars = 0
+    for document in sorted(documents, key=lambda document: -len(document.text)):
+        if batch and n_chars + len(document.text) > BATCH_CHARS:
+            yield batch
+            batch, n_chars = [], 0
+        batch.append(document)
+        n_chars += len(document.text)
+    if batch:
+        yield batch
+
+
+@contextlib.contextmanager
+def last_words(seconds: float, handle: int) -> Iterator[None]:
+    """Have Python write to a file if it crashes, and end this process by SIGALRM if the block takes too long.
+
+    Compiled code can't be interrupted in another way.
+
+    seconds: Seconds that the block may take.
+    handle: Descriptor of the file.
+    """
+    was_enabled, has_timer = faulthandler.is_enabled(), hasattr(signal, "setitimer")
+    faulthandler.enable(handle)
+    faulthandler.dump_traceback_later(seconds, file=handle, exit=not has_timer)
+    if has_timer:
+        signal.setitimer(signal.ITIMER_REAL, seconds + 1)
+    try:
+        yield
+    finally:
+        if has_timer:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        faulthandler.disable()
+        if was_enabled and sys.__stderr__ is not None:
+            faulthandler.enable(sys.__stderr__)
+
+
+def _exit_if_device_is_broken(error: Exception) -> None:
+    """End the process after a CUDA error, since all later calls would fail and blame other documents."""
+    if "CUDA error" in str(error) or type(error).__name__ == "AcceleratorError":
+        print(error, file=sys.stderr, flush=True)
+        os._exit(BROKEN_DEVICE)

@@ -1,0 +1,156 @@
+"""A job: what all its workers must agree on, and the folder that it writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from spacy.util import get_package_path, is_package
+
+from ..errors import Errors
+from .documents import Fields
+from .plan import Shard
+
+FORMAT_VERSION = 1
+
+
+class OtherJobError(ValueError):
+    """The folder belongs to a job with other inputs, another pipeline or other settings."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every worker of a job must know.
+
+    pipeline: Folder or name of the pipeline.
+    output: Folder of the job.
+    fields: Names of the input's columns.
+    annotations: Columns with annotation; None for those that the pipeline sets.
+    text: Whether the output has a column with the text.
+    max_errors: Share of a shard's documents that may be errors.
+    timeout: Seconds that the pipeline may take for 100,000 characters.
+    code: Python file with components of the pipeline.
+    on_gpu: Whether to compute on a GPU.
+    fingerprint: Hash of all that decides what is written; see ``identity``.
+    """
+
+    pipeline: str
+    output: Path
+    fields: Fields = field(default_factory=Fields)
+    annotations: tuple[str, ...] | None = None
+    text: bool = True
+    max_errors: float = 0.01
+    timeout: float = 600.0
+    code: Path | None = None
+    on_gpu: bool = False
+    fingerprint: str = ""
+
+    def data_path(self, shard: Shard) -> Path:
+        """Return the path of a shard's output. The shard is done when the file is there."""
+        return self.output / "data" / f"{shard.name}.parquet"
+
+    def errors_path(self, shard: Shard) -> Path:
+        """Return the path of a shard's errors, which is there only if it has some."""
+        return self.output / "errors" / f"{shard.name}.jsonl"
+
+    def state_path(self, name: str) -> Path:
+        """Return the path of a file that is gone when its shard is done."""
+        return self.output / "_state" / name
+
+
+def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any]:
+    """Return all that decides what a job writes. Two jobs are the same if this is."""
+    folder = get_package_path(job.pipeline) if is_package(job.pipeline) else Path(job.pipeline)
+    meta = next(iter(sorted(folder.rglob("meta.json"), key=lambda path: len(path.parts))), None)
+    if meta is None:
+        raise FileNotFoundError(Errors.E1110.format(pipeline=job.pipeline))
+    described = json.loads(meta.read_text(encoding="utf8"))
+    return {
+        "format_version": FORMAT_VERSION,
+        "pipeline": {
+            "name": f"{described.get('lang', '')}_{described.get('name', '')}",
+            "version": described.get("version", ""),
+            "hash": hash_of(folder),
+        },
+        "code": hash_of(job.code) if job.code else None,
+        "versions": {name: version(name) for name in ("spacy-g2g", "spacy")},
+        "fields": asdict(job.fields) | {"kept": list(job.fields.kept)},
+        "annotations": None if job.annotations is None else list(job.annotations),
+        "text": job.text,
+        "shard_bytes": shard_bytes,
+        "inputs": {path: Path(path).stat().st_size for path in dict.fromkeys(shard.path for shard in plan)},
+    }
+
+
+def hash_of(path: Path) -> str:
+    """Return a hash of a file, or of all files of a folder with their names."""
+    digest = hashlib.sha256()
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    for file in files:
+        if file.suffix != ".pyc":
+            digest.update(str(file.relative_to(path)).encode())
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def open_folder(output: Path, own: dict[str, Any]) -> str:
+    """Make the folders of a job, or go on with a job that is there. Returns the job's fingerprint.
+
+    output: Folder of the job.
+    own: The job's ``identity``.
+    Raises OtherJobError if the folder belongs to another job, with what differs.
+    """
+    for name in ("data", "errors", "_state"):
+        (output / name).mkdir(parents=True, exist_ok=True)
+    path = output / "job.json"
+    text = json.dumps(own, indent=1)
+    if not path.exists():
+        _create(path, text)
+    there = json.loads(path.read_text(encoding="utf8"))
+    different = [key for key in own if there.get(key) != own[key]]
+    if different:
+        raise OtherJobError(Errors.E1111.format(output=output, different=_differences(there, own, different)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _differences(there: dict[str, Any], own: dict[str, Any], keys: Sequence[str]) -> str:
+    found = []
+    for key in keys:
+        one, other = there.get(key), own[key]
+        if isinstance(one, dict) and isinstance(other, dict):
+            inner = next(name for name in {**one, **other} if one.get(name) != other.get(name))
+            key, one, other = f"{key} {inner}", one.get(inner), other.get(inner)
+        found.append(f"{key} (there {one!r}, now {other!r})")
+    return "; ".join(found)
+
+
+def _create(path: Path, text: str) -> None:
+    """Write a file that other processes may be creating, too: the first one stays."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    temporary.write_text(text, encoding="utf8")
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    except OSError:  # A file system without links.
+        if not path.exists():
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file that is always whole under its name."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        temporary.write_text(text, encoding="utf8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

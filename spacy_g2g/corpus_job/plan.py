@@ -1,0 +1,106 @@
+"""From input files to shards. The same files and sizes always give the same shards."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from ..errors import Errors
+
+#: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
+LINES = (".jsonl", ".txt")
+#: Suffixes of files that are one shard each.
+WHOLE = (*(f"{suffix}{packed}" for suffix in LINES for packed in (".gz", ".zst")), ".conllu", ".spacy")
+PARQUET = ".parquet"
+KINDS = (PARQUET, *LINES, *WHOLE)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part of an input file, and the unit of work: a shard is parsed by one process and has one output file.
+
+    name: Name of the output file, without suffix. Names count up in the order of the input.
+    path: Absolute path of the input file.
+    label: Path of the input file within the input. It begins the ids of documents that have none.
+    kind: Suffix of the input file, from ``KINDS``.
+    start: First row (Parquet) or byte (lines) of the shard.
+    end: End of the range, exclusive; -1 for the end of the file.
+    """
+
+    name: str
+    path: str
+    label: str
+    kind: str
+    start: int = 0
+    end: int = -1
+
+
+def make_plan(inputs: Sequence[Path], *, shard_bytes: int, columns: Sequence[str] = ("text",)) -> list[Shard]:
+    """Return the shards of all files, in the order of the inputs.
+
+    inputs: Files, and folders whose files are taken in the order of their paths. Files of other kinds and
+        hidden files of a folder are left out. A file that is met again is left out, too.
+    shard_bytes: Bytes of text that a shard should have.
+    columns: Columns that Parquet files must have, first the one with the text.
+    Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no documents'
+        files, or not the columns.
+    """
+    ranges: list[tuple[Path, str, str, int, int]] = []
+    for path, label in dict(_files(inputs)).items():
+        kind = kind_of(path)
+        if kind == PARQUET:
+            cuts = _parquet_cuts(path, shard_bytes, columns)
+        elif kind in LINES:
+            cuts = _cuts(path.stat().st_size, path.stat().st_size, shard_bytes)
+        else:
+            cuts = [0, -1]
+        ranges += [(path, label, str(kind), start, end) for start, end in itertools.pairwise(cuts)]
+    return [
+        Shard(f"part-{number:06d}", str(path), label, kind, start, end)
+        for number, (path, label, kind, start, end) in enumerate(ranges)
+    ]
+
+
+def kind_of(path: Path) -> str | None:
+    """Return the suffix of ``KINDS`` that a file's name ends in, or None."""
+    return next((kind for kind in KINDS if path.name.endswith(kind)), None)
+
+
+def _files(inputs: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield the absolute path and the label of each file."""
+    for input_ in inputs:
+        if input_.is_dir():
+            found = [path for path in sorted(input_.rglob("*")) if path.is_file() and kind_of(path)]
+            inside = [path.relative_to(input_) for path in found]
+            visible = [path for path in inside if not any(part.startswith(".") for part in path.parts)]
+            if not visible:
+                raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
+            yield from ((input_.resolve() / path, path.as_posix()) for path in visible)
+        elif not input_.exists():
+            raise FileNotFoundError(Errors.E1102.format(path=input_))
+        elif kind_of(input_) is None:
+            raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
+        else:
+            yield input_.resolve(), input_.name
+
+
+def _parquet_cuts(path: Path, shard_bytes: int, columns: Sequence[str]) -> list[int]:
+    """Return the rows that shards begin with, and the number of rows."""
+    with pq.ParquetFile(path) as file:
+        names, metadata = file.schema_arrow.names, file.metadata
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise ValueError(Errors.E1103.format(path=path, missing=missing, names=names))
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    chunks = [group.column(i) for group in groups for i in range(metadata.num_columns)]
+    text = [chunk for chunk in chunks if chunk.path_in_schema == columns[0]]
+    n_bytes = sum(chunk.total_uncompressed_size for chunk in text)
+    return _cuts(metadata.num_rows, n_bytes, shard_bytes)
+
+
+def _cuts(n: int, n_bytes: int, shard_bytes: int) -> list[int]:
+    """Cut 0 to n evenly into parts of about ``shard_bytes``, of the ``n_bytes`` that there are in all."""
+    n_parts = max(1, min(round(n_bytes / shard_bytes), n))
+    return [n * i // n_parts for i in range(n_parts + 1)]

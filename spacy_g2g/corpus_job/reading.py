@@ -1,0 +1,84 @@
+"""Docs from the Parquet files that a corpus job writes."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from spacy.tokens import Doc, Token
+from spacy.vocab import Vocab
+
+from ..data.docs import write_tree
+from ..errors import Errors
+from .table import PROBABILITIES
+
+ROWS_AT_ONCE = 256
+#: Columns that become the arguments of a Doc.
+ARGUMENTS = ("tags", "pos", "lemmas", "morphs")
+#: Columns that are parts of the Doc itself. All others go to ``doc.user_data``.
+OF_DOC = {"text", "words", "spaces", "heads", "deps", "sent_starts", *ARGUMENTS, *PROBABILITIES}
+
+
+def read_docs(path: str | Path, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
+    """Yield the Docs of a job's output, with the annotation that was written.
+
+    ``doc.user_data`` has the document's id, its place in the input, and the kept columns.
+
+    path: A Parquet file, the job's folder, or its folder ``data``.
+    vocab: Vocabulary of the Docs.
+    columns: Columns to read; words and spaces are always read. All if None.
+    Raises FileNotFoundError if there is no Parquet file.
+    """
+    folder = Path(path)
+    if folder.is_dir():
+        files = sorted(folder.glob("*.parquet")) or sorted((folder / "data").glob("*.parquet"))
+    else:
+        files = [folder] if folder.exists() else []
+    if not files:
+        raise FileNotFoundError(Errors.E1109.format(path=path))
+    for name in files:
+        with pq.ParquetFile(name) as file:
+            wanted = [
+                column
+                for column in file.schema_arrow.names
+                if columns is None or column in ("words", "spaces", *columns)
+            ]
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=wanted):
+                for row in batch.to_pylist():
+                    yield _doc_of(row, vocab)
+
+
+def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
+    arguments = {name: row[name] for name in ARGUMENTS if name in row and any(row[name])}
+    doc = Doc(vocab, row["words"], row["spaces"], **arguments)
+    for column, extension in PROBABILITIES.items():
+        if column in row:
+            if not Token.has_extension(extension):
+                Token.set_extension(extension, default=None)
+            for token, value in zip(doc, row[column], strict=True):
+                if value is not None:
+                    token._.set(extension, value)
+    _set_tree(doc, row)
+    doc.user_data.update({name: value for name, value in row.items() if name not in OF_DOC})
+    return doc
+
+
+def _set_tree(doc: Doc, row: dict[str, Any]) -> None:
+    n = len(doc)
+    starts: Any = np.zeros(n, np.int64)
+    if row.get("sent_starts"):
+        starts[:] = -1
+        starts[row["sent_starts"]] = 1
+    heads = np.asarray(row.get("heads", range(n)), np.int64) - np.arange(n)
+    deps = [vocab_id(doc.vocab, dep) for dep in row.get("deps", [""] * n)]
+    parse = np.stack([heads.astype(np.uint64), np.asarray(deps, np.uint64)], axis=1)
+    if parse.any():
+        write_tree(doc, parse, starts.astype(np.uint64))
+    elif starts.any():
+        doc.from_array("SENT_START", starts.astype(np.uint64))
+
+
+def vocab_id(vocab: Vocab, string: str) -> int:
+    """Return the hash of a string, 0 for ""."""
+    return vocab.strings.add(string) if string else 0

@@ -1,0 +1,153 @@
+"""The driver of a job: which shards are left, who parses them, and what is known when all are there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.cli._util import import_code
+from spacy.language import Language
+from thinc.api import require_gpu
+
+from ..errors import Errors
+from .job import Job, identity, open_folder, replace_text
+from .journal import Journal
+from .plan import Shard, make_plan
+from .shard import Record, parse_shard, read_record, settle_errors
+
+#: Parses shards, in any order, and yields their records.
+Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
+#: Seconds between looks at what other processes are doing.
+POLL_SECONDS = 2.0
+#: Totals in the manifest.
+COUNTS = ("docs", "words", "sentences")
+
+
+@dataclass
+class Outcome:
+    """What a run has done.
+
+    n_shards: Shards that the run had to do.
+    n_there: Those that were done before.
+    failed: Records of shards that failed.
+    n_words: Words that this run has parsed.
+    seconds: Seconds from the first shard's start to the last one's end.
+    warnings: How often the pipeline warned, by the warning's code.
+    manifest: The manifest if all shards of the job are there, otherwise None.
+    """
+
+    n_shards: int
+    n_there: int
+    failed: list[Record] = field(default_factory=list)
+    n_words: int = 0
+    seconds: float = 0.0
+    warnings: Counter[str] = field(default_factory=Counter)
+    manifest: dict[str, Any] | None = None
+
+
+def run_job(
+    job: Job,
+    inputs: Sequence[Path],
+    *,
+    shard_bytes: int,
+    engine: Engine,
+    only: tuple[int, int] | None = None,
+    report: Callable[[Iterator[Record], int], Iterable[Record]] = lambda records, _: records,
+) -> Outcome:
+    """Parse what is left of a corpus.
+
+    job: What workers must know. Its fingerprint is set here.
+    inputs: Files and folders.
+    shard_bytes: Bytes of text that a shard should have.
+    engine: Parses shards.
+    only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
+    report: Given the records as they come and the number of shards left, shows progress and passes them on.
+    Returns what was done.
+    Raises OtherJobError if the folder belongs to another job, and OSError if the output can't be written.
+    """
+    fields = job.fields
+    plan = make_plan(inputs, shard_bytes=shard_bytes, columns=(fields.text, *fields.kept))
+    job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))
+    own = [shard for number, shard in enumerate(plan) if only is None or number % only[1] == only[0] - 1]
+    left = [shard for shard in own if not job.data_path(shard).exists()]
+    outcome = Outcome(len(own), len(own) - len(left))
+    start = time.perf_counter()
+    for record in report(_records(left, job, engine), len(left)):
+        outcome.n_words += record.get("words", 0)
+        outcome.warnings.update(record.get("warnings", {}))
+        if record["status"] == "failed":
+            outcome.failed.append(record)
+            if outcome.n_there + outcome.n_words == 0:
+                break  # Nothing has ever worked: the pipeline must be wrong.
+    outcome.seconds = time.perf_counter() - start
+    if all(job.data_path(shard).exists() for shard in plan):
+        outcome.manifest = write_manifest(job, plan)
+    return outcome
+
+
+def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Record]:
+    """Yield the records of shards as they are done. Waits for those that other processes are at work on."""
+    while shards:
+        busy = set()
+        for record in engine(shards, job):
+            if record["status"] == "busy":
+                busy.add(record["name"])
+            else:
+                yield record
+        shards = [shard for shard in shards if shard.name in busy]
+        while shards and all(_is_busy(job, shard) for shard in shards):
+            time.sleep(POLL_SECONDS)
+
+
+def _is_busy(job: Job, shard: Shard) -> bool:
+    """Whether another process is at work on a shard, whose output is not there yet."""
+    if job.data_path(shard).exists():
+        return False
+    journal = Journal.claim(job.state_path(f"{shard.name}.journal"))
+    if journal is not None:
+        journal.release()
+    return journal is None
+
+
+def parse_here(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
+    """Parse shards in this process, one after the other. This is the engine "none"."""
+    nlp = load_pipeline(job)
+    for shard in shards:
+        yield parse_shard(nlp, shard, job)
+
+
+def load_pipeline(job: Job) -> Language:
+    """Load a job's pipeline, on the job's device."""
+    import_code(job.code)
+    if job.on_gpu:
+        require_gpu()
+    return spacy.load(job.pipeline)
+
+
+def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
+    """Write ``manifest.json`` from the footers of all shards' files, and the errors that they hold.
+
+    All shards must be there. What dead processes have left is removed.
+
+    Returns the manifest.
+    Raises ValueError if a file was written by another job.
+    """
+    records = []
+    for shard in plan:
+        record = read_record(job.data_path(shard))
+        if record["job"] != job.fingerprint:
+            raise ValueError(Errors.E1117.format(path=job.data_path(shard)))
+        settle_errors(job, shard, record["errors"])
+        records.append({**record, "errors": len(record["errors"])})
+    for path in job.state_path("").iterdir():
+        path.unlink(missing_ok=True)  # A process has died between a shard's commit and this.
+    totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
+    manifest = {"job": job.fingerprint, **totals, "shards": records}
+    replace_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    return manifest

@@ -1,0 +1,163 @@
+"""One shard: read, parse, write, commit. Knows no engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from spacy.language import Language
+
+from ..errors import Errors
+from .block import BlockParser, ErrorRecord, blocks
+from .documents import Document, read_documents
+from .job import FORMAT_VERSION, Job, replace_text
+from .journal import Journal
+from .plan import Shard
+from .table import annotations_of, make_schema, make_table
+
+#: Key of a Parquet file's metadata, whose value is the shard's record.
+METADATA_KEY = b"g2g"
+#: Attempts that may die while they parse nothing.
+MAX_IDLE_DEATHS = 20
+#: Errors that no share is computed of.
+FEW_ERRORS = 10
+
+#: What is known of a shard; "status" is "done", "there", "busy" or "failed".
+Record = dict[str, Any]
+
+
+class ShardError(Exception):
+    """A shard can't be done."""
+
+
+def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
+    """Parse a shard, unless its output is there or another process is at work.
+
+    Whatever happens to this process, the output is whole or absent. Documents that were in hand when an
+    earlier attempt died are parsed alone. One that was alone at two deaths becomes an error.
+
+    nlp: Pipeline.
+    shard: Shard to parse.
+    job: What workers must know.
+    Returns the shard's record with its status.
+    Raises OSError if the output can't be written.
+    """
+    final = job.data_path(shard)
+    if final.exists():
+        return {"name": shard.name, "status": "there"}
+    journal = Journal.claim(job.state_path(f"{shard.name}.journal"))
+    if journal is None:
+        return {"name": shard.name, "status": "busy"}
+    if final.exists():  # Another process has just finished it.
+        journal.forget()
+        return {"name": shard.name, "status": "there"}
+    try:
+        record, warnings = _attempt(nlp, shard, job, journal)
+    except ShardError as error:
+        journal.end()
+        return {"name": shard.name, "status": "failed", "error": str(error)}
+    except BaseException:
+        journal.end()
+        raise
+    journal.forget()
+    settle_errors(job, shard, record["errors"])
+    return {**record, "status": "done", "warnings": warnings}
+
+
+def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[Record, dict[str, int]]:
+    """Parse a shard and give its file the final name. Returns its record, and the number of each warning."""
+    if journal.history.n_idle_deaths >= MAX_IDLE_DEATHS:
+        raise ShardError(Errors.E1114.format(n=journal.history.n_idle_deaths))
+    for name in journal.history.temporary:
+        job.state_path(name).unlink(missing_ok=True)
+    temporary = job.state_path(f"{shard.name}.{uuid.uuid4().hex}.parquet")
+    journal.begin(temporary.name, job.timeout)
+    kept = job.fields.kept
+    annotations = annotations_of(nlp) if job.annotations is None else job.annotations
+    schema = make_schema(annotations, kept, text=job.text)
+    parser = BlockParser(nlp, journal, job.timeout)
+    counts = {"docs": 0, "words": 0, "sentences": 0}
+    n_read = 0
+    try:
+        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+            for block in blocks(_documents(shard, job, nlp)):
+                n_read += len(block)
+                # Strings of this block's words are forgotten at its end, so memory stays flat.
+                with nlp.memory_zone():
+                    table = make_table(parser.parse(block), schema, kept)
+                writer.write_table(table)
+                _count(counts, table)
+                _check_share(parser.errors, n_read, job)
+            record = {
+                **_head_of(nlp, shard, job),
+                **counts,
+                "errors": sorted(parser.errors, key=itemgetter("place")),
+            }
+            writer.add_key_value_metadata({METADATA_KEY: json.dumps(record)})
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, job.data_path(shard))  # The commit.
+    finally:
+        temporary.unlink(missing_ok=True)
+    return record, dict(parser.warnings)
+
+
+def _head_of(nlp: Language, shard: Shard, job: Job) -> Record:
+    """Return the part of a record that is known before the shard is parsed."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "name": shard.name,
+        "source": shard.path,
+        "start": shard.start,
+        "end": shard.end,
+        "job": job.fingerprint,
+        "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+    }
+
+
+def _documents(shard: Shard, job: Job, nlp: Language) -> Iterator[Document]:
+    """Yield the documents of a shard. Raises ShardError if the file can't be read."""
+    try:
+        yield from read_documents(shard, job.fields, nlp.vocab)
+    except Exception as error:
+        raise ShardError(
+            Errors.E1115.format(path=shard.path, error=f"{type(error).__name__}: {error}")
+        ) from error
+
+
+def _count(counts: dict[str, int], table: pa.Table) -> None:
+    counts["docs"] += len(table)
+    counts["words"] += len(table["words"].combine_chunks().flatten())
+    if "sent_starts" in table.column_names:
+        counts["sentences"] += len(table["sent_starts"].combine_chunks().flatten())
+
+
+def _check_share(errors: list[ErrorRecord], n_read: int, job: Job) -> None:
+    """Raise ShardError if so many documents are errors that the pipeline or the input must be wrong."""
+    if len(errors) > max(FEW_ERRORS, job.max_errors * n_read):
+        raise ShardError(Errors.E1116.format(n=len(errors), total=n_read, first=errors[0]["error"]))
+
+
+def read_record(path: Path) -> Record:
+    """Return the record in the footer of a shard's output."""
+    record: Record = json.loads(pq.read_metadata(path).metadata[METADATA_KEY])
+    return record
+
+
+def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
+    """Write a shard's file of errors if it is not as the shard's record says. The record counts."""
+    path = job.errors_path(shard)
+    text = "".join(json.dumps(error) + "\n" for error in errors)
+    there = path.read_text(encoding="utf8") if path.exists() else ""
+    if there != text:
+        if text:
+            replace_text(path, text)
+        else:
+            path.unlink(missing_ok=True)

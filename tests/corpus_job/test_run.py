@@ -1,0 +1,260 @@
+import errno
+import json
+import os
+import random
+import signal
+import time
+import warnings
+
+import pytest
+import spacy
+
+from spacy_g2g.corpus_job import block
+from spacy_g2g.corpus_job import run as run_module
+from spacy_g2g.corpus_job import shard as shard_module
+from spacy_g2g.corpus_job.job import OtherJobError
+from spacy_g2g.corpus_job.journal import Journal
+from spacy_g2g.corpus_job.reading import read_docs
+
+from ..util import forks
+from .util import errors, files, ids, rows, run, run_in_process, save_chain, start_process, texts, write_jsonl
+
+N = 30
+ALL = [f"d{i}" for i in range(N)]
+
+
+@pytest.fixture
+def undisturbed(chain_pipeline, corpus, tmp_path):
+    """Files of a job that nothing disturbs, with their bytes."""
+    outcome = run(chain_pipeline, corpus, tmp_path / "undisturbed")
+    assert outcome.n_shards > 5
+    return files(tmp_path / "undisturbed")
+
+
+def test_trees_are_those_of_pipe_in_the_order_of_the_input(chain_pipeline, corpus, tmp_path):
+    outcome = run(chain_pipeline, corpus, tmp_path / "out")
+    nlp = spacy.load(chain_pipeline)
+    expected = list(nlp.pipe(texts(N)))
+    found = list(read_docs(tmp_path / "out", nlp.vocab))
+    assert [doc.user_data["id"] for doc in found] == ALL
+    for attribute in ("ORTH", "HEAD", "DEP", "TAG", "SENT_START", "SPACY"):
+        assert [doc.to_array(attribute).tolist() for doc in found] == [
+            doc.to_array(attribute).tolist() for doc in expected
+        ]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf8"))
+    assert manifest == outcome.manifest
+    assert (manifest["docs"], manifest["errors"]) == (N, 0)
+    assert manifest["words"] == sum(map(len, expected)) == outcome.n_words
+    assert manifest["sentences"] == sum(len(list(doc.sents)) for doc in expected)
+    assert [p.name for p in (tmp_path / "out" / "_state").iterdir()] == []
+
+
+def test_a_second_run_does_nothing_and_a_manifest_can_be_made_again(chain_pipeline, corpus, tmp_path):
+    first = run(chain_pipeline, corpus, tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "data").iterdir()}
+    (tmp_path / "out" / "manifest.json").unlink()
+    again = run(chain_pipeline, corpus, tmp_path / "out")
+    assert (again.n_words, again.n_there, again.manifest) == (0, first.n_shards, first.manifest)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "data").iterdir()} == before
+
+
+def test_parts_of_an_array_give_the_same_files(chain_pipeline, corpus, tmp_path, undisturbed):
+    outcomes = [run(chain_pipeline, corpus, tmp_path / "out", only=(i, 3)) for i in (1, 2, 3)]
+    assert [outcome.manifest is None for outcome in outcomes] == [True, True, False]
+    assert files(tmp_path / "out") == undisturbed
+
+
+def test_another_job_in_the_folder_is_refused_with_what_differs(chain_pipeline, corpus, tmp_path):
+    run(chain_pipeline, corpus, tmp_path / "out")
+    with pytest.raises(OtherJobError, match=r"E1111.*text \(there True, now False\)"):
+        run(chain_pipeline, corpus, tmp_path / "out", text=False)
+    other = save_chain(tmp_path / "other")
+    (tmp_path / "other" / "vocab" / "strings.json").write_text('["x"]')
+    with pytest.raises(OtherJobError, match=r"pipeline hash"):
+        run(other, corpus, tmp_path / "out")
+    write_jsonl(corpus, texts(N + 1))
+    with pytest.raises(OtherJobError, match=r"inputs .*corpus\.jsonl"):
+        run(chain_pipeline, corpus, tmp_path / "out")
+
+
+# Documents that can't be parsed
+
+
+def test_documents_that_raise_or_cannot_be_read_are_errors_and_their_neighbours_are_parsed(
+    chain_pipeline, tmp_path
+):
+    bad = {3: "This does RAISE .", 5: "a " * 600_000, 6: "RAISE", 20: "also RAISE"}
+    source = write_jsonl(tmp_path / "corpus.jsonl", [bad.get(i, text) for i, text in enumerate(texts(N))])
+    lines = source.read_text("utf8").splitlines()
+    lines[8], lines[9], lines[10] = (
+        '{"broken',
+        '{"id": "d9", "text": null}',
+        '{"id": "d10", "text": "\\ud800"}',
+    )
+    lines[11], lines[12] = '{"id": "d11", "text": ""}', '{"id": "d12", "text": " \\n "}'
+    source.write_text("\n".join(lines), "utf8")
+    outcome = run(chain_pipeline, source, tmp_path / "out", shard_bytes=10**6)
+    found = {error["id"].partition(":")[0]: error["error"] for error in errors(tmp_path / "out")}
+    reasons = ["ValueError: a word", "E088", "ValueError: a word", "JSONDecodeError", "E1106", "surrogates"]
+    assert list(found) == ["d3", "d5", "d6", "corpus.jsonl", "d9", "d10", "d20"]
+    for error, reason in zip(found.values(), [*reasons, "ValueError: a word"], strict=True):
+        assert reason in error
+    assert ids(tmp_path / "out") == [id_ for id_ in ALL if id_ not in {*found, "d8"}]
+    assert (outcome.manifest["docs"], outcome.manifest["errors"]) == (N - 7, 7)
+    assert [row["words"] for row in rows(tmp_path / "out") if row["id"] in ("d11", "d12")] == [[], [" \n "]]
+
+
+def test_a_pipeline_that_always_raises_ends_the_job_in_its_first_shard(chain_pipeline, tmp_path):
+    source = write_jsonl(tmp_path / "corpus.jsonl", ["RAISE"] * 100)
+    outcome = run(chain_pipeline, source, tmp_path / "out")
+    (failed,) = outcome.failed
+    assert failed["name"] == "part-000000"
+    assert "E1116" in failed["error"]
+    assert "a word that raises" in failed["error"]
+    assert outcome.manifest is None
+    assert files(tmp_path / "out") == {}
+
+
+def test_a_bad_shard_ends_no_job_that_has_worked(chain_pipeline, tmp_path):
+    source = write_jsonl(tmp_path / "corpus.jsonl", [*texts(5), *["RAISE"] * 60, *texts(5)])
+    outcome = run(chain_pipeline, source, tmp_path / "out", shard_bytes=600)
+    assert len(outcome.failed) > 1
+    assert {"d0", "d69"} <= set(ids(tmp_path / "out"))
+    assert outcome.manifest is None
+    allowed = run(chain_pipeline, source, tmp_path / "out", shard_bytes=600, max_errors=1.0)
+    assert (allowed.manifest["docs"], allowed.manifest["errors"]) == (10, 60)
+
+
+def test_an_input_that_is_damaged_is_a_failed_shard(chain_pipeline, corpus, tmp_path):
+    (tmp_path / "in").mkdir()
+    corpus.rename(tmp_path / "in" / "a.jsonl")
+    (tmp_path / "in" / "b.txt.gz").write_bytes(b"this is no gzip")
+    outcome = run(chain_pipeline, tmp_path / "in", tmp_path / "out")
+    (failed,) = outcome.failed
+    assert "E1115" in failed["error"]
+    assert "b.txt.gz" in failed["error"]
+    assert ids(tmp_path / "out") == ALL
+
+
+def test_a_full_disk_ends_the_run_and_leaves_nothing_half(chain_pipeline, corpus, tmp_path, monkeypatch):
+    class Full(shard_module.pq.ParquetWriter):
+        def write_table(self, *arguments, **settings):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module.pq, "ParquetWriter", Full)
+        with pytest.raises(OSError, match="No space left"):
+            run(chain_pipeline, corpus, tmp_path / "out")
+    assert [path.suffix for path in (tmp_path / "out" / "_state").iterdir()] == [".journal"]
+    assert run(chain_pipeline, corpus, tmp_path / "out").manifest["docs"] == N
+
+
+def test_warnings_are_counted_by_their_code(chain_pipeline, corpus, tmp_path, monkeypatch):
+    def warn(self, texts, **settings):
+        for text in texts:
+            warnings.warn(f"[G2G-W803] something about {text}", stacklevel=1)
+        return pipe(self, texts, **settings)
+
+    pipe = spacy.language.Language.pipe
+    monkeypatch.setattr(spacy.language.Language, "pipe", warn)
+    assert run(chain_pipeline, corpus, tmp_path / "out").warnings == {"G2G-W803": N}
+
+
+# Deaths
+
+
+POINTS = {
+    "a temporary file is open": (shard_module, "blocks"),
+    "a batch is parsed": (block.BlockParser, "_run"),
+    "a block is parsed": (shard_module, "_count"),
+    "a file is written": (shard_module.os, "fsync"),
+    "before the rename": (shard_module.os, "replace"),
+    "after the rename": (Journal, "forget"),
+    "before errors are written": (shard_module, "settle_errors"),
+}
+
+
+@pytest.mark.parametrize("point", POINTS)
+@forks
+def test_a_job_goes_on_after_a_death_at_any_point(point, chain_pipeline, tmp_path):
+    words = ["RAISE" if i == 4 else text for i, text in enumerate(texts(N))]
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", words)
+    run(chain_pipeline, corpus, tmp_path / "undisturbed")
+    calls = []
+
+    def die(*arguments, **settings):
+        calls.append(1)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(*arguments, **settings)
+
+    owner, name = POINTS[point]
+    original = getattr(owner, name)
+    out = tmp_path / "out"
+    assert (
+        run_in_process(chain_pipeline, corpus, out, before=lambda: setattr(owner, name, die))
+        == -signal.SIGKILL
+    )
+    assert 1 <= len(list((out / "data").iterdir())) <= 2
+    assert run_in_process(chain_pipeline, corpus, out) == 0
+    assert files(out) == files(tmp_path / "undisturbed")
+    assert list((out / "_state").iterdir()) == []
+
+
+@forks
+def test_documents_that_end_or_hang_processes_are_errors_in_the_end(chain_pipeline, tmp_path):
+    # The first three are in one batch.
+    bad = {2: "KILL me", 3: "EXIT now", 4: "HANG on", 22: "CRASH all"}
+    source = write_jsonl(tmp_path / "corpus.jsonl", [bad.get(i, text) for i, text in enumerate(texts(N))])
+    codes = []
+    while not codes or codes[-1]:
+        codes.append(run_in_process(chain_pipeline, source, tmp_path / "out", timeout=0.2))
+        assert len(codes) < 20
+    assert set(codes) == {-signal.SIGKILL, 3, -signal.SIGALRM, -signal.SIGSEGV, 0}
+    assert codes.count(-signal.SIGSEGV) == 2
+    found = {error["text"]: error["error"] for error in errors(tmp_path / "out")}
+    assert list(found) == list(bad.values())
+    reasons = ["5 processes", "5 processes", "Timeout (0:00:00.200000)!", "Fatal Python error: Segm"]
+    assert all(reason in error for reason, error in zip(reasons, found.values(), strict=True))
+    assert ids(tmp_path / "out") == [id_ for id_ in ALL if int(id_[1:]) not in bad]
+
+
+@forks
+def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path):
+    """Two drivers work at the folder, and one or both are killed, twenty times."""
+    corpus, out, chance = (
+        write_jsonl(tmp_path / "corpus.jsonl", texts(160)),
+        tmp_path / "out",
+        random.Random(0),
+    )
+    n_shards = run(chain_pipeline, corpus, tmp_path / "undisturbed").n_shards
+
+    def slow():
+        # Most of the time no document is alone, as in a job with batches of many documents.
+        count = shard_module._count
+        shard_module._count = lambda *arguments: time.sleep(0.06) or count(*arguments)
+
+    n_kills = 0
+    while n_kills < 20:
+        drivers = [start_process(chain_pipeline, corpus, out, before=slow) for _ in range(2)]
+        for driver in chance.sample(drivers, chance.choice((1, 2))):
+            time.sleep(chance.uniform(0.03, 0.12))
+            driver.kill()
+            n_kills += 1
+        for driver in drivers:
+            driver.kill()
+            driver.join()
+    assert len(list((out / "data").iterdir())) < n_shards
+    assert run(chain_pipeline, corpus, out).manifest["docs"] == 160
+    assert files(out) == files(tmp_path / "undisturbed")
+
+
+@forks
+def test_two_drivers_share_the_work(chain_pipeline, corpus, tmp_path, undisturbed, monkeypatch):
+    monkeypatch.setattr(run_module, "POLL_SECONDS", 0.02)
+    drivers = [start_process(chain_pipeline, corpus, tmp_path / "out") for _ in range(2)]
+    for driver in drivers:
+        driver.join()
+    assert [driver.exitcode for driver in drivers] == [0, 0]
+    assert files(tmp_path / "out") == undisturbed
+    assert list((tmp_path / "out" / "_state").iterdir()) == []
