@@ -159,6 +159,16 @@ class Errors(metaclass=_TextsWithCodes):
         '"".'
     )
     E512 = "{setting} is {rate}. Expected a share from 0 to 1."
+    E513 = "doc._.g2g_constraints is {found}. Expected a dict with some of the keys {keys}."
+    E514 = (
+        "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc has {n} tokens. Expected "
+        "one or more tokens of the same sentence, none of them white space."
+    )
+    E515 = "A constraint gives token {token} the label {label!r}. Expected a label of the parser: {labels}."
+    E516 = (
+        "These constraints can't hold together in a tree with one root: {constraints}. Expected at least one "
+        "less."
+    )
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -243,6 +253,22 @@ class Errors(metaclass=_TextsWithCodes):
     E812 = (
         "Can't add the label {label!r} to {name!r}: the model {model!r} has no attribute resize_output. "
         "Expected all labels in nlp.initialize."
+    )
+    E813 = (
+        "The Doc keeps scores of sentences with {found} words, but its sentences have {expected} words. "
+        "Expected the Doc as it was parsed. Parse it again."
+    )
+    E814 = (
+        "{name!r} has the model {model!r}, which gives no scores of arcs. Expected a model that scores all "
+        "arcs, such as spacy_g2g.SynTr.v1, or a parse without constraints and keep_scores."
+    )
+    E815 = (
+        "The Doc {text!r}... keeps no scores of arcs. Expected a Doc that was parsed with keep_scores = true."
+    )
+    E816 = "k is {k}. Expected 1 or more."
+    E817 = (
+        "A sentence of the Doc has {n} words. Expected at most {most}, since constraints and kbest are for "
+        "sentences that are parsed whole."
     )
 
     # 9xx: cli

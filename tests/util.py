@@ -37,6 +37,7 @@ yes/INTJ/0/root
 TINY_SIZES = {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width": 64, "n_positions": 64}
 COMPONENT_SETTINGS = (
     "store_probabilities",
+    "keep_scores",
     "half_precision_weights",
     "store_graphs",
     "head_corruption",

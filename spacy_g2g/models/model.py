@@ -58,6 +58,7 @@ def make_model(
         "output_kind": output_kind,
         "built_for": None,
         "resize_output": resize_output,
+        "scores_arcs": hasattr(network, "arc_scores"),
     }
     if hasattr(network, "can_learn"):
         attrs["can_learn"] = can_learn

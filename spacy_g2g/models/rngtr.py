@@ -17,12 +17,13 @@ from torch import Tensor
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
 from ..layers.attention import Edges
+from ..parsing.constraints import allowed_arcs
 from .batch import PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
 from .settings import COUNT, BiaffineSettings, builder, setting
-from .syntr import Graphs, SynTr
+from .syntr import Graphs, Scores, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
 
@@ -119,17 +120,30 @@ class RNGTr(SynTr[PieceBatch]):
         members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
             scores = self.score(batch, self.edges(batch))
-            graphs, log_probs = self.arg_max(scores, batch)
+            graphs, log_probs = self.arg_max(self.constrain(scores, batch), batch)
+            fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
             for i, member in enumerate(members):
-                passes[member].append(graphs.parse(i, int(batch.n_words[i]), batch.coverages[i]))
+                parse = graphs.parse(i, int(batch.n_words[i]), batch.coverages[i])
+                passes[member].append(self.answer(parse, scores, batch, i) if finished[i] else parse)
             if finished.all():
                 break
             going_on = np.flatnonzero(~finished)
             members = members[going_on]
             batch = _with_graphs(batch, graphs).take(going_on)
         return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
+
+    def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
+        """Forbid the arcs that are against the constraints of their sentences."""
+        allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
+        for i, (constraints, _) in enumerate(batch.notes):
+            if constraints:
+                n = int(batch.n_words[i])
+                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
+        if allowed.all():
+            return scores
+        return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))
 
     def is_finished(self, batch: PieceBatch, graphs: Graphs) -> BoolArray:
         """Find the sentences whose graph a pass did not change, bool [sentences]."""
@@ -154,6 +168,14 @@ class RNGTr(SynTr[PieceBatch]):
                     n_labels=self.n_labels,
                 )
             )
+
+
+def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
+    """Write the labels that are fixed to the graphs that the next pass reads."""
+    for i, (constraints, _) in enumerate(batch.notes):
+        for kind, words, label in constraints:
+            if kind == "label":
+                graphs.labels[i, words[0] - 1] = label
 
 
 def _with_graphs(batch: PieceBatch, graphs: Graphs) -> PieceBatch:

@@ -6,7 +6,7 @@ Mohammadshahi & Henderson 2021 (RNGTr), section 4: one pass from an empty graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,15 @@ from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
+from ..parsing.arc_scores import ArcScores
+from ..parsing.constraints import Constraint
 from ..parsing.mst import decode
 from ..parsing.tree import ROOT_LABEL
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, VectorSettings, builder
-from .types import Coverage, Parse, ParserModel, Tree, pad_trees
+from .types import Coverage, Parse, ParserModel, Sentence, Tree, pad_trees
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +189,37 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        return [trees.parse(i, int(n), batch.coverages[i]) for i, n in enumerate(batch.n_words)]
+        parses = [trees.parse(i, int(n), batch.coverages[i]) for i, n in enumerate(batch.n_words)]
+        return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
+
+    def note(self, sentence: Sentence) -> Note:
+        """Return what the sentence asks for."""
+        return Note(sentence.constraints, sentence.keep_scores)
+
+    def answer(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
+        """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
+        constraints, keep_scores = batch.notes[i] if batch.notes else Note()
+        if not (constraints or keep_scores):
+            return parse
+        found = self.arc_scores(scores, i, parse.n_words)
+        if constraints:
+            parse = replace(Parse.of_scores(found, constraints), coverage=parse.coverage)
+        return replace(parse, scores=found if keep_scores else None)
+
+    def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
+        """Return the scores of all arcs and labels of sentence i, which has n words."""
+        dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
+        heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
+        labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
+        arcs = scores.arcs[i, :n, : n + 1].log_softmax(-1)
+        return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
+
+
+class Note(NamedTuple):
+    """What a sentence asks for; see ``Sentence``."""
+
+    constraints: tuple[Constraint, ...] = ()
+    keep_scores: bool = False
 
 
 class Scores(NamedTuple):

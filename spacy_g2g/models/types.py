@@ -17,6 +17,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..arrays import FloatArray, IntArray
+from ..parsing.arc_scores import ArcScores
+from ..parsing.constraints import Constraint
 
 #: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
 #: windows of words; for encoders of parser states, only with the words nearest to the current action; or cut
@@ -45,12 +47,16 @@ class Sentence:
     graph: The initial graph of a refiner; None for an empty graph. Label ids are those of the parser,
         followed by those of the further labels of initial graphs; -1 for any other label.
     vectors: float [n, width], the words' vectors, NumPy or CuPy; None if the parser has its own encoder.
+    constraints: What the tree must have; for models with the attribute ``scores_arcs`` alone.
+    keep_scores: Whether the parse has the scores of all arcs; for models with this attribute alone.
     """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
     graph: Tree | None = None
     vectors: Floats2d | None = None
+    constraints: tuple[Constraint, ...] = ()
+    keep_scores: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +91,7 @@ class Parse:
     coverage: How the sentence was fitted into the encoder.
     iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
         which need not be a tree. Empty for other parsers.
+    scores: Scores of all arcs, if the sentence asks for them.
     """
 
     tree: Tree
@@ -92,6 +99,13 @@ class Parse:
     label_probs: FloatArray
     coverage: Coverage = "whole"
     iterations: tuple[Parse, ...] = ()
+    scores: ArcScores | None = None
+
+    @classmethod
+    def of_scores(cls, scores: ArcScores, constraints: Sequence[Constraint] = ()) -> Parse:
+        """Return the best parse by the scores of a sentence that meets the constraints."""
+        found = scores.best(1, constraints)
+        return cls(Tree(found.heads[0], found.labels[0]), found.head_probs[0], found.label_probs[0])
 
     @property
     def n_words(self) -> int:

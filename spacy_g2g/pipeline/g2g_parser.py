@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,23 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..arrays import BoolArray
+from ..data.constraints import CONSTRAINTS
 from ..errors import Errors, Warnings
 from .gold import gold_parses, lay_out_examples
 from .labels import count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
 from .parser_pipe import ParserPipe
+from .ranked import (
+    SCORES,
+    RankedTree,
+    check_whole,
+    constraints_of,
+    keep_scores,
+    kept_scores,
+    over_tokens,
+    with_requests,
+)
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -44,6 +56,7 @@ EXAMPLES_AT_ONCE = 500
     default_config={
         "model": {"@architectures": "spacy_g2g.SynTr.v1"},
         "store_probabilities": False,
+        "keep_scores": False,
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -54,6 +67,7 @@ def make_g2g_parser(
     name: str,
     model: Model[Any, Any],
     store_probabilities: bool,
+    keep_scores: bool,
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> G2GParser:
@@ -62,6 +76,8 @@ def make_g2g_parser(
     model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
+    keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
+        find trees without the encoder. A sentence of n words with L labels takes 4 n² L bytes.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -70,6 +86,7 @@ def make_g2g_parser(
         model,
         name,
         store_probabilities=store_probabilities,
+        keep_scores=keep_scores,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
@@ -91,12 +108,17 @@ class G2GParser(ParserPipe):
         name: str = "g2g_parser",
         *,
         store_probabilities: bool = False,
+        keep_scores: bool = False,
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
         self.store_probabilities = store_probabilities
+        self.keep_scores = keep_scores
         self.cfg = {"labels": []}
+        for extension in (SCORES, CONSTRAINTS):
+            if not Doc.has_extension(extension):
+                Doc.set_extension(extension, default=None)
         for extension in (HEAD_PROB, DEP_PROB):
             if store_probabilities and not Token.has_extension(extension):
                 Token.set_extension(extension, default=None)
@@ -104,8 +126,16 @@ class G2GParser(ParserPipe):
     # Parsing
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-        """Return the sentences that have words, in order."""
-        return make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
+        """Return the sentences that have words, in order, with what their trees must have.
+
+        Raises ValueError for constraints that can't hold together, or that the model can't meet.
+        """
+        sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
+        constraints = constraints_of(docs, layout, self.labels)
+        if self.keep_scores or any(constraints):
+            self._check_scores_arcs()
+            sentences = with_requests(sentences, constraints, self.keep_scores)
+        return sentences
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
@@ -114,9 +144,17 @@ class G2GParser(ParserPipe):
         return [join(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
-        """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
+        """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""
         docs = list(docs)
-        layout, parses = scores.layout, scores.parses
+        self._write(docs, scores)
+        self._warn_unfit(docs, scores)
+        if self.keep_scores:
+            for doc, parses in zip(docs, scores.by_doc(), strict=True):
+                keep_scores(doc, parses)
+
+    def _write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
+        """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
+        layout, parses = batch.layout, batch.parses
         label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
         write_trees(
             docs,
@@ -126,7 +164,6 @@ class G2GParser(ParserPipe):
             label_hashes,
             self.vocab.strings.add(SPACE_LABEL),
         )
-        self._warn_unfit(docs, scores)
         if self.store_probabilities:
             for (place, words), parse in zip(layout.word_places(), parses, strict=True):
                 probs = zip(words, parse.head_probs.tolist(), parse.label_probs.tolist(), strict=True)
@@ -134,6 +171,57 @@ class G2GParser(ParserPipe):
                     underscore = docs[place][word]._
                     underscore.set(HEAD_PROB, head_prob)
                     underscore.set(DEP_PROB, dep_prob)
+
+    def kbest(self, doc: Doc, k: int) -> list[list[RankedTree]]:
+        """Return the k best trees of each sentence that has words, best first, with one root each.
+
+        Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
+        Doc is not changed. Its kept scores are used, or else it is parsed.
+
+        doc: Doc, with its sentence boundaries.
+        k: Number of trees. A sentence has fewer if no more are possible.
+        Raises ValueError if k is below 1, if the model gives no scores, or if constraints can't be met.
+        """
+        if k < 1:
+            raise ValueError(Errors.E816.format(k=k))
+        layout = lay_out([doc])
+        scores = kept_scores(doc, layout)
+        if scores is None:
+            self._check_scores_arcs()
+            inputs = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
+            for sentence in inputs:
+                check_whole(sentence)
+            sentences, _ = self._with_vectors(inputs, [doc], layout)
+            scores = [parse.scores for parse in self.model.predict(sentences)] if sentences else []
+        constraints = constraints_of([doc], layout, self.labels)
+        words = [tokens for _, tokens in layout.word_places()]
+        return [
+            list(over_tokens(of_sentence.best(k, demands), tokens, self.labels))
+            for of_sentence, demands, tokens in zip(scores, constraints, words, strict=True)
+        ]
+
+    def reparse(self, doc: Doc) -> Doc:
+        """Parse a Doc again from the scores that it keeps, with its present constraints; return the Doc.
+
+        The encoder does not run, so this takes milliseconds.
+
+        Raises ValueError if the Doc keeps no scores, or if constraints can't be met.
+        """
+        from ..models.types import Parse
+
+        layout = lay_out([doc])
+        scores = kept_scores(doc, layout)
+        if scores is None:
+            raise ValueError(Errors.E815.format(text=doc.text[:40]))
+        constraints = constraints_of([doc], layout, self.labels)
+        parses = [Parse.of_scores(of, demands) for of, demands in zip(scores, constraints, strict=True)]
+        self._write([doc], ParsedBatch(layout, parses))
+        return doc
+
+    def _check_scores_arcs(self) -> None:
+        """Raise ValueError if the model gives no scores of arcs."""
+        if not self.model.attrs.get("scores_arcs"):
+            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
 
     # Training
 

@@ -52,6 +52,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "empty_share": 0.0,
         "store_graphs": False,
         "store_probabilities": False,
+        "keep_scores": False,
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -66,6 +67,7 @@ def make_rng_refiner(
     empty_share: float,
     store_graphs: bool,
     store_probabilities: bool,
+    keep_scores: bool,
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
@@ -79,6 +81,7 @@ def make_rng_refiner(
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
+    keep_scores: Keep the scores of all arcs of the last pass in ``doc._.g2g_scores``, as ``g2g_parser`` does.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -91,6 +94,7 @@ def make_rng_refiner(
         empty_share=empty_share,
         store_graphs=store_graphs,
         store_probabilities=store_probabilities,
+        keep_scores=keep_scores,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
@@ -119,6 +123,7 @@ class RngRefiner(G2GParser):
         empty_share: float = 0.0,
         store_graphs: bool = False,
         store_probabilities: bool = False,
+        keep_scores: bool = False,
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -135,6 +140,7 @@ class RngRefiner(G2GParser):
             model,
             name,
             store_probabilities=store_probabilities,
+            keep_scores=keep_scores,
             half_precision_weights=half_precision_weights,
             scorer=scorer,
         )

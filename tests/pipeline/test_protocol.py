@@ -219,6 +219,8 @@ def use(nlp: Language, name: str, examples: list[Example], folder: Path, seen: s
     with pytest.raises(ValueError, match=rf"{model.name}.*something else"):
         pipe.initialize(lambda: examples, nlp=nlp)
     model.attrs["output_kind"] = kind
+    if model.attrs["scores_arcs"]:
+        assert len(pipe.kbest(examples[0].reference, 2)[0]) == 2
     if name != "amr_parser":
         pipe.add_label("new")
 

@@ -1,0 +1,200 @@
+"""Constraints, kept scores, and the k best trees of a Doc."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
+from spacy_g2g.data.constraints import constrain
+from spacy_g2g.models.batch import PieceBatch
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.parsing.tree import is_tree
+from spacy_g2g.pipeline.ranked import SCORES
+
+from ..util import graph_examples, make_nlp, parser_of, plain_doc, randomise
+
+
+@pytest.fixture(scope="module", params=["g2g_parser", "rng_refiner"])
+def nlp(request: pytest.FixtureRequest) -> Language:
+    """A parser or refiner with random weights, whose trees many arcs could change."""
+    nlp = make_nlp(factory=request.param)
+    nlp.initialize(lambda: graph_examples(nlp, "gold"))
+    randomise(parser_of(nlp).model, 1, scale=0.25)
+    return nlp
+
+
+@pytest.fixture
+def keeping(nlp: Language):
+    parser_of(nlp).keep_scores = True
+    yield nlp
+    parser_of(nlp).keep_scores = False
+
+
+def make_doc(nlp: Language) -> Doc:
+    return plain_doc(nlp.vocab, ["she", "saw", " ", "the", "cat", "."], "dogs bark at it")
+
+
+def tree_of(doc: Doc) -> list[tuple[int, str]]:
+    return [(token.head.i, token.dep_) for token in doc]
+
+
+def test_the_first_tree_is_the_parse_and_the_others_are_other_trees(nlp: Language):
+    doc = make_doc(nlp)
+    ranked = parser_of(nlp).kbest(doc, 20)
+    assert not doc.has_annotation("DEP")
+    nlp(doc)
+    for trees, n in zip(ranked, [5, 4], strict=True):
+        tokens = trees[0].tokens
+        assert len(tokens) == n
+        assert [(doc[i].head.i, doc[i].dep_) for i in tokens] == list(
+            zip(trees[0].heads, trees[0].deps, strict=True)
+        )
+        assert len({tuple(tree.heads) for tree in trees}) == len(trees) == 20
+        for tree in trees:
+            pairs = zip(tokens, tree.heads, strict=True)
+            numbers = [0 if head == token else tokens.index(head) + 1 for token, head in pairs]
+            assert is_tree(numbers)
+            assert tree.score == pytest.approx(np.log(tree.head_probs).sum(), abs=1e-4)
+        assert [tree.score for tree in trees] == sorted((tree.score for tree in trees), reverse=True)
+
+
+def test_a_parse_meets_the_constraints_of_its_doc(nlp: Language):
+    doc = make_doc(nlp)
+    constrain(doc, heads={6: 6, 0: 5}, deps={0: "obj"}, not_heads={7: [6]}, not_deps={8: ["case", "nmod"]})
+    nlp(doc)
+    assert (doc[6].head.i, doc[0].head.i, doc[0].dep_) == (6, 5, "obj")
+    assert doc[7].head.i != 6
+    assert doc[8].dep_ not in ("case", "nmod")
+
+
+def test_tokens_of_a_subtree_are_one_token_and_its_descendants(nlp: Language):
+    doc = make_doc(nlp)
+    constrain(doc, subtrees=[[0, 3, 5]], heads={9: 7})
+    nlp(doc)
+    assert [0, 3, 5] in [[t.i for t in token.subtree if not t.is_space] for token in doc]
+    assert doc[9].head.i == 7
+    assert all(sum(token.head == token for token in sentence) == 1 for sentence in doc.sents)
+
+
+def test_constraints_steer_what_comes_after_them(nlp: Language):
+    """Each of the five words can be made the root, and what else must change does."""
+    for root in (0, 1, 3, 4, 5):
+        doc = make_doc(nlp)
+        constrain(doc, heads={root: root})
+        nlp(doc)
+        assert [token.i for token in doc[:6] if token.head == token] == [root]
+        assert doc[root].dep_ == "root"
+
+
+def test_the_next_pass_of_a_refiner_reads_fixed_arcs(monkeypatch: pytest.MonkeyPatch):
+    nlp = make_nlp(factory="rng_refiner", iterations=3, stop=False)
+    nlp.initialize(lambda: graph_examples(nlp, "gold"))
+    refiner = parser_of(nlp)
+    network: Any = get_shim(refiner.model).network
+    read: list[tuple[int, int]] = []
+    edges = network.edges
+
+    def record(batch: PieceBatch):
+        read.append((int(batch.heads[0, 4]), int(batch.labels[0, 4])))
+        return edges(batch)
+
+    monkeypatch.setattr(network, "edges", record)
+    doc = plain_doc(nlp.vocab, "she saw the cat .")
+    constrain(doc, heads={4: 0}, deps={4: "obl"})
+    nlp(doc)
+    assert read == [(-1, -1), (1, refiner.labels.index("obl")), (1, refiner.labels.index("obl"))]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error"),
+    [
+        (
+            {"heads": {0: 1, 1: 0}, "deps": {3: "det"}},
+            r"G2G-E516\] .*: word 1 'she' has the head 2 'saw'; word 2",
+        ),
+        ({"subtrees": [[0, 1], [1, 3]]}, "G2G-E516"),
+        ({"deps": {0: "nope"}}, "G2G-E515"),
+        ({"heads": {0: 7}}, "G2G-E514"),
+        ({"heads": {0: 2}}, "G2G-E514"),
+        ({"heads": {99: 0}}, "G2G-E514"),
+        ({"subtrees": [[]]}, "G2G-E514"),
+    ],
+)
+def test_constraints_that_cannot_be_met_are_named(nlp: Language, constraints, error: str):
+    doc = make_doc(nlp)
+    constrain(doc, **constraints)
+    if constraints == {"subtrees": [[]]}:
+        doc._.g2g_constraints = {"subtrees": [[]]}
+    with pytest.raises(ValueError, match=error):
+        nlp(doc)
+
+
+def test_kept_scores_give_the_same_trees_as_the_encoder_would(keeping: Language):
+    doc = keeping(make_doc(keeping))
+    before = tree_of(doc)
+    parser = parser_of(keeping)
+    assert tree_of(parser.reparse(doc)) == before
+    arcs = [scores["arcs"].copy() for scores in doc._.g2g_scores]
+    token = next(token for token in doc[:6] if token.head != token and not token.is_space)
+    constrain(doc, not_heads={token.i: [token.head.i]})
+    second = parser.kbest(doc, 1)[0][0]
+    parser.reparse(doc)
+    assert [doc[i].head.i for i in second.tokens] == second.heads
+    assert tree_of(doc) != before
+    assert all((a == b["arcs"]).all() for a, b in zip(arcs, doc._.g2g_scores, strict=True))
+    constrain(doc)
+    assert tree_of(parser.reparse(doc)) == before
+
+
+def test_docs_with_kept_scores_are_saved_with_them(keeping: Language):
+    doc = keeping(make_doc(keeping))
+    expected = [tree.heads for tree in parser_of(keeping).kbest(doc, 5)[0]]
+    doc_bin = DocBin(store_user_data=True, docs=[doc])
+    restored = next(DocBin().from_bytes(doc_bin.to_bytes()).get_docs(keeping.vocab))
+    for copy in (pickle.loads(pickle.dumps(doc)), Doc(keeping.vocab).from_bytes(doc.to_bytes()), restored):
+        assert [tree.heads for tree in parser_of(keeping).kbest(copy, 5)[0]] == expected
+
+
+def test_nothing_is_kept_unless_asked_for(nlp: Language):
+    doc = nlp(make_doc(nlp))
+    assert doc._.get(SCORES) is None
+    with pytest.raises(ValueError, match="G2G-E815"):
+        parser_of(nlp).reparse(doc)
+
+
+def test_scores_of_other_sentences_are_refused(keeping: Language):
+    doc = keeping(make_doc(keeping))
+    other = keeping(plain_doc(keeping.vocab, "no one came"))
+    other._.set(SCORES, doc._.get(SCORES))
+    with pytest.raises(ValueError, match=r"G2G-E813\] .*\[5, 4\] words, but its sentences have \[3\] words"):
+        parser_of(keeping).reparse(other)
+    with pytest.raises(ValueError, match="G2G-E816"):
+        parser_of(keeping).kbest(doc, 0)
+
+
+def test_a_parser_without_scores_of_arcs_refuses_constraints():
+    nlp = make_nlp(row="SentTr")
+    nlp.initialize(lambda: graph_examples(nlp, "empty"))
+    doc = make_doc(nlp)
+    with pytest.raises(ValueError, match="G2G-E814"):
+        parser_of(nlp).kbest(doc, 2)
+    constrain(doc, heads={0: 1})
+    with pytest.raises(ValueError, match="G2G-E814"):
+        nlp(doc)
+
+
+def test_sentences_that_are_parsed_in_parts_keep_no_scores_and_take_no_constraints(
+    keeping: Language, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("spacy_g2g.pipeline.ranked.MAX_WORDS", 4)
+    monkeypatch.setattr("spacy_g2g.pipeline.long_sentences.MAX_WORDS", 4)
+    doc = keeping(make_doc(keeping))
+    assert doc._.get(SCORES) is None
+    with pytest.raises(ValueError, match=r"G2G-E817\] A sentence of the Doc has 5 words. Expected at most 4"):
+        parser_of(keeping).kbest(doc, 2)
+    constrain(doc, heads={0: 1})
+    with pytest.raises(ValueError, match="G2G-E817"):
+        keeping(doc)
