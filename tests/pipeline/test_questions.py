@@ -186,6 +186,7 @@ def test_a_parser_without_scores_of_arcs_refuses_constraints():
         nlp(doc)
 
 
+@pytest.mark.filterwarnings("ignore:.*G2G-W80")
 def test_sentences_that_are_parsed_in_parts_keep_no_scores_and_take_no_constraints(
     keeping: Language, monkeypatch: pytest.MonkeyPatch
 ):
