@@ -115,7 +115,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--refiner-steps", type=int, default=0, help="the same for refiners of a parser's trees")
     add("--empty-steps", type=int, default=0, help="the same for refiners of empty graphs")
     add("--eval-frequency", type=int, default=0, help="in steps; 0 for a tenth of them, or the config's")
-    add("--encoder-rate-factor", type=float, help="in place of the configs'; 0.1 is for a small checkpoint")
+    add("--encoder-rate-factor", type=float, help="in place of the configs'")
     add("--copy-rate-factor", type=float, help="the same for an encoder from a trained parser")
     add("--folds", type=int, default=5, help="number of parsers of row jackknife")
     add("--jackknife-steps", type=int, default=0, help="steps of each of them; 0 for those of row syntr")

@@ -48,7 +48,7 @@ def make_model(
         tok2vec, settings = settings.tok2vec, replace(settings, tok2vec=None)
     shim = G2GShim(
         partial(network, settings=settings),
-        encoder_rate_factor=settings.encoder_rate_factor,
+        pretrained_factor=settings.pretrained_factor,
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )

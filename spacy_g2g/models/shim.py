@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from thinc.api import Model, Optimizer, Shim, get_torch_default_device
 
 from ..errors import Errors
 from .batch import Batch
-from .network import Network, NetworkSpec
+from .network import Network, NetworkSpec, Part
 from .optimizer import make_adamw, take_step
 from .precision import Precision, arithmetic
 from .saving import from_bytes, to_bytes
@@ -34,7 +34,8 @@ class G2GShim(Shim):
     """A network with its table of pieces and its optimizer.
 
     build: Makes the network from a specification, with random weights.
-    encoder_rate_factor: Learning rate of pretrained parameters as a multiple of that of the others.
+    pretrained_factor: Returns the learning rate of pretrained parameters as a multiple of that of the others,
+        for the encoder's width and the parts of the network that are pretrained.
     rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
     precision: Arithmetic of the network, which may be changed at any time.
     """
@@ -43,13 +44,13 @@ class G2GShim(Shim):
         self,
         build: Callable[[NetworkSpec], Network[Any]],
         *,
-        encoder_rate_factor: float,
+        pretrained_factor: Callable[[int, Collection[Part]], float],
         rate_factor: float,
         precision: Precision,
     ) -> None:
         super().__init__(None)
         self.build = build
-        self.encoder_rate_factor = encoder_rate_factor
+        self.pretrained_factor = pretrained_factor
         self.rate_factor = rate_factor
         self.precision = precision
         self.spec: NetworkSpec | None = None
@@ -100,6 +101,11 @@ class G2GShim(Shim):
         if self.spec is None:
             raise ValueError(Errors.E405)
         return self.spec
+
+    @property
+    def encoder_rate_factor(self) -> float:
+        """Learning rate of pretrained parameters as a multiple of that of the others."""
+        return self.pretrained_factor(self.known_spec.width, self.known_spec.pretrained)
 
     @property
     def wordpieces(self) -> WordPieces:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
+from spacy.util import logger
+
 from ..errors import Warnings
 from ..layers.checkpoint import Checkpoint, load_weights
 from .network import Network, NetworkSpec
@@ -53,6 +55,9 @@ def build_for_training(
         load_weights(network.encoder, checkpoint.weights)
         if checkpoint.scorers and _take_scorers(network, spec, checkpoint, start.labels):
             shim.spec = replace(spec, pretrained=("encoder", "scorers"))
+        if any(weight.requires_grad for weight in network.encoder.parameters()):
+            text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
+            logger.info(text, spec.width, shim.encoder_rate_factor)
 
 
 def _take_scorers(

@@ -29,6 +29,14 @@ def test_checkpoint_weights_learn_at_the_rate_times_their_factor():
         assert change == pytest.approx(0.001 if name.startswith("encoder.") else 0.01, rel=0.05), name
 
 
+def test_the_rate_of_a_pretrained_encoder_is_logged(caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO", "spacy")
+    make()
+    assert not caplog.text
+    shim = start(build_syntr(encoder_rate_factor=0.07, **TINY_MODEL), SENTENCES, pretrained)  # type: ignore[arg-type]
+    assert f"encoder of width {shim.known_spec.width}: encoder_rate_factor = 0.07" in caplog.text
+
+
 def test_from_scratch_all_weights_learn_at_the_same_rate():
     model, shim = make(encoder_rate_factor=0.1)
     before = weights_of(model)

@@ -69,7 +69,7 @@ def test_every_setting_is_described_checked_and_on_the_page(architecture: str, r
     assert on_page.endswith(f"| {description} |")
     with pytest.raises(ConfigValidationError, match=name):
         build(architecture, **{name: 3 if name == "tok2vec" else "nonsense"})
-    assert (metadata["allowed"] is None) == (hint not in (int, float, int | None))
+    assert (metadata["allowed"] is None) == (hint not in (int, float, int | None, float | None))
     for value in OUTSIDE.get(metadata["allowed"], []):
         with pytest.raises(
             ValueError, match=rf"E408.*{name} is {value}.*number {metadata['allowed'].expected}"
@@ -145,6 +145,26 @@ def make_toy(settings: OtherToy) -> list[OtherToy]:
 )
 def test_values_within_range_are_kept(name: str, value: object):
     assert getattr(Toy(**{name: value}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("settings", "width", "scorers", "expected"),
+    [
+        (SynTrSettings(), 384, False, 0.1),
+        (SynTrSettings(), 768, False, 0.0125),
+        (SynTrSettings(), 128, False, 1.0),
+        (RNGTrSettings(), 384, True, 0.03),
+        (RNGTrSettings(), 128, True, 0.3),
+        (StackTransformerSettings(), 768, False, 0.05),
+        (AmrTransformerSettings(), 768, False, 0.05),
+        (SynTrSettings(encoder_rate_factor=0.25), 768, True, 0.25),
+    ],
+)
+def test_the_rate_of_pretrained_weights_follows_the_width(
+    settings: Settings, width: int, scorers: bool, expected: float
+):
+    parts = ("encoder", "scorers") if scorers else ("encoder",)
+    assert settings.pretrained_factor(width, parts) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("value", ["c", True, "A"])

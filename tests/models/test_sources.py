@@ -289,7 +289,7 @@ def test_a_refiner_takes_the_scorers_of_a_parser_and_trains_them_at_the_encoders
     assert all(torch.equal(found[name], weight) for name, weight in expected.items())
     factors = rate_factors(refiner)
     assert {name for name, factor in factors.items() if factor == 1.0} == set(found) - set(expected)
-    assert refiner.encoder_rate_factor != 1.0
+    assert {factors[name] for name in expected} == {0.3}
 
 
 def test_scorers_can_be_left(trained_folder: Path):

@@ -74,14 +74,15 @@ def test_the_shipped_config_trains_from_a_checkpoint(
     monkeypatch.setattr(
         GraphEncoder, "set_dropout", lambda self, rate: (rates.add(rate), set_dropout(self, rate))
     )
-    nlp, performance = run_train(tmp_path, **{"training.dropout": 0.37})
+    factor = 0.0125
+    settings = {"training.dropout": 0.37, "components.g2g_parser.model.encoder_rate_factor": factor}
+    nlp, performance = run_train(tmp_path, **settings)
     spec = get_shim(nlp.get_pipe("g2g_parser").model).spec
     assert spec is not None
     assert (spec.pretrained, spec.encoder.width, spec.encoder.n_layers) == (("encoder",), 24, 2)
     assert 0 < performance["ud_las"] <= 1
     assert rates == {0.37}
     config = load_config(BASE)
-    factor = config["components"]["g2g_parser"]["model"]["encoder_rate_factor"]
     peak = config["training"]["optimizer"]["learn_rate"]["initial_rate"]
     warmup = config["training"]["optimizer"]["learn_rate"]["warmup_steps"]
     for i, (group_rates, decays) in enumerate(steps):
