@@ -92,6 +92,7 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).symlink_to(ROOT / name)
     for name in ("train", "dev", "test"):
         (folder / f"{name}.conllu").write_text(sample_file(name), encoding="utf8")
+    (folder / "partial.conllu").write_text(sample_file("train"), encoding="utf8")
     amrs = "".join(f"# ::id lpp_1943.{number}\n{AMRS[number % len(AMRS)]}" for number in AMR_IDS)
     (folder / AMR_FILE).write_text(amrs, encoding="utf8")
     (folder / "dev.amr").write_text(f"# ::id d.1\n{AMRS[0]}", encoding="utf8")

@@ -13,12 +13,14 @@ from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
 from ..amr.api import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
+from ..data.constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
     remove_tree,
     restore_sentences,
     sentences_to_docs,
+    source_arcs,
     source_sentences,
 )
 from ..errors import Errors
@@ -34,6 +36,7 @@ from .common import (
     user_errors,
     with_graphs,
 )
+from .kbest import Ranker
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
 AMR_SUFFIX = ".amr"
@@ -56,11 +59,20 @@ def parse_cli(
         str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
     ] = None,
     initial: Initial = None,
+    kbest: Annotated[
+        int | None,
+        typer.Option("--kbest", "-k", min=1, help="Write this many trees of each sentence, best first"),
+    ] = None,
+    constrain: Annotated[
+        bool,
+        typer.Option("--constrain", help="Keep each HEAD and DEPREL of a .conllu file that is not _"),
+    ] = False,
     silent: Silent = False,
 ) -> None:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
 
-    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change.
+    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change. With
+    --kbest, CoNLL-U has a block for each tree, with the comments rank and score, and .jsonl a list.
     """
     silent = silent or is_stream(output)
     with user_errors():
@@ -73,6 +85,8 @@ def parse_cli(
             batch_size=batch_size,
             n_process=n_process,
             initial=initial,
+            kbest=kbest,
+            constrain=constrain,
             silent=silent,
         )
     if not silent:
@@ -88,6 +102,8 @@ def parse(
     batch_size: int | None = None,
     n_process: int = 1,
     initial: Path | None = None,
+    kbest: int | None = None,
+    constrain: bool = False,
     silent: bool = True,
 ) -> int:
     """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
@@ -97,15 +113,20 @@ def parse(
     in .jsonl). A sentence without an id gets the name of the input and a number.
 
     Returns the number of Docs.
-    Raises ValueError if a suffix is unknown, if the input is malformed, or if a pipeline without AMRs is to
-        write .amr. The output then stays as it was.
+    Raises ValueError if a suffix is unknown, if the input is malformed, if constraints can't be met, or if a
+        pipeline without AMRs is to write .amr. The output then stays as it was.
     """
     in_suffix = check_suffix(input_, tuple(_READERS))
-    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, (*_WRITERS, AMR_SUFFIX))
+    suffixes = (".conllu", ".jsonl") if kbest else (*_WRITERS, AMR_SUFFIX)
+    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, suffixes)
     if not input_.is_file():
         raise FileNotFoundError(Errors.E906.format(path=input_))
     nlp = spacy.load(pipeline)
+    ranker = Ranker(nlp, kbest) if kbest else None
     tasks = _READERS[in_suffix](input_, nlp)
+    if constrain:
+        check_suffix(input_, (".conllu",))
+        tasks = map(_constrained, tasks)
     if initial is not None:
         check_suffix(input_, (".conllu", ".spacy"))
         docs = (doc for doc, _ in tasks if isinstance(doc, Doc))
@@ -115,6 +136,10 @@ def parse(
         results = progress(docs_and_keys, unit="Docs", silent=silent)
         if out_suffix == AMR_SUFFIX:
             return _write_amr(results, path, input_.stem, nlp.pipe_names)
+        if ranker and out_suffix == ".conllu":
+            return ranker.write_conllu(results, path)
+        if ranker:
+            results = ranker.with_keys(results)
         return _WRITERS[out_suffix](results, path)
 
 
@@ -141,6 +166,15 @@ def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
     sentences = read_conllu(path, trees="any")
     for doc in sentences_to_docs(sentences, nlp.vocab, annotations=TOKEN_ANNOTATIONS):
         yield doc, {}
+
+
+def _constrained(task: Task) -> Task:
+    """Set the heads and labels of the file that a Doc comes from as its constraints."""
+    doc, keys = task
+    assert isinstance(doc, Doc)
+    heads, deps = source_arcs(doc)
+    set_constraints(doc, heads=heads, deps=deps)
+    return doc, keys
 
 
 def _read_amr(path: Path, nlp: Language) -> Iterator[Task]:

@@ -149,6 +149,14 @@ def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
         yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
 
 
+def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
+    """Return the heads and labels that a Doc's words have in the CoNLL-U that it was read from, by token."""
+    sentences = list(source_sentences(doc))
+    heads = {token: head for token, head in enumerate(_absolute_heads(sentences)) if head is not None}
+    labels = [word.deprel for sentence in sentences for word in sentence.words]
+    return heads, {token: label for token, label in enumerate(labels) if label != "_"}
+
+
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
     """Raise ValueError for an unknown name, or if only one of HEAD and DEP is named."""
     unknown = sorted(set(names) - set(expected))

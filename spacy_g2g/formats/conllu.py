@@ -5,7 +5,7 @@ empty line after each sentence. A sentence keeps its raw lines. Content that thi
 (comments, empty nodes, enhanced dependencies, line ends) therefore survives a change of columns.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
@@ -133,6 +133,17 @@ class ConlluSentence:
             for name, values in columns.items():
                 cells[COLUMNS[name]] = values[i]
             lines[word.row] = "\t".join(cells) + end_of_line
+        return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
+
+    def with_comments(self, comments: Mapping[str, str]) -> "ConlluSentence":
+        """Return a copy with further comments ``# name = value`` behind those that are there.
+
+        comments: Values by their names, each without line ends.
+        """
+        end_of_line = self.lines[0][len(self.lines[0].rstrip("\r\n")) :]
+        added = [f"# {name} = {value}{end_of_line}" for name, value in comments.items()]
+        n = len(self.comments)
+        lines = [*self.lines[:n], *added, *self.lines[n:]]
         return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
 
 
