@@ -107,14 +107,6 @@ PEERS = {
             "shared": {"words": 800, "mlp_input": 400, "lr": {"base": 2e-4, "shape": "linear"}},
         },
     ),
-    "combo": Peer(
-        "COMBO, biaffine",
-        "combo_adapter.py",
-        {
-            "own": {"words": 320, "encoder_lr": 2e-5, "head_lr": 1e-3},
-            "shared": {"words": 800, "encoder_lr": 2e-4, "head_lr": 2e-3},
-        },
-    ),
     "g2g": Peer(
         "SynTr, this library",
         "spacy_adapter.py",

@@ -1,7 +1,6 @@
 """Adapters of `experiments.peers`, and the environments that they run in."""
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -88,14 +87,6 @@ def test_adapters_import_nothing_of_ours_and_requirements_are_pinned():
         assert all("==" in line for line in lines if not line.startswith("#"))
 
 
-def test_combo_is_run_and_never_imported():
-    # Its licence is the GPL.
-    for path in environments.ADAPTERS.glob("*.py"):
-        assert not re.search(r"^\s*(import|from) combo\b", path.read_text(encoding="utf8"), re.MULTILINE), (
-            path
-        )
-
-
 def test_adapter_times_the_whole_file_after_a_warm_up(adapter: ModuleType, tmp_path: Path):
     sentences = [adapter.Sentence(["a", "b"], [(2, "x"), (0, "root")])] * 70
     adapter.write_sentences(tmp_path / "in.conllu", sentences)
@@ -116,38 +107,12 @@ def test_adapter_times_the_whole_file_after_a_warm_up(adapter: ModuleType, tmp_p
     assert [s.tree for s in adapter.read_sentences(tmp_path / "out.conllu")] == [[(0, "root"), (1, "y")]] * 70
 
 
-def test_the_start_of_a_program_is_not_timed(
-    adapter: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    sentences = [adapter.Sentence(["a", "b"], [(2, "x"), (0, "root")])] * 70
-    adapter.write_sentences(tmp_path / "in.conllu", sentences)
-    clock = [0.0]
-    monkeypatch.setattr(adapter.time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(adapter, "cpu_seconds", lambda: clock[0] / 2)
-
-    def parse(words: list[list[str]]) -> list[list[str]]:
-        clock[0] += 9 + len(words)
-        return words
-
-    def load(job: dict[str, Any]) -> Any:
-        trees = [[(0, "root"), (1, "y")]] * 70
-        return adapter.LoadedParser(parse, lambda _: trees, 12, is_program=job["is_program"])
-
-    job = {"input": tmp_path / "in.conllu", "output": tmp_path / "out.conllu", "runs": 2}
-    result = adapter.run_parsing(job | {"is_program": True}, lambda job: load(job))
-    assert (result["seconds"], result["cpu_seconds"]) == ([69.0] * 2, [34.5] * 2)
-    result = adapter.run_parsing(job | {"is_program": False}, lambda job: load(job))
-    assert result["seconds"] == [79.0] * 2
-
-
 def test_batches_in_sentences_are_of_about_so_many_words(adapter: ModuleType, tmp_path: Path):
     sentences = [adapter.Sentence(["a"] * n, [(0, "root"), *[(1, "x")] * (n - 1)]) for n in (10, 20, 30)]
     adapter.write_sentences(tmp_path / "train.conllu", sentences, tag="X")
     assert [adapter.sentences_of(n, tmp_path / "train.conllu") for n in (5, 100, 810)] == [1, 5, 40]
     text = (tmp_path / "train.conllu").read_text(encoding="utf8")
     assert {line.split("\t")[3] for line in text.splitlines() if line} == {"X"}
-    (tmp_path / "comments.conllu").write_text(f"# text = a\n{text}", encoding="utf8")
-    assert list(adapter.read_sentences(tmp_path / "comments.conllu")) == sentences
 
 
 # Environments

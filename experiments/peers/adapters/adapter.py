@@ -38,22 +38,18 @@ class LoadedParser(NamedTuple):
     parse: Function that is timed, from words to the parser's own output.
     trees: Function from that output to trees.
     parameters: Number of parameters.
-    is_program: Whether ``parse`` starts a program, which loads the model each time.
     """
 
     parse: Callable[[list[Words]], Any]
     trees: Callable[[Any], list[Tree]]
     parameters: int
-    is_program: bool = False
 
 
 def read_sentences(path: str | Path) -> Iterator[Sentence]:
-    """Yield the sentences of a file that has ten columns and only words."""
+    """Yield the sentences of a prepared file, which has ten columns and only words."""
     rows: list[list[str]] = []
     with open(path, encoding="utf8") as lines:
         for line in lines:
-            if line.startswith("#"):
-                continue
             if line.strip():
                 rows.append(line.rstrip("\n").split("\t"))
             elif rows:
@@ -101,56 +97,40 @@ def main(
 
 
 def peak_memory() -> float:
-    """Return the peak memory in MiB of this process, or of one that it started if that is more."""
-    scale = 1024**2 if sys.platform == "darwin" else 1024
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / scale
+    """Return the peak memory of this process in MiB."""
     status = Path("/proc/self/status")
     if status.exists():
         # The figure of getrusage includes the peak of the process that started this one.
         lines = status.read_text(encoding="utf8").splitlines()
-        own = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
-    else:
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
-    return max(own, children)
-
-
-def cpu_seconds() -> float:
-    """Return the processor's seconds of this process and of those that it started."""
-    times = os.times()
-    return time.process_time() + times.children_user + times.children_system
-
-
-def timed(action: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return what an action returns, and its seconds of the clock and of the processor."""
-    start, cpu_start = time.perf_counter(), cpu_seconds()
-    result = action()
-    return result, time.perf_counter() - start, cpu_seconds() - cpu_start
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
 
 
 def run_training(job: Job, train: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
-    facts, seconds, _ = timed(lambda: train(job))
-    return {"minutes": seconds / 60, "cpu_minutes": cpu_seconds() / 60, **facts}
+    start = time.perf_counter()
+    facts = train(job)
+    minutes = (time.perf_counter() - start) / 60
+    return {"minutes": minutes, "cpu_minutes": time.process_time() / 60, **facts}
 
 
 def run_parsing(job: Job, load: Callable[[Job], LoadedParser]) -> dict[str, Any]:
     """Parse the job's "input" several times and write the trees of the last run.
 
     Returns seconds of the clock and of the processor. Other work on the machine changes the latter little.
-    What a program needs for one sentence counts as its start, and is subtracted.
     """
     sentences = [sentence.words for sentence in read_sentences(job["input"])]
     parser = load(job)
     parsed = parser.parse(sentences[:N_WARM_UP])
-    start, cpu_start = timed(lambda: parser.parse(sentences[:1]))[1:] if parser.is_program else (0.0, 0.0)
-    seconds, processor = [], []
+    seconds, cpu_seconds = [], []
     for _ in range(job["runs"]):
-        parsed, taken, cpu_taken = timed(lambda: parser.parse(sentences))
-        seconds.append(taken - start)
-        processor.append(cpu_taken - cpu_start)
+        start, cpu_start = time.perf_counter(), time.process_time()
+        parsed = parser.parse(sentences)
+        seconds.append(time.perf_counter() - start)
+        cpu_seconds.append(time.process_time() - cpu_start)
     trees = parser.trees(parsed)
     write_sentences(job["output"], [Sentence(*pair) for pair in zip(sentences, trees, strict=True)])
     words = sum(map(len, sentences))
-    times = {"seconds": seconds, "cpu_seconds": processor}
+    times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
     return {**times, "words": words, "parameters": parser.parameters}
 
 
