@@ -16,103 +16,35 @@ When all are trained, those that are there parse DEV and the files of --test one
 threads: NAME.conllu beside a model has its trees, for `g2g analyze`, where NAME is "dev" or the name of the
 file. `udeval` of udtools scores them. The figures of a file are kept; --again parses and times everything
 again. The output is table.json and table.md: for each peer the settings with the best LAS on DEV, as the mean
-over --seeds.
+over --seeds. Ours is compared with each peer by the paired bootstrap over the sentences of all seeds.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import itertools
 import os
 import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.cli.common import atomic_path
-from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
+from spacy_g2g.formats.conllu import read_conllu
 
+from ..table.report import compare
+from ..table.scores import count
 from .environments import ADAPTERS, LAST_LINES, PEERS, ROOT, Peer, PeerError, make_environment, run
-from .table import make_table, markdown
+from .files import fill_trees, prepare, read_json, write_json, write_text
+from .table import OURS, make_table, markdown
 
 METRICS = ("UAS", "LAS", "CLAS")
 #: Names of the files beside a model that are not named after a file of --test.
 OWN_FILES = ("train", "dev", "check", "job", "error")
-
-
-# Data
-
-
-def prepare(source: Path, target: Path, n: int = 0, *, spread: bool = False) -> None:
-    """Write words, heads and labels of a treebank, without tags, multiword tokens and empty nodes.
-
-    source: CoNLL-U file.
-    target: File to write.
-    n: Number of sentences; 0 for all.
-    spread: Take sentences that are spread evenly over the treebank, in place of the first.
-    Raises SystemExit for fewer than n sentences, and ValueError for incomplete trees.
-    """
-    sentences = list(read_conllu(source, trees="full"))
-    if n > len(sentences):
-        raise SystemExit(f"{source} has {len(sentences)} sentences: expected at least the {n} asked for")
-    n = n or len(sentences)
-    step = len(sentences) if spread else n
-    chosen = (sentences[i * step // n] for i in range(n))
-    write_text(target, "".join(words_only(sentence) for sentence in chosen))
-
-
-def words_only(sentence: ConlluSentence) -> str:
-    rows = (
-        f"{i}\t{word.form}\t_\t_\t_\t_\t{word.head}\t{word.deprel}\t_\t_\n"
-        for i, word in enumerate(sentence.words, 1)
-    )
-    return "".join(rows) + "\n"
-
-
-def fill_trees(gold: Path, parsed: Path, target: Path) -> None:
-    """Write a treebank with the heads and labels of parsed sentences in place of its own.
-
-    gold: Treebank.
-    parsed: The same sentences, parsed.
-    target: File to write.
-    Raises PeerError if sentences or words differ, or if a parse is not a tree with one root.
-    """
-    expected = list(read_conllu(gold))
-    try:
-        found = list(read_conllu(parsed, trees="full"))
-    except ValueError as error:
-        raise PeerError(str(error)) from error
-    if len(found) != len(expected):
-        raise PeerError(f"{parsed} has {len(found)} sentences, expected {len(expected)}")
-    write_text(target, "".join(write_conllu(map(_with_tree, expected, found))))
-
-
-def _with_tree(sentence: ConlluSentence, parsed: ConlluSentence) -> ConlluSentence:
-    if [word.form for word in sentence.words] != [word.form for word in parsed.words]:
-        raise PeerError(f"{parsed.location()}: expected the words of {sentence.location()}")
-    heads = [str(word.head) for word in parsed.words]
-    return sentence.replace(head=heads, deprel=[word.deprel for word in parsed.words])
-
-
-def write_text(path: Path, text: str) -> None:
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf8")
-
-
-def write_json(path: Path, value: Any) -> None:
-    write_text(path, json.dumps(value, indent=2) + "\n")
-
-
-def read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf8")) if path.exists() else None
-
-
-# Training and scores
 
 
 def job_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
@@ -253,6 +185,24 @@ def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> di
     }
 
 
+def compare_ours(settings: Mapping[str, str], part: str, args: argparse.Namespace) -> dict[str, Any]:
+    """Compare our LAS with that of each peer, over the sentences of all seeds that both have.
+
+    settings: Names of the settings by peer.
+    part: "dev", or the name of a file of --test.
+    args: Arguments of the command.
+    Returns comparisons by peer, as of ``compare``.
+    """
+    gold = list(read_conllu(parts_of(args)[part], trees="full"))
+    counts: dict[str, dict[int, Any]] = {name: {} for name in settings}
+    for name, seed in itertools.product(settings, args.seeds):
+        parsed = folder_of(name, settings[name], seed, args) / f"{part}.conllu"
+        if parsed.exists():
+            counts[name][seed] = count(gold, read_conllu(parsed))
+    ours = counts.pop(OURS, {})
+    return {name: found for name, theirs in counts.items() if (found := compare(ours, theirs))}
+
+
 def best_model(folder: Path) -> Iterable[Path]:
     """Return the files of a trained model: those of model-best if there is one."""
     best = folder / "model-best"
@@ -366,6 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "hardware": hardware(args),
     }
     table = make_table({name: peer.title for name, peer in PEERS.items()}, found, setup)
+    settings = {name: row["settings"] for name, row in table["rows"].items()}
+    table["comparisons"] = {part: compare_ours(settings, part, args) for part in golds}
     write_json(args.folder / "table.json", table)
     write_text(args.folder / "table.md", markdown(table))
     print(markdown(table))

@@ -7,7 +7,7 @@ from typing import Any
 
 from project.markdown import markdown_table
 
-from ..table.report import mean_and_values
+from ..table.report import comparison_line, mean_and_values
 
 METRICS = ("UAS", "LAS", "CLAS")
 #: Peer that is compared with all others, and peer whose speed is its target.
@@ -35,7 +35,7 @@ def make_table(titles: Mapping[str, str], models: Models, setup: Mapping[str, An
             entries = {settings: summary(known, setup["test"]) for settings, known in tried.items()}
             best = max(entries, key=lambda settings: las_of(entries[settings]))
             rows[name] = {"title": title, "settings": best, **entries[best], "tried": entries}
-    return {"setup": dict(setup), "rows": rows, "bars": bars(rows)}
+    return {"setup": dict(setup), "rows": rows, "bars": bars(rows), "comparisons": {}}
 
 
 def las_of(entry: Figures) -> float:
@@ -129,6 +129,9 @@ def markdown(table: Mapping[str, Any]) -> str:
         seen = dict.fromkeys(error for entry in row["tried"].values() for error in entry["errors"])
         lines += [f"- {row['title']} **failed**: {error}" for error in seen]
     lines += [f"- {bar}" for bar in table["bars"]]
+    for part, comparisons in table["comparisons"].items():
+        pairs = [(rows[name]["title"], found) for name, found in comparisons.items()]
+        lines += [comparison_line(f"{part}: ours", title, found) for title, found in pairs]
     lines += ["", *tried_lines(rows), ""]
     return "\n".join(lines)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.peers import __main__ as peers
-from experiments.peers import environments
+from experiments.peers import environments, files
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.formats.conllu import read_conllu
 
@@ -50,7 +50,7 @@ def read(folder: Path, *more: str) -> argparse.Namespace:
 def test_prepared_sentences_have_words_and_trees_only(adapter: ModuleType, tmp_path: Path):
     source, target = tmp_path / "sample.conllu", tmp_path / "prepared.conllu"
     source.write_text(SAMPLE, encoding="utf8")
-    peers.prepare(source, target)
+    files.prepare(source, target)
     expected = [
         ([word.form for word in sentence.words], [(word.head, word.deprel) for word in sentence.words])
         for sentence in read_conllu(source)
@@ -68,7 +68,7 @@ def test_prepared_sentences_have_words_and_trees_only(adapter: ModuleType, tmp_p
 def test_first_sentences_are_prepared_or_those_spread_over_all(
     adapter: ModuleType, corpora: Path, n: int, spread: bool, chosen: list[int]
 ):
-    peers.prepare(corpora / "train.conllu", corpora / "prepared.conllu", n, spread=spread)
+    files.prepare(corpora / "train.conllu", corpora / "prepared.conllu", n, spread=spread)
     words = [[word[0] for word in sentence] for sentence in read_treebank()]
     found = [sentence.words for sentence in adapter.read_sentences(corpora / "prepared.conllu")]
     assert found == [words[i] for i in chosen]
@@ -76,24 +76,24 @@ def test_first_sentences_are_prepared_or_those_spread_over_all(
 
 def test_too_few_sentences_and_incomplete_trees_are_errors(corpora: Path):
     with pytest.raises(SystemExit, match=r"has 10 sentences: expected at least the 11 asked for"):
-        peers.prepare(corpora / "train.conllu", corpora / "prepared.conllu", 11)
+        files.prepare(corpora / "train.conllu", corpora / "prepared.conllu", 11)
     source = corpora / "partial.conllu"
     source.write_text(row("1", "a", "_") + row("2", "b", "0") + "\n", encoding="utf8")
     with pytest.raises(ValueError, match=r"partial\.conllu"):
-        peers.prepare(source, corpora / "prepared.conllu")
+        files.prepare(source, corpora / "prepared.conllu")
 
 
 def test_trees_are_filled_in_beside_multiword_tokens_and_empty_nodes(adapter: ModuleType, tmp_path: Path):
     gold, parsed, target = (tmp_path / f"{name}.conllu" for name in ("gold", "parsed", "target"))
     gold.write_text(SAMPLE, encoding="utf8")
-    peers.prepare(gold, parsed)
+    files.prepare(gold, parsed)
     flat = [
         sentence._replace(tree=[(0, "root"), *((1, "dep:x") for _ in sentence.words[1:])])
         for sentence in adapter.read_sentences(parsed)
     ]
     adapter.write_sentences(parsed, flat)
     assert list(adapter.read_sentences(parsed)) == flat
-    peers.fill_trees(gold, parsed, target)
+    files.fill_trees(gold, parsed, target)
     for sentence, expected in zip(read_conllu(target, trees="full"), flat, strict=True):
         assert [(word.head, word.deprel) for word in sentence.words] == expected.tree
     lines = zip(target.read_text(encoding="utf8").splitlines(), SAMPLE.splitlines(), strict=True)
@@ -116,7 +116,7 @@ def test_other_sentences_words_and_roots_are_refused(
     sentences = rest if change == "missing" else [changed[change], *rest]
     adapter.write_sentences(corpora / "parsed.conllu", sentences)
     with pytest.raises(peers.PeerError, match=message):
-        peers.fill_trees(corpora / "dev.conllu", corpora / "parsed.conllu", corpora / "target.conllu")
+        files.fill_trees(corpora / "dev.conllu", corpora / "parsed.conllu", corpora / "target.conllu")
 
 
 @pytest.mark.slow
@@ -183,6 +183,13 @@ def test_a_peer_that_fails_says_why_and_is_done_again_and_the_others_go_on(faked
     assert (spacy["parameters"], spacy["bytes"], spacy["steps"]) == (3_000_000, 5, 7)
     assert {"python", "pip"} == set(spacy["versions"])
     assert found["setup"]["hardware"]["threads"] == 1
+    for part, comparisons in found["comparisons"].items():
+        path = faked / f"{part}.conllu"
+        best, ours = (fake_scores(path, out / name / "shared" / "0" / path.name) for name in ("spacy", "g2g"))
+        difference = comparisons["spacy"]["difference"]
+        assert list(comparisons) == ["spacy"]
+        assert difference == pytest.approx((ours["LAS"] - best["LAS"]) / 100)
+        assert f"- {part}: ours to Labels conj: {100 * difference:+.2f} LAS" in text
     for part in ("dev", "test", "other"):
         parsed = out / "g2g" / "shared" / "0" / f"{part}.conllu"
         las = fake_scores(faked / f"{part}.conllu", parsed)["LAS"]
