@@ -8,6 +8,7 @@ from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
 from .dropout import Dropout
+from .packing import Packing
 
 #: Number of attention scores computed together on a CPU: a mebibyte of float32, which stays in a core's
 #: cache.
@@ -88,18 +89,28 @@ class GraphSelfAttention(nn.Module):
                 nn.init.normal_(self.relation_keys, std=0.02)
                 nn.init.zeros_(self.relation_norm.weight)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        edges: Edges | None = None,
+        packing: Packing | None = None,
+    ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
-        x: float [batch, n, width].
+        x: float [batch, n, width], or [real positions, width] with a packing.
         mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is
-            padded.
+            padded, and with a packing.
         edges: The graphs; None for no graph.
-        Returns float [batch, n, width].
+        packing: Says where x has its positions from if it has the real ones alone.
+        Returns floats of the shape of x.
         Raises ValueError for edges if there are no relations.
         """
-        batch, n, width = x.shape
-        qkv = self.qkv(x).view(batch, n, 3, self.n_heads, self.head_width)
+        qkv = self.qkv(x)
+        if packing is not None:
+            qkv, mask = packing.pad(qkv), packing.mask
+        batch, n = qkv.shape[:2]
+        qkv = qkv.view(batch, n, 3, self.n_heads, self.head_width)
         visible = None if mask is None else mask[:, None, None, :]
         if edges is not None and len(edges.batch):
             if not self.n_relations:
@@ -112,7 +123,8 @@ class GraphSelfAttention(nn.Module):
         else:
             q, k, v = qkv.permute(2, 0, 3, 1, 4)
             z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
-        return cast(Tensor, self.output(z.reshape(batch, n, width)))
+        z = z.reshape(batch, n, -1)
+        return cast(Tensor, self.output(z if packing is None else packing.pack(z)))
 
     def select_relations(self, rows: LongTensor) -> None:
         """Rebuild the tables from these rows of the present tables; rows may repeat."""

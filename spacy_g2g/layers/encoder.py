@@ -11,6 +11,7 @@ from .attention import Edges, GraphSelfAttention
 from .dropout import Dropout
 from .embeddings import InputEmbeddings
 from .feedforward import FeedForward
+from .packing import Packing
 from .scalar_mix import ScalarMix
 
 
@@ -76,9 +77,15 @@ class EncoderLayer(nn.Module):
         self.feedforward_norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, edges: Edges | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        edges: Edges | None = None,
+        packing: Packing | None = None,
+    ) -> Tensor:
         """Transform all positions; see ``GraphSelfAttention.forward`` for shapes."""
-        x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges)))
+        x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges, packing)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
 
@@ -142,7 +149,7 @@ class GraphEncoder(nn.Module):
     def encode(
         self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, mix: ScalarMix | None = None
     ) -> Tensor:
-        """Run the layers.
+        """Run the layers. On a CPU they compute real pieces alone; attention computes padding, too.
 
         x: float [batch, n, width], from ``embed``.
         mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
@@ -150,16 +157,28 @@ class GraphEncoder(nn.Module):
         mix: Mixes the outputs of the last layers; None for the output of the last layer alone.
         Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
-        states = self.states(x, mask, edges)
+        n, packing = x.shape[1], None
+        # A GPU would make the host wait for the number of real pieces.
+        if x.device.type == "cpu":
+            packing, mask = Packing.of(x, mask), None
+            x = packing.pack(x)
+        states = self.states(x, mask, edges, packing)
         if mix is not None:
-            return mix(islice(states, len(self.layers) + 1 - mix.n_layers, None))  # type: ignore[no-any-return]
-        return deque(states, maxlen=1).pop()
+            x = mix(islice(states, len(self.layers) + 1 - mix.n_layers, None))
+        else:
+            x = deque(states, maxlen=1).pop()
+        return x if packing is None else packing.pad(x)[:, :n]
 
-    def states(self, x: Tensor, mask: Tensor | None, edges: Edges | None = None) -> Iterator[Tensor]:
-        """Yield the input of the first layer and the output of each layer; see ``encode``."""
+    def states(
+        self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, packing: Packing | None = None
+    ) -> Iterator[Tensor]:
+        """Yield the input of the first layer and the output of each layer.
+
+        See ``encode``, and ``GraphSelfAttention.forward`` for shapes with a packing.
+        """
         yield x
         for layer in self.layers:
-            x = layer(x, mask, edges)
+            x = layer(x, mask, edges, packing)
             yield x
 
     def set_dropout(self, rate: float) -> None:

@@ -183,3 +183,32 @@ def test_importing_the_encoder_imports_no_heavy_relatives() -> None:
     heavy = ["transformers", "tokenizers", "safetensors", "huggingface_hub", "spacy", "thinc"]
     result = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("mask", [MASK, None], ids=["padded", "not padded"])
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_layers_on_real_pieces_alone_give_the_values_and_gradients_of_padded_rows(
+    mask: Tensor | None, with_graph: bool
+) -> None:
+    encoder = random_encoder(replace(CONFIG, n_relations=4))
+    edges = EDGES if with_graph else None
+    x = encoder.embed(PIECES).detach().requires_grad_()
+    *_, padded = encoder.states(x, mask, edges)
+    weights = torch.randn_like(padded)
+    found = []
+    for y in (encoder.encode(x, mask, edges), padded):
+        real = y * weights if mask is None else (y * weights)[mask]
+        gradients = torch.autograd.grad(real.sum(), [x, *encoder.layers.parameters()], allow_unused=True)
+        found.append([real, *(gradient for gradient in gradients if gradient is not None)])
+    for packed, expected in zip(*found, strict=True):
+        torch.testing.assert_close(packed, expected, atol=1e-5, rtol=1e-5)
+    assert len(found[0]) > 20
+
+
+def test_layers_compute_nothing_for_padding() -> None:
+    encoder = random_encoder()
+    shapes = []
+    encoder.layers[0].feedforward.register_forward_hook(lambda *args: shapes.append(args[-1].shape))
+    found = encoder(PIECES, MASK)
+    assert shapes == [(int(MASK.sum()), 24)]
+    assert not found[~MASK].any()

@@ -1,0 +1,49 @@
+"""Padded rows without their padding: real positions one after the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+#: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
+#: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
+MULTIPLE = 16
+
+
+class Packing(NamedTuple):
+    """Real positions of padded rows: what works on single positions computes them alone, attention all.
+
+    places: Places of the real positions in the flattened rows, int [real positions].
+    mask: bool [batch, n], True for real positions; n is a multiple of ``MULTIPLE``.
+    """
+
+    places: Tensor
+    mask: Tensor
+
+    @classmethod
+    def of(cls, x: Tensor, mask: Tensor | None) -> Packing:
+        """Find the real positions of rows.
+
+        x: [batch, n, width].
+        mask: bool [batch, n], True for real positions; None if nothing is padded.
+        """
+        if mask is None:
+            mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        mask = F.pad(mask, (0, -mask.shape[1] % MULTIPLE))
+        return cls(mask.flatten().nonzero().squeeze(1), mask)
+
+    def pad(self, x: Tensor) -> Tensor:
+        """Put real positions, [real positions, width], into rows, [batch, n, width], with zeros between."""
+        rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(0, self.places, x)
+        return rows.view(*self.mask.shape, x.shape[1])
+
+    def pack(self, rows: Tensor) -> Tensor:
+        """Take the real positions, [real positions, width], of rows, [batch, at most n, width]."""
+        n = rows.shape[1]
+        places = self.places
+        if n < self.mask.shape[1]:
+            places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
+        return rows.flatten(0, 1).index_select(0, places)
