@@ -385,7 +385,7 @@ class Errors(metaclass=_TextsWithCodes):
         "{path} was written by another job. Expected files of this job alone. Delete the file and run again."
     )
     E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
-    E1119 = "Can't import {module}: install the extra 'corpus' of spacy-g2g."
+    E1119 = "Can't import {module}. Expected the extra 'corpus' of spacy-g2g. Without Ray, use --engine none."
 
 
 class Warnings(metaclass=_TextsWithCodes):

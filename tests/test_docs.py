@@ -153,6 +153,9 @@ def run(arguments: list[str]) -> None:
             rest[rest.index("--build") + 1] = "none"
             Path(rest[1]).mkdir(exist_ok=True)
             invoke(["package", *rest])
+        case ["python", "-m", "spacy", "g2g", "parse-corpus", *rest]:
+            # Ray is no part of the set-up.
+            invoke(["g2g", "parse-corpus", *rest, "--engine", "none"])
         case ["python", "-m", "spacy", *rest]:
             invoke(without_gpu(rest))
         case ["python", "-m", module, *rest]:

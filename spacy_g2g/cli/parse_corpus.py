@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,19 @@ from wasabi import msg
 
 from ..errors import Errors
 from .common import user_errors
-from .options import Pipeline, Silent
+from .options import GpuId, Pipeline, Silent
 
 if TYPE_CHECKING:
-    from ..corpus_job.run import Outcome
+    from ..corpus_job.run import Engine, Outcome
     from ..corpus_job.shard import Record
+
+
+class EngineName(str, Enum):
+    """Who parses shards."""
+
+    RAY = "ray"
+    NONE = "none"
+
 
 #: Exit status if the folder belongs to another job.
 OTHER_JOB = 2
@@ -37,6 +46,27 @@ def parse_corpus_cli(
             "then the folder of the job",
         ),
     ],
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            "--engine", help="ray: all cores and GPUs of the machine or cluster; none: this process"
+        ),
+    ] = EngineName.RAY,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-n", min=1, help="Number of workers (ray)  [default: cores, or 4 a GPU]"),
+    ] = None,
+    cpus: Annotated[float, typer.Option("--cpus", min=0.01, help="Cores of a worker (ray)")] = 1.0,
+    gpus: Annotated[
+        float | None,
+        typer.Option(
+            "--gpus", min=0, help="Part of a GPU of a worker (ray)  [default: 0.25 if there are GPUs]"
+        ),
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", help="Address of a Ray cluster; without it, Ray starts here")
+    ] = None,
+    gpu_id: GpuId = -1,
     only: Annotated[
         str | None, typer.Option("--only", help="I/N: parse every Nth shard, from the Ith; I counts from 1")
     ] = None,
@@ -93,13 +123,19 @@ def parse_corpus_cli(
             max_errors=max_errors,
             timeout=timeout,
             code=code and code.resolve(),
+            gpu_id=gpu_id,
         )
+        chosen: Engine = parse_here
+        if engine == EngineName.RAY:
+            from ..corpus_job.ray_engine import RayEngine
+
+            chosen = RayEngine(workers, cpus, gpus, address)
         try:
             outcome = run_job(
                 job,
                 inputs,
                 shard_bytes=int(shard_bytes * MEGABYTE),
-                engine=parse_here,
+                engine=chosen,
                 only=part_of(only),
                 report=lambda records, n: progress(records, n, silent),
             )

@@ -37,7 +37,7 @@ class Job:
     max_errors: Share of a shard's documents that may be errors.
     timeout: Seconds that the pipeline may take for 100,000 characters.
     code: Python file with components of the pipeline.
-    on_gpu: Whether to compute on a GPU.
+    gpu_id: Number of the GPU to compute on, -1 for the CPU.
     fingerprint: Hash of all that decides what is written; see ``identity``.
     """
 
@@ -49,7 +49,7 @@ class Job:
     max_errors: float = 0.01
     timeout: float = 600.0
     code: Path | None = None
-    on_gpu: bool = False
+    gpu_id: int = -1
     fingerprint: str = ""
 
     def data_path(self, shard: Shard) -> Path:

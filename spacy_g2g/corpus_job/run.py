@@ -125,8 +125,8 @@ def parse_here(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
 def load_pipeline(job: Job) -> Language:
     """Load a job's pipeline, on the job's device."""
     import_code(job.code)
-    if job.on_gpu:
-        require_gpu()
+    if job.gpu_id >= 0:
+        require_gpu(job.gpu_id)
     return spacy.load(job.pipeline)
 
 

@@ -18,7 +18,7 @@ def job(tmp_path):
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(app, ["parse-corpus", *arguments])
+    return CliRunner().invoke(app, ["parse-corpus", *arguments, "--engine", "none"])
 
 
 def test_command_parses_and_tells_words_and_errors(job, tmp_path):
@@ -82,3 +82,11 @@ def test_without_the_extra_the_command_says_what_to_install(job, monkeypatch):
     assert result.exit_code == 1
     assert "E1119" in result.output
     assert "extra 'corpus'" in result.output
+
+
+def test_without_ray_the_default_engine_says_what_to_install(job, monkeypatch):
+    monkeypatch.delitem(sys.modules, "spacy_g2g.corpus_job.ray_engine", raising=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = CliRunner().invoke(app, ["parse-corpus", *job])
+    assert result.exit_code == 1
+    assert "--engine none" in result.output

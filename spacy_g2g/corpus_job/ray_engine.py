@@ -1,0 +1,106 @@
+"""The engine "ray": Ray Data hands shards to actors that hold the pipeline, and starts dead ones anew.
+
+Ray schedules; ``parse_shard`` reads and writes. An actor that dies is started again
+without end, since the journal bounds how often a shard may end one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import ray
+import ray.data
+
+from .job import Job
+from .plan import Shard
+from .run import load_pipeline
+from .shard import Record, parse_shard
+
+#: Tasks that Ray is given at most. Beyond, each has several shards.
+MAX_TASKS = 5000
+STARTS = 3
+#: Ray's settings, unless the environment has them: it sends no statistics, and workers are as nice as we are.
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+WORKERS_OF_A_GPU = 4
+
+
+class Worker:
+    """Actor that loads the pipeline once and parses the shards that it is given."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.nlp = load_pipeline(job)
+
+    def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the record of each shard of a batch, as JSON."""
+        for text in batch["shard"]:
+            record = parse_shard(self.nlp, Shard(**json.loads(text)), self.job)
+            yield {"record": [json.dumps(record)]}
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Parser of shards on the cores and GPUs of a machine or a cluster.
+
+    workers: Number of actors; None for as many as fit.
+    cpus: Cores of an actor.
+    gpus: Part of a GPU of an actor; None for a quarter of one if there are GPUs.
+    address: Address of a running cluster; None starts Ray on this machine.
+    """
+
+    workers: int | None = None
+    cpus: float = 1.0
+    gpus: float | None = None
+    address: str | None = None
+
+    def __call__(self, shards: Sequence[Shard], job: Job) -> Iterator[Record]:
+        """Yield the records of shards as they are done, in any order."""
+        start_ray(self.address, self.workers and self.workers * self.cpus)
+        total = ray.cluster_resources()
+        gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_OF_A_GPU
+        fitting = total.get("GPU", 0) / gpus if gpus else total["CPU"] / self.cpus
+        workers = min(self.workers or max(1, int(fitting)), len(shards))
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.execution_options.preserve_order = False
+        items = [{"shard": json.dumps(asdict(shard))} for shard in shards]
+        # Ray shows each worker its own GPU as number 0.
+        own_job = replace(job, gpu_id=0 if gpus else -1)
+        records = ray.data.from_items(items, override_num_blocks=min(len(items), MAX_TASKS)).map_batches(
+            Worker,
+            batch_size=1,
+            batch_format="numpy",
+            fn_constructor_args=(own_job,),
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=self.cpus,
+            num_gpus=gpus,
+            max_task_retries=-1,
+            max_restarts=-1,
+        )
+        for batch in records.iter_batches(batch_size=1, prefetch_batches=0):
+            yield from map(json.loads, batch["record"])
+
+
+def start_ray(address: str | None, cpus: float | None) -> None:
+    """Connect to a cluster, or start Ray here unless it runs. A busy machine may need several starts."""
+    if ray.is_initialized():
+        return
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    # One core more than workers need, for Ray's own tasks.
+    own: dict[str, Any] = {} if address else {"include_dashboard": False, "num_cpus": cpus and int(cpus) + 1}
+    for attempt in range(1, STARTS + 1):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **own)
+        except Exception:
+            ray.shutdown()
+            if attempt == STARTS:
+                raise
+        else:
+            return
