@@ -64,6 +64,10 @@ GRAPH_BASED = Needs(
     # The loss.
     {"": 1},
 )
+# Also which places hold words; in training, and which heads can be those of a tree.
+TREES = GRAPH_BASED._replace(
+    parse_uploads={"encoder": 4, "scorer": 7}, update_uploads={"encoder": 4, "scorer": 10}
+)
 # The graph of a pass says what the next one is given. Pieces that are averaged (4) replace places of words.
 # The LSTM needs the order of the words.
 REFINING = Needs(
@@ -137,6 +141,7 @@ def make_case(**settings: Any) -> Callable[[], Language]:
 QUICK_CASES = ("SynTr", "RNGTr", "SentTr", "StateTr, cls", "StackTransformer", "AMR")
 CASES: dict[str, tuple[Callable[[], Language], Needs]] = {
     "SynTr": (make_case(tag_attr="POS"), GRAPH_BASED),
+    "SynTr, trees": (make_case(distances=True, head_loss="tree"), TREES),
     "SynTr, shared": (partial(initialised_sharing_nlp, shared_syntr), SHARED_GRAPH),
     "RNGTr": (make_case(factory="rng_refiner", **ALL_LEVERS), REFINING),
     "SentTr": (make_case(row="SentTr"), SENT_TR),

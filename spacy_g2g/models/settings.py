@@ -21,6 +21,8 @@ from .types import WordVectorModel
 
 #: What a head of cross-attention can be tied to.
 StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
+#: What the likelihood of heads is a likelihood of: each head by itself, or the whole tree.
+HeadLoss = Literal["local", "tree"]
 #: How the vectors of a word's pieces become the vector of the word.
 Pooling = Literal["first", "mean"]
 
@@ -189,6 +191,11 @@ class BiaffineSettings(WordSettings, TagSettings):
         FROM_ZERO,
     )
     context_width: int = setting(128, "Width of the LSTM in each direction.", COUNT)
+    head_loss: HeadLoss = setting(
+        "local",
+        'Likelihood that is learned: of each head by itself ("local"), or of the heads of a sentence among '
+        'all trees with one root ("tree"). Probabilities of heads are of the same kind.',
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,15 +19,19 @@ from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
+from ..layers.matrix_tree import log_partition, marginals, restrict
 from ..parsing.arc_scores import ArcScores
 from ..parsing.constraints import Constraint
 from ..parsing.mst import decode
-from ..parsing.tree import ROOT_LABEL
+from ..parsing.tree import ROOT_LABEL, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, VectorSettings, builder
 from .types import Coverage, Parse, ParserModel, Sentence, Tree, pad_trees
+
+#: Least probability of a head among all trees. It keeps logarithms finite.
+LEAST_PROBABILITY = 1e-20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,7 @@ class SynTr(Network[B]):
                 width, settings.context_width, n_layers=settings.n_context_layers, dropout=settings.dropout
             )
             width = 2 * settings.context_width
+        self.head_loss = settings.head_loss
         self.scorer = BiaffineScorer(
             width,
             spec.n_labels - 1,
@@ -89,20 +94,52 @@ class SynTr(Network[B]):
         arcs, dependents, heads = self.scorer(vectors)
         columns = np.arange(arcs.shape[2])
         possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
-        return Scores(arcs.float().masked_fill(~self.tensor(possible), -torch.inf), dependents, heads)
+        arcs = arcs.float().masked_fill(~self.tensor(possible), -torch.inf)
+        return Scores(arcs, dependents, heads, batch.n_words)
 
     def loss(self, batch: B, gold: Sequence[Tree]) -> Tensor:
-        """Sum the cross-entropy of gold heads, and of gold labels at gold heads."""
+        """Sum the negative log-likelihood of gold heads, and of gold labels at gold heads."""
         scores = self.score(batch)
         return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
 
     def loss_of_scores(self, scores: Scores, heads: IntArray, labels: IntArray) -> Tensor:
         """Compute the loss against gold heads and labels, int [sentences, words] each, -1 if missing."""
-        targets = self.tensor(heads).flatten()
-        loss = F.cross_entropy(scores.arcs.flatten(0, 1), targets, ignore_index=-1, reduction="sum")
+        loss = self.loss_of_heads(scores, heads)
         arcs = (heads > 0) & (labels > ROOT_LABEL)
         label_scores = self.score_labels(scores, heads, arcs)
         return loss + F.cross_entropy(label_scores, self.tensor(labels[arcs] - 1), reduction="sum")
+
+    def loss_of_heads(self, scores: Scores, heads: IntArray) -> Tensor:
+        """Compute the loss against gold heads, int [sentences, words], -1 if missing.
+
+        The heads of a sentence that no tree with one root can have are learned each by itself.
+        """
+        targets = self.tensor(heads)
+        if self.head_loss == "local":
+            return _cross_entropy(scores.arcs, targets)
+        are_trees = self.tensor(can_be_trees(heads, scores.n_words))
+        both = torch.stack([scores.arcs, restrict(scores.arcs, targets)])
+        is_word = self.is_word(scores.n_words, heads.shape[1])
+        every, agreeing = log_partition(both, is_word.expand(2, -1, -1))
+        others = _cross_entropy(scores.arcs, targets.masked_fill(are_trees[:, None], -1))
+        loss: Tensor = ((every - agreeing) * are_trees).sum().float()
+        return loss + others
+
+    def is_word(self, n_words: IntArray, width: int) -> Tensor:
+        """Return whether each place of a padded batch holds a word, bool [sentences, width]."""
+        return self.tensor(np.arange(width) < n_words[:, None])
+
+    def head_log_probs(self, arcs: Tensor, n_words: IntArray) -> Tensor:
+        """Return the log-probability of each head, float32 [sentences, words, words + 1].
+
+        arcs: Scores of arcs, of the same shape; -inf forbids an arc.
+        n_words: Number of words in each sentence, int [sentences].
+        """
+        if self.head_loss == "local":
+            return arcs.log_softmax(-1)
+        probabilities = marginals(arcs, self.is_word(n_words, arcs.shape[1]))
+        log_probs = probabilities.clamp(min=LEAST_PROBABILITY).log().float()
+        return log_probs.masked_fill(arcs.isneginf(), -torch.inf)
 
     def score_labels(self, scores: Scores, heads: IntArray, arcs: BoolArray) -> Tensor:
         """Score all labels but the root label.
@@ -128,7 +165,7 @@ class SynTr(Network[B]):
         Returns the graphs, and the log-probabilities of heads, float [sentences, words, words + 1].
         Raises ValueError for scores that are not numbers.
         """
-        log_probs = scores.arcs.log_softmax(-1)
+        log_probs = self.head_log_probs(scores.arcs, batch.n_words)
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
         rows, words = map(self.tensor, np.nonzero(is_word))
         heads = log_probs.argmax(-1)[rows, words]
@@ -211,7 +248,7 @@ class SynTr(Network[B]):
         dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
         heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
         labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
-        arcs = scores.arcs[i, :n, : n + 1].log_softmax(-1)
+        arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
 
 
@@ -228,11 +265,13 @@ class Scores(NamedTuple):
     arcs: float [sentences, words, words + 1], -inf at a word itself and in padding.
     dependents: float [sentences, words, label_width], the dependents' vectors for label scores.
     heads: float [sentences, words + 1, label_width], the heads' vectors for label scores.
+    n_words: Number of words in each sentence, int [sentences], on the host.
     """
 
     arcs: Tensor
     dependents: Tensor
     heads: Tensor
+    n_words: IntArray
 
 
 class Graphs(NamedTuple):
@@ -265,6 +304,10 @@ class Graphs(NamedTuple):
         """Return the parse of sentence i."""
         tree = Tree(self.heads[i, :n_words], self.labels[i, :n_words])
         return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], coverage)
+
+
+def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:
+    return F.cross_entropy(arcs.flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum")
 
 
 def _spread(values: FloatArray, is_word: BoolArray) -> IntArray:

@@ -47,6 +47,26 @@ def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     return trees
 
 
+def can_be_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
+    """Return whether missing heads can be chosen so that each sentence has a tree, in the sense of `is_tree`.
+
+    This is so if the known heads form no cycle, and at most one of them is ROOT.
+
+    heads: Head of each word, int [sentences, width], -1 where missing; padding is ignored.
+    lengths: Number of words of each sentence, int [sentences].
+    Returns bool [sentences].
+    Raises ValueError as `are_trees` does, but for -1.
+    """
+    words = _as_integers(heads, n_dims=2)
+    n_words = checked_lengths(lengths, *words.shape)
+    is_word: BoolArray = np.arange(words.shape[1]) < n_words[:, None]
+    _check_range(words, is_word, n_words, least=-1)
+    n_roots = ((words == 0) & is_word).sum(axis=1)
+    pointers = _with_root(np.where(is_word, np.maximum(words, 0), 0))
+    possible: BoolArray = (ends(pointers) == 0).all(axis=1) & (n_roots <= 1)
+    return possible
+
+
 def find_cycle(heads: ArrayLike) -> list[int]:
     """Return the words of one cycle, each followed by its head, or an empty list if there is no cycle.
 

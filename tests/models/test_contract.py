@@ -20,6 +20,7 @@ from .systems import GOLD, KINDS, SENTENCES
 #: Makes an initialised model with random weights, and its shim, for each architecture or row of the papers.
 MAKE: dict[str, Callable[..., tuple[ParserModel, G2GShim]]] = {
     "SynTr": test_syntr.make,
+    "SynTr by trees": partial(test_syntr.make, head_loss="tree"),
     "RNGTr": test_rngtr.make,
     **{row: partial(systems.make, row) for row in PAPER_ROWS},
     **{row: partial(test_stack_transformer.make, row) for row in STACK_ROWS},
@@ -46,7 +47,8 @@ def test_no_sentences_have_no_parses_and_one_word_is_the_root(name: str, setting
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("SynTr", {}), ("SynTr", ALL_LEVERS), ("RNGTr", {"iterations": 4, **ALL_LEVERS})]
+    ("name", "settings"),
+    [("SynTr", {}), ("SynTr", ALL_LEVERS), ("RNGTr", {"iterations": 4, **ALL_LEVERS, "head_loss": "tree"})],
 )
 def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: str, settings: dict[str, Any]):
     model, _ = MAKE[name](seed=3, **settings)
@@ -106,6 +108,7 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(name: str):
     ("name", "weight"),
     [
         ("SynTr", "scorer.arc_weight"),
+        ("SynTr by trees", "scorer.arc_weight"),
         *((row, f"classifiers.{weight}") for row in KINDS for weight in ("exist.weight", "relation.bias")),
         *((row, "encoder.embeddings.norm.weight") for row in KINDS),
         *(("Stack-bh", name) for name in ("parser.output.weight", "root", "parser.decoder.actions.weight")),

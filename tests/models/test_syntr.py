@@ -1,4 +1,4 @@
-"""SynTr: single-root trees whatever the weights, a loss as the paper has it, parses that no batch changes."""
+"""SynTr: single-root trees whatever the weights, and losses as the papers have them."""
 
 from typing import Any, Literal
 
@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from thinc.api import Adam
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
@@ -15,6 +16,7 @@ from spacy_g2g.models.wordpieces import UNKNOWN_TAG
 from spacy_g2g.parsing.mst import decode
 from spacy_g2g.parsing.tree import are_trees
 
+from ..layers.test_matrix_tree import TREES, brute_force
 from ..parsing.reference import maximum_spanning_tree
 from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, start, tiny_encoder
 from .checks import assert_same_parse
@@ -148,6 +150,60 @@ def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Tree) ->
             scores = network.scorer.labels(dependents[0, i : i + 1], heads[0, head : head + 1])[0]
             loss = loss - (scores[label - 1] - scores.exp().sum().log())
     return loss
+
+
+def test_the_loss_of_trees_is_that_of_all_trees_that_agree():
+    model, shim = make(seed=1, head_loss="tree", distances=True)
+    sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in GOLD]
+    network, batch = network_of(model), shim.wordpieces.batch(sentences)
+    local = network_of(make(seed=1, distances=True)[0])
+    difference = network.loss(batch, GOLD) - local.loss(batch, GOLD)
+    arcs = local.score(batch).arcs
+    expected = 0.0
+    for i, tree in enumerate(GOLD):
+        n = len(tree.heads)
+        log_probs = arcs[i, :n, : n + 1].log_softmax(-1).double()
+        expected += brute_force(log_probs)[0] - brute_force(log_probs, tree.heads.tolist())[0]
+        expected += sum(log_probs[j, head] for j, head in enumerate(tree.heads) if head >= 0)
+    torch.testing.assert_close(difference.double(), expected, rtol=1e-4, atol=1e-4)
+    assert abs(difference) > 0.1
+
+
+@pytest.mark.parametrize("heads", [[0, 0, 1], [2, 1, 0], [0, 0, -1]])
+def test_heads_of_no_tree_are_learned_one_by_one(heads: list[int]):
+    gold = [Tree(np.array(heads), np.full(3, -1)), Tree(np.array([-1, -1, -1]), np.full(3, -1))]
+    sentences = [Sentence(["a", "b", "c"]), Sentence(["d", "e", "f"])]
+    losses = [make(head_loss=loss)[0].begin_update((sentences, gold))[0] for loss in ("local", "tree")]
+    assert losses[0] == pytest.approx(losses[1])
+
+
+def test_a_parser_by_trees_gives_the_marginal_probabilities_of_heads():
+    model, shim = make(head_loss="tree")
+    randomise(model, 3, scale=0.3)
+    arcs = network_of(model).score(shim.wordpieces.batch(SENTENCES[:4])).arcs.detach().double()
+    for i, parse in enumerate(model.predict(SENTENCES[:4])):
+        n = len(parse.tree.heads)
+        if n in TREES:
+            _, expected = brute_force(arcs[i, :n, : n + 1])
+            found = expected[range(n), parse.tree.heads]
+            np.testing.assert_allclose(parse.head_probs, found, rtol=1e-4, atol=1e-6)
+            best = expected.argmax(1).numpy()
+            if are_trees(best[None], np.array([n])).all():
+                assert parse.tree.heads.tolist() == best.tolist()
+
+
+def test_the_loss_of_trees_stays_finite_at_a_high_rate():
+    model, shim = make(head_loss="tree")
+    optimizer = Adam(0.1, L2=0.0)
+    trees = [Tree(np.array([w[2] for w in s]), np.array([int(w[2] > 0) for w in s])) for s in read_treebank()]
+    losses = []
+    for _ in range(60):
+        loss, backprop = model.begin_update((SENTENCES, trees))
+        backprop(None)
+        model.finish_update(optimizer)
+        losses.append(loss)
+    assert min(losses) > -1e-3
+    assert all(weight.isfinite().all() for weight in shim.network.parameters())
 
 
 def test_gold_without_any_label_has_a_loss_with_a_gradient():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from spacy_g2g.parsing.tree import (
     are_trees,
+    can_be_trees,
     find_cycle,
     is_projective,
     is_tree,
@@ -83,6 +84,21 @@ def test_are_trees_equals_is_tree_for_each_sentence_whatever_the_padding(
         row[: len(sentence)] = sentence
     expected = [is_tree(sentence) for sentence in sentences]
     assert are_trees(heads, [len(sentence) for sentence in sentences]).tolist() == expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_heads_can_be_trees_where_some_tree_agrees_with_the_known_ones(n: int):
+    every = np.array(list(itertools.product(range(-1, n + 1), repeat=n)), dtype=np.int64)
+    trees = [
+        heads
+        for heads in itertools.product(range(n + 1), repeat=n)
+        if is_tree(np.array(heads, dtype=np.int64))
+    ]
+    expected = [
+        any(all(k in (-1, h) for k, h in zip(known, tree, strict=True)) for tree in trees) for known in every
+    ]
+    padded = np.pad(every, ((0, 0), (0, 1)), constant_values=-1)
+    assert can_be_trees(padded, np.full(len(every), n)).tolist() == expected
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 5000])
