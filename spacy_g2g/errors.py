@@ -69,6 +69,11 @@ class Errors(metaclass=_TextsWithCodes):
         "The weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the names of "
         "the encoder's parameters."
     )
+    E217 = (
+        "The settings ask for more tensors than the {n} of the file. Expected settings and weights that were "
+        "saved together."
+    )
+    E218 = "The encoder's {setting} is {value!r}. Expected {expected}."
 
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"
@@ -101,7 +106,10 @@ class Errors(metaclass=_TextsWithCodes):
     E406 = "Can't read the saved weights: {error}. Expected the complete file that was saved."
     E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
     E408 = "{setting} is {value}. Expected a number {expected}."
-    E409 = "The scores are not numbers (NaN), so training has diverged. Try a lower learning rate."
+    E409 = (
+        "The scores are not numbers (NaN), so training has diverged, or the model's file is damaged. Try "
+        "a lower learning rate, or a file that is whole."
+    )
     E410 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
     E411 = "{setting} is {value!r}. Expected one of {choices}."
     E412 = (
@@ -129,6 +137,12 @@ class Errors(metaclass=_TextsWithCodes):
         "n_mixed_layers is {n_layers} and pooling is {pooling!r}, but a shared encoder gives one vector for "
         'each word. Expected n_mixed_layers = 1 and pooling = "first", or tok2vec = null.'
     )
+    E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
+    E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
+    E432 = (
+        "The special piece {piece!r} has the id {id}. Expected an id of the encoder's vocabulary, below {n}."
+    )
+    E433 = "The sentences have no vectors, which this model reads. Expected a model with its tok2vec."
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."

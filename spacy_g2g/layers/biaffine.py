@@ -118,6 +118,7 @@ def _buckets() -> Tensor:
 
     Buckets count from left to right. The one in the middle, of distance 0, is ROOT's.
     """
-    distances = torch.arange(-DISTANCES[-1], DISTANCES[-1] + 1)
-    sizes = torch.bucketize(distances.abs(), torch.tensor(DISTANCES), right=True)
+    # Not on the device "meta", where networks are built before they are loaded.
+    distances = torch.arange(-DISTANCES[-1], DISTANCES[-1] + 1, device="cpu")
+    sizes = torch.bucketize(distances.abs(), torch.tensor(DISTANCES, device="cpu"), right=True)
     return len(DISTANCES) + sizes * distances.sign()

@@ -1,10 +1,9 @@
 """Checkpoints of BERT and its relatives: find them, read them, and rename their weights."""
 
 import json
-import pickle
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,10 @@ import torch
 from torch import Tensor
 
 from ..errors import Errors
+from .config_check import checked_config
 from .encoder import EncoderConfig, GraphEncoder
 from .families import ACTIVATION_NAMES, FAMILIES, Family
+from .meta import on_meta
 
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -110,7 +111,7 @@ def _read_text(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf8")
         json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(Errors.E208.format(path=path, cause=error)) from error
     return text
 
@@ -121,7 +122,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ValueError(Errors.E208.format(path=path, cause="no JSON object"))
     model_type = settings.get("model_type")
-    if model_type not in FAMILIES:
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
         raise ValueError(Errors.E209.format(path=path, found=model_type, known=", ".join(sorted(FAMILIES))))
     kind = settings.get("position_embedding_type", "absolute")
     if kind != "absolute":
@@ -140,7 +141,7 @@ def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers:
         elif name not in values:
             raise ValueError(Errors.E210.format(path=path, key=key, model_type=settings["model_type"]))
     activation = values["activation"]
-    if activation not in ACTIVATION_NAMES:
+    if not isinstance(activation, str) or activation not in ACTIVATION_NAMES:
         known = ", ".join(ACTIVATION_NAMES)
         raise ValueError(
             Errors.E211.format(
@@ -149,14 +150,19 @@ def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers:
         )
     values["activation"] = ACTIVATION_NAMES[activation]
     values.setdefault("embedding_width", values["width"])
-    if family.positions_after_pad:
-        values["position_offset"] = values["pad_id"] + 1
-        values["n_positions"] -= values["position_offset"]
-    if n_layers is not None:
-        if not 1 <= n_layers <= values["n_layers"]:
-            raise ValueError(Errors.E214.format(n_layers=n_layers, available=values["n_layers"]))
-        values["n_layers"] = n_layers
-    return EncoderConfig(**values)
+    try:
+        config = checked_config(values)
+        if family.positions_after_pad:
+            offset = config.pad_id + 1
+            values |= {"position_offset": offset, "n_positions": config.n_positions - offset}
+            config = checked_config(values)
+    except ValueError as error:
+        raise ValueError(Errors.E208.format(path=path, cause=error)) from error
+    if n_layers is None:
+        return config
+    if not 1 <= n_layers <= config.n_layers:
+        raise ValueError(Errors.E214.format(n_layers=n_layers, available=config.n_layers))
+    return replace(config, n_layers=n_layers)
 
 
 def _rename_weights(
@@ -165,8 +171,11 @@ def _rename_weights(
     """Read the weights of our encoder, rename them and check their shapes."""
     path, theirs = _read_weights(folder)
     prefix = family.prefix if any(name.startswith(family.prefix) for name in theirs) else ""
-    with torch.device("meta"):  # shapes only
-        ours = GraphEncoder(config).state_dict()
+    try:
+        with on_meta(len(theirs)):  # shapes only
+            ours = GraphEncoder(config).state_dict()
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(Errors.E208.format(path=folder / CONFIG_FILE, cause=error)) from error
     weights = {}
     for name, target in ours.items():
         parts = [
@@ -204,7 +213,6 @@ def _find(path: Path, theirs: dict[str, Tensor], name: str, model_type: str) -> 
 
 def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
     """Read the file of weights. Returns its path and its tensors by name."""
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     path, old_path = folder / WEIGHTS_FILE, folder / OLD_WEIGHTS_FILE
@@ -212,8 +220,9 @@ def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
         if path.is_file():
             return path, load_file(path)
         if old_path.is_file():
-            return old_path, torch.load(old_path, map_location="cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, EOFError, RuntimeError) as error:
+            weights = torch.load(old_path, map_location="cpu", weights_only=True)
+            return old_path, {k: v for k, v in weights.items() if isinstance(v, Tensor)}
+    except Exception as error:  # PyTorch raises many kinds for a damaged file
         raise ValueError(
             Errors.E208.format(path=path if path.is_file() else old_path, cause=error)
         ) from error

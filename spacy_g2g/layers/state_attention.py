@@ -73,7 +73,8 @@ class StateAttention(nn.Module):
         self.keys_values = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
         first_rows = [FIRST_ROWS[HEAD_VIEWS[view][0]] for view in views] if with_positions else []
-        self.register_buffer("first_rows", torch.tensor(first_rows, dtype=torch.int64), persistent=False)
+        rows = torch.tensor(first_rows, dtype=torch.int64, device="cpu")
+        self.register_buffer("first_rows", rows, persistent=False)
 
     def read(self, memory: Tensor) -> Memory:
         """Compute keys and values of the sources, [batch, sources, width]."""

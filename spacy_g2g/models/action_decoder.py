@@ -88,7 +88,9 @@ class ActionTransformer(nn.Module):
 
     def set_groups(self, groups: IntArray | None) -> None:
         """Set the group of each action."""
-        numbers = None if groups is None else torch.from_numpy(groups).to(self.output.weight.device)
+        numbers = None if groups is None else torch.from_numpy(groups)
+        if numbers is not None and not self.output.weight.is_meta:
+            numbers = numbers.to(self.output.weight.device)
         self.register_buffer("groups", numbers, persistent=False)
 
     def encode(self, vectors: Tensor, mask: Tensor | None) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from ..errors import Errors
 from ..layers.attention import Edges
+from ..layers.config_check import checked_config
 from ..layers.encoder import EncoderConfig, GraphEncoder
 from ..layers.scalar_mix import ScalarMix
 from .batch import Batch, PieceBatch, WordBatch
@@ -54,12 +55,17 @@ class NetworkSpec:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
-        """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave."""
+        """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave.
+
+        Raises ValueError for an encoder that cannot be built.
+        """
         encoder, tags = fields["encoder"], fields["tags"]
+        if (encoder is None) != bool(fields["vector_width"]):
+            raise ValueError(Errors.E431)
         return cls(
             **{
                 **fields,
-                "encoder": None if encoder is None else EncoderConfig(**encoder),
+                "encoder": None if encoder is None else checked_config(encoder),
                 "tags": None if tags is None else tuple(tags),
                 "pretrained": tuple(fields["pretrained"]),
             }

@@ -15,8 +15,10 @@ from typing import Any
 
 import torch
 from thinc.api import Model, Optimizer, Shim, get_torch_default_device
+from torch import Tensor
 
 from ..errors import Errors
+from ..layers.meta import assign_weights, on_meta
 from .batch import Batch
 from .network import Network, NetworkSpec, Part
 from .optimizer import make_adamw, take_step
@@ -60,10 +62,20 @@ class G2GShim(Shim):
 
     # The network
 
-    def build_network(self, spec: NetworkSpec) -> Network[Any]:
-        """Replace the network by a new one with random weights, and return it."""
+    def build_network(self, spec: NetworkSpec, weights: dict[str, Tensor] | None = None) -> Network[Any]:
+        """Replace the network by a new one, and return it.
+
+        spec: Specification of the network.
+        weights: Its weights; None for random ones.
+        Raises RuntimeError if the weights are others than the specification asks for, before memory is used.
+        """
         config = spec.encoder
-        network = self.build(spec)
+        if weights is None:
+            network = self.build(spec)
+        else:
+            with on_meta(len(weights)):
+                network = self.build(spec)
+            assign_weights(network, weights)
         self._wordpieces = None
         if config is not None:
             self._wordpieces = WordPieces(
@@ -217,8 +229,8 @@ class G2GShim(Shim):
             return self
         spec, weights = from_bytes(data)
         try:
-            self.build_network(spec).load_state_dict(weights)
-        except (ValueError, TypeError, RuntimeError) as error:
+            self.build_network(spec, weights)
+        except Exception as error:  # whatever a damaged specification leads to
             raise ValueError(Errors.E406.format(error=error)) from error
         return self
 

@@ -10,13 +10,19 @@ import torch
 from thinc.api import get_array_module, torch2xp, xp2torch
 from torch import Tensor
 
+from ..errors import Errors
 from .batch import WordBatch
 from .types import Sentence
 
 
 def stack_vectors(sentences: Sequence[Sentence], device: torch.device) -> Tensor:
-    """Stack the vectors of all words, float32 [words, width]. The result collects their gradient."""
+    """Stack the vectors of all words, float32 [words, width]. The result collects their gradient.
+
+    Raises ValueError for a sentence without vectors.
+    """
     arrays: list[Any] = [sentence.vectors for sentence in sentences]
+    if any(array is None for array in arrays):
+        raise ValueError(Errors.E433)
     xp: Any = get_array_module(arrays[0])  # type: ignore[no-untyped-call]
     stacked = xp.concatenate(arrays)
     return xp2torch(stacked, device=device).detach().requires_grad_()

@@ -24,6 +24,8 @@ from .types import Coverage, Sentence, pad_trees
 # Special pieces by family: start, end, padding, unknown.
 SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
+#: A character that no vocabulary has.
+UNKNOWN_WORD = "\U000f0000"
 MAX_CACHED_WORDS = 100_000
 # Words of special pieces.
 NO_WORD, ROOT = -1, 0
@@ -50,7 +52,7 @@ class WordPieces:
     root_id: Piece id of ROOT, the first id after the encoder's vocabulary.
     tags: Known tags; None for a parser that reads no tags.
     has_root: Whether rows have ROOT as their second piece.
-    Raises ValueError when the tokenizer has no special pieces of a known family.
+    Raises ValueError when the tokenizer has no special pieces of a known family in the encoder's vocabulary.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class WordPieces:
         self.max_pieces = n_positions - N_FRAME_PIECES
         self.root_id = root_id
         self.has_root = has_root
-        self.cls_id, self.sep_id, self.pad_id, self.unk_id = _special_ids(self.tokenizer)
+        self.cls_id, self.sep_id, self.pad_id, self.unk_id = _special_ids(self.tokenizer, root_id)
         self.tag_ids = None if tags is None else {tag: i + N_SPECIAL_TAGS for i, tag in enumerate(tags)}
         self._pieces: dict[str, tuple[int, ...]] = {}
 
@@ -76,7 +78,8 @@ class WordPieces:
         Pieces that the tokenizer has beyond the encoder's vocabulary are unknown pieces, too.
         """
         if len(self._pieces) > MAX_CACHED_WORDS:
-            self._pieces.clear()
+            # Not cleared: another thread may read the table.
+            self._pieces = {}
         known = self._pieces
         for word in {word for s in sentences for word in s.words if word not in known}:
             # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
@@ -183,8 +186,11 @@ def load_tokenizer(text: str) -> Tokenizer:
     """Load a tokenizer without padding or truncation, and with the prefix space of byte-level BPE."""
     try:
         spec = json.loads(text)
-        _add_prefix_space(spec.get("pre_tokenizer"))
-        tokenizer = Tokenizer.from_str(json.dumps(spec))
+        if _add_prefix_space(spec.get("pre_tokenizer")):
+            text = json.dumps(spec)
+        tokenizer = Tokenizer.from_str(text)
+        # Some tokenizers lack what they need for words that they do not know.
+        tokenizer.encode([UNKNOWN_WORD], is_pretokenized=True)
     except Exception as error:  # tokenizers raises bare Exception
         raise ValueError(Errors.E401.format(error=error)) from error
     tokenizer.no_padding()
@@ -192,20 +198,25 @@ def load_tokenizer(text: str) -> Tokenizer:
     return tokenizer
 
 
-def _add_prefix_space(spec: dict[str, Any] | None) -> None:
+def _add_prefix_space(spec: dict[str, Any] | None) -> bool:
+    """Set the prefix space of byte-level BPE. Returns whether a pre-tokenizer is of this kind."""
     if spec is None:
-        return
-    if spec.get("type") == "ByteLevel":
+        return False
+    is_byte_level = spec.get("type") == "ByteLevel"
+    if is_byte_level:
         spec["add_prefix_space"] = True
-    for part in spec.get("pretokenizers", ()):
-        _add_prefix_space(part)
+    return any([is_byte_level, *map(_add_prefix_space, spec.get("pretokenizers", ()))])
 
 
-def _special_ids(tokenizer: Tokenizer) -> tuple[int, int, int, int]:
+def _special_ids(tokenizer: Tokenizer, n_pieces: int) -> tuple[int, int, int, int]:
     for pieces in SPECIAL_PIECES:
         ids = [tokenizer.token_to_id(piece) for piece in pieces]
-        if None not in ids:
-            return ids[0], ids[1], ids[2], ids[3]
+        if None in ids:
+            continue
+        for piece, id_ in zip(pieces, ids, strict=True):
+            if id_ >= n_pieces:
+                raise ValueError(Errors.E432.format(piece=piece, id=id_, n=n_pieces))
+        return ids[0], ids[1], ids[2], ids[3]
     raise ValueError(Errors.E402.format(families=" or ".join(" ".join(family) for family in SPECIAL_PIECES)))
 
 

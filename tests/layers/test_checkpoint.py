@@ -320,3 +320,54 @@ def test_hub_is_asked_for_pickled_weights_only_where_needed(
     assert resolve_checkpoint("someone/model", "main") == tmp_path
     assert {path.name for path in tmp_path.iterdir()} == on_hub - {"README.md"}
     assert ("pytorch_model.bin" in asked) == (weights == "pytorch_model.bin")
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"num_hidden_layers": 10**7}, "E217"),
+        ({"num_hidden_layers": 0}, "E218.*n_layers is 0"),
+        ({"num_hidden_layers": -1}, "E218"),
+        ({"num_hidden_layers": [2]}, "E218"),
+        ({"num_attention_heads": -1}, "E218"),
+        ({"num_attention_heads": 7}, "E204"),
+        ({"hidden_size": "32"}, "E218.*width is '32'"),
+        ({"hidden_size": {}}, "E218"),
+        ({"vocab_size": -5}, "E218"),
+        ({"layer_norm_eps": "x"}, "E218"),
+        ({"hidden_dropout_prob": 7}, "E218.*dropout is 7.*0 to 1"),
+        ({"max_position_embeddings": 2}, "E218.*n_positions"),
+    ],
+    ids=str,
+)
+def test_settings_that_no_encoder_has_are_an_error_with_the_file(
+    folder: Path, changes: dict[str, Any], cause: str
+) -> None:
+    change_config(folder, **changes)
+    with pytest.raises(ValueError, match=rf"E208.*config\.json(.|\n)*{cause}"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("changes", [{"hidden_act": []}, {"model_type": ["bert"]}], ids=str)
+def test_settings_of_other_types_are_an_error(folder: Path, changes: dict[str, Any]) -> None:
+    change_config(folder, **changes)
+    with pytest.raises(ValueError, match=r"E2(09|11)"):
+        load_checkpoint(folder)
+
+
+def test_a_config_of_deep_lists_is_an_error(folder: Path) -> None:
+    (folder / "config.json").write_text("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(ValueError, match="E208"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("content", [b"text", b"text\n" * 100, torch.zeros(3), {"a": 1}, [1]], ids=str)
+def test_old_weights_that_are_none_are_an_error(folder: Path, content: Any) -> None:
+    (folder / "model.safetensors").unlink()
+    path = folder / "pytorch_model.bin"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        torch.save(content, path)
+    with pytest.raises(ValueError, match=r"E2(08|12)"):
+        load_checkpoint(folder)

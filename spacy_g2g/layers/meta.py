@@ -1,0 +1,46 @@
+"""Modules without memory for their weights, to be compared with a file before anything is allocated."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+
+from ..errors import Errors
+
+
+@contextmanager
+def on_meta(most: int) -> Iterator[None]:
+    """Build modules on the device "meta" within this context, where sizes cost neither memory nor time.
+
+    most: Largest number of parameters; a file that asks for more of them than it has is damaged or hostile.
+    Raises ValueError as soon as modules have more parameters.
+    """
+    thread, n_found = threading.get_ident(), 0
+
+    def count(_module: nn.Module, _name: str, _parameter: nn.Parameter) -> None:
+        nonlocal n_found
+        if threading.get_ident() == thread:
+            n_found += 1
+            if n_found > most:
+                raise ValueError(Errors.E217.format(n=most))
+
+    hook = register_module_parameter_registration_hook(count)
+    try:
+        with torch.device("meta"):
+            yield
+    finally:
+        hook.remove()
+
+
+def assign_weights(module: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Give weights to a module that was built on the device "meta", as numbers of its own types.
+
+    Raises RuntimeError for weights that are missing, unknown or of another shape.
+    """
+    types = {name: weight.dtype for name, weight in module.state_dict().items()}
+    # A copy has memory of its own at an address that PyTorch chose, which computations may depend on.
+    copies = {name: weight.to(types.get(name, weight.dtype), copy=True) for name, weight in weights.items()}
+    module.load_state_dict(copies, assign=True)
