@@ -26,7 +26,7 @@ from spacy.tokens import Doc, DocBin
 from thinc.api import Config
 
 from project.markdown import markdown_table
-from project.train import TRAINING, train_into
+from project.train import train_into
 from project.training_config import BEST, CONFIGS, load_config, overrides
 from spacy_g2g.cli.common import atomic_path, write_json
 from spacy_g2g.data.docs import sentences_to_docs
@@ -153,7 +153,6 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
         table[name] = counts | {
             "words_per_second": speeds,
             "one_root": n_roots.count(1) / len(n_roots),
-            **json.loads((args.output / name / TRAINING).read_text(encoding="utf8")),
         }
     ours, theirs = (table[name] for name in ("g2g_parser", "parser"))
     difference = paired_bootstrap(theirs["las"], ours["las"], ours["words"])
