@@ -8,6 +8,7 @@ from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
 from .dropout import Dropout
+from .linear import Linear
 from .packing import Packing
 
 #: Number of attention scores computed together on a CPU: a mebibyte of float32, which stays in a core's
@@ -77,8 +78,8 @@ class GraphSelfAttention(nn.Module):
         self.head_width = width // n_heads
         self.n_relations = n_relations
         # The rows of query, key and value in one matrix: one large product is faster than three.
-        self.qkv = nn.Linear(width, 3 * width)
-        self.output = nn.Linear(width, width)
+        self.qkv = Linear(width, 3 * width)
+        self.output = Linear(width, width)
         self.dropout = Dropout(dropout)
         if n_relations:
             self.relation_keys = nn.Parameter(torch.zeros(n_relations, self.head_width))

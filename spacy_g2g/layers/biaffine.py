@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .dropout import Dropout
+from .linear import Linear
 
 LEAKY_SLOPE = 0.1
 # Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
@@ -43,7 +44,7 @@ class BiaffineScorer(nn.Module):
     ) -> None:
         super().__init__()
         self.widths = [arc_width, arc_width, label_width, label_width]
-        self.project = nn.Linear(width, sum(self.widths))
+        self.project = Linear(width, sum(self.widths))
         self.activation = nn.LeakyReLU(LEAKY_SLOPE)
         self.dropout = Dropout(dropout)
         self.arc_weight = nn.Parameter(torch.zeros(arc_width + 1, arc_width))

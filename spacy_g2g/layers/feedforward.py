@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import Errors
+from .linear import Linear
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -14,6 +15,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "silu": F.silu,
 }
+#: Names of activations and their variants in oneDNN, which applies them to the product at once.
+FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh"), "relu": ("relu", "")}
 
 
 class FeedForward(nn.Module):
@@ -30,9 +33,14 @@ class FeedForward(nn.Module):
         if activation not in ACTIVATIONS:
             raise ValueError(Errors.E201.format(activation=activation, known=", ".join(sorted(ACTIVATIONS))))
         self.activation = ACTIVATIONS[activation]
-        self.hidden = nn.Linear(width, hidden_width)
-        self.output = nn.Linear(hidden_width, width)
+        self.fused = FUSED.get(activation)
+        self.hidden = Linear(width, hidden_width)
+        self.output = Linear(hidden_width, width)
 
     def forward(self, x: Tensor) -> Tensor:
         """Transform each position on its own: [..., width] to [..., width]."""
-        return self.output(self.activation(self.hidden(x)))  # type: ignore[no-any-return]
+        if self.hidden.is_packed() and self.fused is not None:
+            hidden = self.hidden(x, *self.fused)
+        else:
+            hidden = self.activation(self.hidden(x))
+        return self.output(hidden)  # type: ignore[no-any-return]

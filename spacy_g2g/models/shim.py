@@ -207,6 +207,8 @@ class G2GShim(Shim):
                 rate_factor=self.rate_factor,
             )
         take_step(self._optimizer, optimizer, self.n_targets)
+        # Layers must drop what they keep of the old weights (see ``layers/linear.py``).
+        self.network.train()
         self.n_targets = 0
 
     # Moving and saving

@@ -9,12 +9,14 @@ import pytest
 import torch
 from thinc.api import Adam
 
+from spacy_g2g.layers import linear
+from spacy_g2g.models.precision import Precision
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel
 
 from ..util import TINY_MODEL, weights_of
-from .tiny_syntr import SENTENCES, changes, learn, make
+from .tiny_syntr import GOLD, SENTENCES, changes, learn, make
 
 
 def through_bytes(model: ParserModel) -> ParserModel:
@@ -95,3 +97,21 @@ def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():
     with pytest.raises(ValueError, match=r"E410.*nan"):
         learn(model)
     assert shim.n_targets == 0
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_parses_between_loss_and_step_keep_no_old_weights(
+    precision: Precision, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(linear, "onednn_is_faster", lambda: True)
+    model, shim = make(precision=precision)
+    _, backprop = model.begin_update((SENTENCES, GOLD))
+    backprop(None)
+    before = model.predict(SENTENCES)
+    shim.finish_update(Adam(0.1))
+    found = model.predict(SENTENCES)
+    assert not np.array_equal(found[0].head_probs, before[0].head_probs)
+    for parse, expected in zip(found, through_bytes(model).predict(SENTENCES), strict=True):
+        assert np.allclose(
+            parse.head_probs, expected.head_probs, atol=0.05 if precision == "bfloat16" else 1e-6
+        )

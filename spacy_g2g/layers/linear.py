@@ -1,0 +1,111 @@
+"""Linear layers that predict faster on a CPU, by a copy of their weights in the layout of oneDNN."""
+
+import time
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+#: Number of rows that the layout of weights is made for. Other numbers give the same results.
+EXPECTED_ROWS = 512
+#: oneDNN takes over 32-bit floats where it is so many times as fast as PyTorch's own product. That is so on
+#: CPUs of AMD, where MKL is slow.
+NEEDED_GAIN = 1.25
+TRIALS = 3
+
+
+class _Kept(NamedTuple):
+    """Weights in oneDNN's layout, with what tells whether they are those of the layer still."""
+
+    origin: tuple[Any, ...]
+    weight: Tensor
+    bias: Tensor | None
+
+
+class Linear(nn.Linear):
+    """``nn.Linear`` with weights in oneDNN's layout where that is faster: in inference mode on a CPU.
+
+    Weights are brought into that layout in the first prediction, and again after they have changed. This copy
+    is neither saved nor moved. Training and other devices never use it. PyTorch does not tell of changes by
+    its fused optimizers, so ``train()`` must follow their steps; it drops the copy.
+    """
+
+    _kept: _Kept | None = None
+
+    def forward(self, x: Tensor, activation: str = "none", algorithm: str = "") -> Tensor:
+        """Transform vectors, [..., in_features] to [..., out_features].
+
+        activation: Activation that oneDNN applies to the result if ``is_packed()``; else it must be "none".
+        algorithm: Variant of the activation.
+        """
+        if not self.is_packed():
+            return super().forward(x)
+        kept = self._weights(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
+        result: Tensor = torch.ops.mkldnn._linear_pointwise(
+            x.to(kept.origin[0]), kept.weight, kept.bias, activation, [], algorithm
+        )
+        return result
+
+    def is_packed(self) -> bool:
+        """Return whether the layer computes by oneDNN now."""
+        if not torch.is_inference_mode_enabled() or self.weight.device.type != "cpu":
+            return False
+        if self.weight.is_inference() or self.weight.dtype != torch.float32 or not has_onednn():
+            return False
+        if torch.is_autocast_enabled("cpu"):
+            return torch.get_autocast_dtype("cpu") == torch.bfloat16
+        return onednn_is_faster()
+
+    def _weights(self, dtype: torch.dtype) -> _Kept:
+        """Return the weights in oneDNN's layout."""
+        parameters = [self.weight] if self.bias is None else [self.weight, self.bias]
+        origin = (dtype, *((weight.data_ptr(), weight._version) for weight in parameters))
+        kept = self._kept
+        if kept is None or kept.origin != origin:
+            weight, *bias = (parameter.detach().to(dtype) for parameter in parameters)
+            packed = torch.ops.mkldnn._reorder_linear_weight(weight, EXPECTED_ROWS)
+            self._kept = kept = _Kept(origin, packed, bias[0] if bias else None)
+        return kept
+
+    def train(self, mode: bool = True) -> "Linear":
+        """Switch training mode on or off. Training needs no copy of the weights."""
+        if mode:
+            self._kept = None
+        return super().train(mode)
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "Linear":
+        self._kept = None
+        return super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call, no-any-return]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+
+
+@cache
+def has_onednn() -> bool:
+    """Return whether this PyTorch has oneDNN and the operations that are needed."""
+    names = ("_reorder_linear_weight", "_linear_pointwise")
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return available and all(hasattr(torch.ops.mkldnn, name) for name in names)
+
+
+@cache
+def onednn_is_faster() -> bool:
+    """Return whether oneDNN multiplies 32-bit floats faster than PyTorch's own library, by a trial."""
+    x, weight = torch.ones(EXPECTED_ROWS, 384), torch.ones(1536, 384)
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, EXPECTED_ROWS)
+
+    def seconds(product: Any) -> float:
+        start = time.perf_counter()
+        product()
+        return time.perf_counter() - start
+
+    own, other = (
+        min(seconds(product) for _ in range(TRIALS))
+        for product in (
+            lambda: nn.functional.linear(x, weight),
+            lambda: torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], ""),
+        )
+    )
+    return own > NEEDED_GAIN * other
