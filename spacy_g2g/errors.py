@@ -183,6 +183,11 @@ class Errors(metaclass=_TextsWithCodes):
         "These constraints can't hold together in a tree with one root: {constraints}. Expected at least one "
         "less."
     )
+    E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
+    E521 = (
+        "doc.user_data['conllu'] is {found!r}. Expected what convert writes: {{\"text\": [...], "
+        '"lengths": [...]}} with the text of each sentence and its number of words.'
+    )
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -296,7 +301,10 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E903 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E904 = "There is no .conllu file at {path}."
-    E905 = "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text'."
+    E905 = (
+        "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text', "
+        "without half characters and numbers of thousands of digits."
+    )
     E906 = "There is no file {path}."
     E907 = (
         "There is nothing to draw: none of the components {names} sets heads or doc._.amr. Expected a parser "
@@ -326,6 +334,10 @@ class Errors(metaclass=_TextsWithCodes):
     E918 = (
         "A process that parses ended with exit code {code}. Minus a number is the signal that ended it: -9 "
         "often means that memory was short. Expected fewer processes, or smaller batches."
+    )
+    E925 = "{path} has no sentences. Expected one or more."
+    E926 = (
+        "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
 
     # 10xx: amr

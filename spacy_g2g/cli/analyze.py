@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from wasabi import msg
 
 from ..errors import Errors, Warnings
 from ..evaluation.error_analysis import WORST_BY, Analysis, analyse_errors, check_order
@@ -22,7 +21,8 @@ from ..evaluation.report import (
 )
 from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import check_can_plot, check_suffix, user_errors, write_json, write_text
+from .common import check_can_plot, check_suffix, read_gold, user_errors, write_json, write_text
+from .messages import msg
 from .options import Silent
 
 CSV_HEADER = ("system", "quantity", "bin", "metric", "value", "count")
@@ -112,7 +112,7 @@ def analyze(
     check_order(worst_by)
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
-    gold_sentences = list(read_treebank(gold, trees="full"))
+    gold_sentences = read_gold(gold)
     trees = {name: list(read_treebank(path, trees="full")) for name, path in zip(names, systems, strict=True)}
     analysis = analyse_errors(gold_sentences, trees, options=options, resamples=resamples, seed=seed)
     if options.exclude_punct and analysis.n_compared == analysis.n_words:

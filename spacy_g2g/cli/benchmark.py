@@ -13,7 +13,6 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
-from wasabi import msg
 
 from ..data.corpus import make_corpus
 from ..errors import Errors
@@ -21,6 +20,7 @@ from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.layout import lay_out
 from ..pipeline.word_vectors import get_tok2vec
 from .common import user_errors, write_json
+from .messages import msg
 from .options import GpuId, Pipeline
 
 

@@ -14,7 +14,6 @@ from typing import Any, NoReturn, TypeVar
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from tqdm import tqdm
-from wasabi import msg
 
 from ..amr.api import AmrBlock, doc_from_amr, read_amr_file, set_amrs
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
@@ -22,7 +21,9 @@ from ..data.graphs import write_initial_graph
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
-from ..formats.conllu import ConlluSentence, decode_lines
+from ..formats.conllu import ConlluSentence, text_lines
+from ..formats.conllx import read_treebank
+from .messages import msg
 
 T = TypeVar("T")
 
@@ -104,12 +105,11 @@ def read_texts(path: Path) -> Iterator[str]:
     path: Text file in UTF-8.
     Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
-    with path.open("rb") as file_:
-        for number, line in enumerate(decode_lines(file_, str(path)), start=1):
-            if AMR_LINE.match(line):
-                raise ValueError(Errors.E908.format(path=path, number=number, line=line.strip()[:60]))
-            if line.strip():
-                yield line.rstrip("\r\n")
+    for number, line in enumerate(text_lines(path), start=1):
+        if AMR_LINE.match(line):
+            raise ValueError(Errors.E908.format(path=path, number=number, line=line.strip()[:60]))
+        if line.strip():
+            yield line.rstrip("\r\n")
 
 
 def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
@@ -123,6 +123,14 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
         doc = doc_from_amr(block, vocab)
         set_amrs(doc, None)
         yield doc, block
+
+
+def read_gold(path: Path) -> list[ConlluSentence]:
+    """Return the sentences of a treebank with full trees. Raises ValueError if it has none."""
+    sentences = list(read_treebank(path, trees="full"))
+    if not sentences:
+        raise ValueError(Errors.E925.format(path=path))
+    return sentences
 
 
 def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:

@@ -9,13 +9,13 @@ from typing import Annotated
 import spacy
 import typer
 from spacy.tokens import DocBin
-from wasabi import msg
 
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
 from .common import atomic_path, check_suffix, progress, user_errors
+from .messages import msg
 from .options import Silent
 
 
@@ -88,6 +88,8 @@ def convert(
     for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):
         doc_bin.add(doc)
     counts.docs = len(doc_bin)
+    if not counts.docs:
+        raise ValueError(Errors.E925.format(path=", ".join(map(str, inputs))))
     with atomic_path(output) as path:
         doc_bin.to_disk(path)
     return counts

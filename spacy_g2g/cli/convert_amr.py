@@ -8,10 +8,10 @@ from typing import Annotated, cast
 import spacy
 import typer
 from spacy.tokens import DocBin
-from wasabi import msg
 
 from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError, amr_files
 from .common import atomic_path, check_suffix, progress, user_errors
+from .messages import msg
 from .options import Silent
 
 

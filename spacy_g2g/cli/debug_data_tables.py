@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from wasabi import msg
-
 from ..data.advice import Finding
 from ..data.report import LONG_DUPLICATE, ComponentFacts, CorpusFacts, DataReport
+from .messages import msg
 
 
 def print_report(report: DataReport) -> None:

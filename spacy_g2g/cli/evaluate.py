@@ -11,16 +11,16 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
-from wasabi import msg
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule
 from ..formats.conllu import ConlluSentence
-from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from .common import check_suffix, gold_docs, progress, user_errors, write_json
+from .common import check_suffix, gold_docs, progress, read_gold, user_errors, write_json
+from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 
@@ -105,7 +105,7 @@ def evaluate(
     """
     check_suffix(gold, TREEBANK_SUFFIXES)
     rule = punctuation_rule(exclude_punct) if exclude_punct else None
-    sentences = list(read_treebank(gold, trees="full"))
+    sentences = read_gold(gold)
     words = [word for sentence in sentences for word in sentence.words]
     if rule is not None and not any(map(rule.matches, words)):
         warnings.warn(

@@ -10,7 +10,6 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from wasabi import msg
 
 from ..amr.api import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
 from ..data.constraints import constrain as set_constraints
@@ -24,7 +23,7 @@ from ..data.docs import (
     source_sentences,
 )
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, decode_lines, read_conllu, write_conllu
+from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from .annotate import Result, Task, annotate
 from .common import (
     atomic_path,
@@ -37,6 +36,7 @@ from .common import (
     with_graphs,
 )
 from .kbest import Ranker
+from .messages import msg
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
 AMR_SUFFIX = ".amr"
@@ -108,7 +108,8 @@ def parse(
 ) -> int:
     """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
 
-    A "text" of .jsonl input is a document; its other keys go to the output. The pipeline is given words and
+    A "text" of .jsonl input is a document; its other keys go to the output, unless they are those of
+    ``Doc.to_json``, such as "tokens", "sents" and "ents". The pipeline is given words and
     tags of .conllu input, and words of .amr input. Sentences of .amr output keep the ids of the input ("id"
     in .jsonl). A sentence without an id gets the name of the input and a number.
 
@@ -149,17 +150,18 @@ def _read_txt(path: Path, _nlp: Language) -> Iterator[Task]:
 
 
 def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
-    with path.open("rb") as file_:
-        for number, line in enumerate(decode_lines(file_, str(path)), start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError:
-                record = None
-            if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-                raise ValueError(Errors.E905.format(path=path, line=number, row=line[:80]))
-            yield record["text"], record
+    for number, line in enumerate(text_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if "\\ud" in line.lower():  # half a character can't be written
+                json.dumps(record, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+            raise ValueError(Errors.E905.format(path=path, line=number, row=line[:80]))
+        yield record["text"], record
 
 
 def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
@@ -218,10 +220,13 @@ def _write_jsonl(results: Iterable[Result], path: Path) -> int:
 
 def _write_spacy(results: Iterable[Result], path: Path) -> int:
     doc_bin = DocBin(store_user_data=True)
-    for doc, record in results:
+    for number, (doc, record) in enumerate(results, start=1):
         if record:
             doc.user_data["jsonl"] = record
-        doc_bin.add(doc)
+        try:
+            doc_bin.add(doc)
+        except OverflowError as error:
+            raise ValueError(Errors.E926.format(number=number, error=error)) from error
     doc_bin.to_disk(path)
     return len(doc_bin)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from tqdm import tqdm
-from wasabi import msg
 
 from ..errors import Errors
 from .common import user_errors
+from .messages import msg
 from .options import GpuId, Pipeline, Silent
 
 if TYPE_CHECKING:

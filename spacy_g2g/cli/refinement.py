@@ -10,7 +10,6 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
-from wasabi import msg
 
 from ..data.graphs import to_sentence
 from ..errors import Errors
@@ -18,9 +17,19 @@ from ..evaluation.plots import plot_refinement
 from ..evaluation.rates import percent, signed_percent
 from ..evaluation.refinement import RefinedSentence, analyse_refinement
 from ..evaluation.refinement_scores import COMPARED, ArcScores, Curve, Refinement
-from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllu import ConlluSentence
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from .common import atomic_path, check_can_plot, check_suffix, gold_docs, progress, user_errors, write_json
+from .common import (
+    atomic_path,
+    check_can_plot,
+    check_suffix,
+    gold_docs,
+    progress,
+    read_gold,
+    user_errors,
+    write_json,
+)
+from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 PLOT_SUFFIXES = (".png", ".svg")
@@ -76,7 +85,7 @@ def refinement(
     check_suffix(gold, [".conllu"])
     nlp = spacy.load(pipeline)
     store_graphs(nlp)
-    sentences = list(read_conllu(gold, trees="full"))
+    sentences = read_gold(gold)
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
     docs = nlp.pipe(inputs, batch_size=batch_size)
     pairs = zip(progress(docs, unit="sentences", silent=silent), sentences, strict=True)

@@ -11,7 +11,6 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc, Token
-from wasabi import msg
 
 from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
 from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
@@ -22,6 +21,7 @@ from ..formats.graphs import Graph
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
 from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors, write_text
+from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 #: Gold annotation of a sentence: tree, AMR, or nothing.

@@ -81,7 +81,11 @@ def sentences_to_doc(
         columns["heads"] = _absolute_heads(sentences)
         columns["deps"] = [_value(word.deprel) for word in words]
     spaces = [space for sentence in sentences for space in sentence.spaces]
-    doc = Doc(vocab, words=[word.form for word in words], spaces=spaces, **columns)
+    try:
+        doc = Doc(vocab, words=[word.form for word in words], spaces=spaces, **columns)
+    except ValueError:
+        _check_features(sentences, vocab)
+        raise
     lengths = [len(sentence.words) for sentence in sentences]
     if keep_source:
         doc.user_data[USER_DATA_KEY] = {"text": [str(s) for s in sentences], "lengths": lengths}
@@ -95,8 +99,9 @@ def restore_sentences(doc: Doc) -> None:
 
     When spaCy loads a Doc, it derives boundaries from heads, so sentences without heads lose theirs.
     """
-    if USER_DATA_KEY in doc.user_data and sum(doc.user_data[USER_DATA_KEY]["lengths"]) == len(doc):
-        _set_sentences(doc, doc.user_data[USER_DATA_KEY]["lengths"])
+    source = _source(doc)
+    if source is not None and sum(source["lengths"]) == len(doc):
+        _set_sentences(doc, source["lengths"])
 
 
 def remove_tree(doc: Doc) -> None:
@@ -144,7 +149,8 @@ def doc_to_sentences(
 
 def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
     """Return the sentences that a Doc was read from, unchanged; none if it is not from CoNLL-U."""
-    for text in doc.user_data.get(USER_DATA_KEY, {}).get("text", ()):
+    source = _source(doc)
+    for text in source["text"] if source is not None else ():
         # Not splitlines(), which cuts at characters that a form may have.
         yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
 
@@ -164,6 +170,35 @@ def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
         raise ValueError(Errors.E502.format(names=unknown, expected=list(expected)))
     if ("HEAD" in names) != ("DEP" in names):
         raise ValueError(Errors.E503.format(names=list(names)))
+
+
+def _check_features(sentences: Iterable[ConlluSentence], vocab: Vocab) -> None:
+    """Raise ValueError with file and line for the first features that spaCy can't read."""
+    for sentence in sentences:
+        for i, word in enumerate(sentence.words):
+            try:
+                vocab.morphology.add(_value(word.feats))
+            except ValueError as error:
+                where = sentence.location(i)
+                raise ValueError(Errors.E520.format(where=where, feats=word.feats[:80])) from error
+
+
+def _source(doc: Doc) -> dict[str, Any] | None:
+    """Return what a Doc keeps of its CoNLL-U, None without it. Raises ValueError for anything else."""
+    source = doc.user_data.get(USER_DATA_KEY)
+    if source is None and USER_DATA_KEY not in doc.user_data:
+        return None
+    texts, lengths = (source.get(key) if isinstance(source, dict) else None for key in ("text", "lengths"))
+    is_right = (
+        isinstance(texts, list | tuple)
+        and isinstance(lengths, list | tuple)
+        and len(texts) == len(lengths)
+        and all(isinstance(text, str) for text in texts)
+        and all(isinstance(length, int) and length > 0 for length in lengths)
+    )
+    if not is_right:
+        raise ValueError(Errors.E521.format(found=str(source)[:80]))
+    return {"text": texts, "lengths": lengths}
 
 
 def _value(cell: str) -> str:

@@ -17,6 +17,7 @@ Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
 
 N_COLUMNS = 10
+MAX_DIGITS = 19
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7, "deps": 8, "misc": 9}
 NO_SPACE = "SpaceAfter=No"
 
@@ -175,15 +176,21 @@ def decode_lines(lines: Lines, name: str) -> Iterator[str]:
             raise ValueError(Errors.E302.format(where=where, value=byte)) from error
 
 
+def text_lines(path: Union[str, "PathLike[str]"]) -> Iterator[str]:
+    """Yield the lines of a text file, without a byte order mark. Raises ValueError as ``decode_lines``."""
+    with open(path, "rb") as file_:
+        for number, line in enumerate(decode_lines(file_, fspath(path))):
+            yield line if number else line.removeprefix("\ufeff")
+
+
 def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
     """Yield the text of sentences in pieces. Missing empty lines between sentences are added."""
-    ending = "\n\n"
+    last = "\n"
     for sentence in sentences:
-        if not ending.endswith(("\n\n", "\n\r\n")):
-            yield "\n" if ending.endswith("\n") else "\n\n"
-        text = str(sentence)
-        yield text
-        ending = text[-3:]
+        if last.rstrip("\r\n"):
+            yield "\n" if last.endswith("\n") else "\n\n"
+        yield str(sentence)
+        last = sentence.lines[-1]
 
 
 def parse_sentence(
@@ -248,20 +255,25 @@ def _location(source: str, line: int) -> str:
 
 def _word(cells: list[str], row: int, where: str) -> ConlluWord:
     head = cells[6]
-    if head != "_" and not (head.isascii() and head.isdigit()):
-        raise ValueError(Errors.E304.format(where=where, head=head))
+    if head != "_" and not _is_number(head):
+        raise ValueError(Errors.E304.format(where=where, head=head[:80]))
     _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = cells
     return ConlluWord(
         form, lemma, upos, xpos, feats, None if head == "_" else int(head), deprel, deps, misc, row
     )
 
 
+def _is_number(cell: str) -> bool:
+    """Return whether a cell is a number. Python does not convert thousands of digits."""
+    return cell.isascii() and cell.isdigit() and len(cell) < MAX_DIGITS
+
+
 def _range(id_: str, where: str, last: int, covered: int) -> tuple[int, int]:
     """Return the IDs of first and last word of a multiword token, which must start at the next word."""
     start, dash, end = id_.partition("-")
-    is_range = dash and start == str(last + 1) and end.isascii() and end.isdigit()
+    is_range = dash and start == str(last + 1) and _is_number(end)
     if not is_range or int(end) <= last or covered > last:
-        raise ValueError(Errors.E303.format(where=where, value=id_, expected=last + 1))
+        raise ValueError(Errors.E303.format(where=where, value=id_[:80], expected=last + 1))
     return last + 1, int(end)
 
 

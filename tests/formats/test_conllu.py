@@ -211,3 +211,18 @@ def test_real_treebanks_are_given_back_byte_for_byte(name):
         )
     )
     assert text.encode("utf8") == path.read_bytes()
+
+
+@pytest.mark.parametrize("cell", ["9" * 5000, "0" * 100])
+def test_numbers_of_many_digits_are_errors_with_their_line(cell: str) -> None:
+    words = row("1", "a", "0", "root")
+    with pytest.raises(ValueError, match=r"E304.*line 2"):
+        list(read_conllu([words, row("2", "b", cell, "dep"), "\n"]))
+    with pytest.raises(ValueError, match=r"E303.*line 2"):
+        list(read_conllu([words, row(f"2-{cell}", "b", "_", "_"), "\n"]))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"])
+def test_all_line_ends_come_back(end: str) -> None:
+    lines = [row("1", "a", "0", "root").replace("\n", end), end] * 3
+    assert "".join(write_conllu(read_conllu(lines))) == "".join(lines)

@@ -5,12 +5,14 @@ text.
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ...errors import Errors
+from ...formats.conllu import MAX_DIGITS, text_lines
 from ..parsing.tree import AmrTree
 from .penman_text import parse_penman
 
@@ -134,6 +136,8 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
     Raises ValueError for a range that ends before it starts.
     """
     names: set[str] = set()
+    # Ranges by prefix; a range has the width of numbers that begin with zeros, or 0 for none.
+    ranges: dict[str, list[tuple[range, int]]] = {}
     for entry in ids:
         match = _RANGE.match(entry)
         if match is None:
@@ -142,9 +146,19 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
         prefix, start, end = match[1], int(match[2]), int(match[3])
         if end < start:
             raise ValueError(Errors.E1009.format(entry=entry))
-        widths = {0, len(match[2]) if match[2].startswith("0") else 0}
-        names.update(f"{prefix}{number:0{w}}" for number in range(start, end + 1) for w in widths)
-    return names.__contains__
+        width = len(match[2]) if match[2].startswith("0") else 0
+        ranges.setdefault(prefix, []).append((range(start, end + 1), width))
+
+    def is_wanted(name: str) -> bool:
+        # The number of an id may begin at any of the digits at its end.
+        for at in range(len(name.rstrip(string.digits)), len(name)):
+            for numbers, width in ranges.get(name[:at], ()) if len(name) - at < MAX_DIGITS else ():
+                number = int(name[at:])
+                if number in numbers and name[at:] in (str(number), f"{number:0{width}}"):
+                    return True
+        return name in names
+
+    return is_wanted
 
 
 def simple_tokens(text: str) -> list[str]:
@@ -153,12 +167,8 @@ def simple_tokens(text: str) -> list[str]:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf8").rstrip("\r")
-        except UnicodeDecodeError as error:
-            where, byte = f"{path}, line {number}", error.object[error.start]
-            raise ValueError(Errors.E302.format(where=where, value=byte)) from error
+    for line in text_lines(path):
+        yield line.rstrip("\r\n")
 
 
 def _split(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

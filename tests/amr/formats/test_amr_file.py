@@ -98,6 +98,13 @@ def test_of_metadata_that_comes_twice_the_first_counts():
     }
 
 
+def test_a_range_of_a_billion_ids_takes_no_memory():
+    is_wanted = select_ids(["a.1..1000000000", "a2.5..9"])
+    assert is_wanted("a.123456789")
+    assert is_wanted("a2.7")
+    assert not any(map(is_wanted, ["a.0", "a.1000000001", "a.01", "a.", "a2.", "b.1", "a." + "9" * 5000]))
+
+
 def test_ids_are_names_and_ranges():
     is_wanted = select_ids(["a.1", "b.09..11", "lpp_1943.2..3"])
     names = ["a.1", "b.9", "b.09", "b.11", "b.12", "lpp_1943.2", "lpp_1943.1", "lpp_1943.02"]

@@ -1,0 +1,30 @@
+"""Messages on the terminal, which show what files contain without obeying it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wasabi.printer import Printer
+
+#: Characters that control a terminal or the direction of writing, but for line ends and tabs.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: object) -> str:
+    """Return a text in which U+FFFD stands for each character that would control the terminal."""
+    return CONTROLS.sub("\ufffd", str(text))
+
+
+class SafePrinter(Printer):
+    """Printer of messages and tables in printable characters alone."""
+
+    def text(self, title: Any = "", text: Any = "", *arguments: Any, **settings: Any) -> Any:
+        """Print a message. All kinds of messages come here."""
+        return super().text(printable(title), printable(text), *arguments, **settings)
+
+    def table(self, data: Iterable[Sequence[object]], **settings: Any) -> Any:
+        """Print rows as a table."""
+        return super().table([[printable(cell) for cell in row] for row in data], **settings)
+
+
+msg = SafePrinter()
