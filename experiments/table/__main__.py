@@ -1,13 +1,14 @@
 """Train the rows of a table and compare them.
 
-    python -m experiments.table {transition,refinement} TRAIN DEV OUTPUT --encoder NAME [--rows ROW ...] ...
+    python -m experiments.table TABLE TRAIN DEV OUTPUT --encoder NAME [--rows ROW ...] ...
 
-A row is a shipped config with other values: `transition` has the transition-based parsers of the papers,
-`refinement` the refiner with several sources of its encoder and of its trees. Each row is trained into
-OUTPUT/SEED/ROW, once for each seed. Trained rows are not trained again, so an interrupted run goes on, and
-rows can be trained in several runs (`--rows` without names trains none).
+A row is a shipped config with other values. TABLE `transition` has the transition-based parsers of the
+papers, `refinement` the refiner with several sources of its encoder and of its trees, and `levers` SynTr with
+and without the settings that raise its accuracy. Each row is trained into OUTPUT/SEED/ROW, once for each
+seed. Trained rows are not trained again, so an interrupted run goes on, and rows can be trained in several
+runs (`--rows` without names trains none).
 
-Then all trained systems parse DEV (.conllu), and perhaps another file (`--also`), from gold words and
+Then all trained systems parse DEV (.conllu), and perhaps other files (`--also`), from gold words and
 sentences. They are scored as by `g2g evaluate`, and compared by the paired bootstrap over the sentences of
 all seeds. Counts are kept beside the model: delete OUTPUT/SEED/ROW/SYSTEM.FILE.json to count again. OUTPUT
 gets table.json and table.md. The published figures beside ours are for other data, the English Penn Treebank.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +43,12 @@ from .configs import (
     train_file,
     write_part,
 )
+from .levers import LEVERS_TABLE
 from .refinement import REFINEMENT
 from .report import make_table, markdown
 from .transition import TRANSITION
 
-TABLES = {"transition": TRANSITION, "refinement": REFINEMENT}
+TABLES = {"transition": TRANSITION, "refinement": REFINEMENT, "levers": LEVERS_TABLE}
 STARTS = {"checkpoint": "from the checkpoint", "scratch": "from scratch"}
 
 
@@ -108,7 +111,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--encoder", help="hub name or folder of a checkpoint")
     add("--layers", type=int, help="first layers of the checkpoint; 0 for all; the configs' by default")
     add("--seeds", type=int, nargs="+", default=[0], help="a model of each row for each of them")
-    add("--also", type=Path, help="another .conllu file to score on, as the test set")
+    add("--also", type=Path, nargs="+", default=[], help="other .conllu files to score on, as the test set")
     add("--sentences", type=int, default=0, help="sentences of TRAIN, spread evenly over it; 0 for all")
     add("--check-sentences", type=int, default=0, help="sentences of DEV for training; 0 for all")
     add("--steps", type=int, default=0, help="optimizer steps of parsers; 0 for the config's")
@@ -119,8 +122,10 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--copy-rate-factor", type=float, help="the same for an encoder from a trained parser")
     add("--folds", type=int, default=5, help="number of parsers of row jackknife")
     add("--jackknife-steps", type=int, default=0, help="steps of each of them; 0 for those of row syntr")
-    for part in ("train", "dev", "also"):
+    for part in ("train", "dev"):
         add(f"--spacy-{part}-parsed", type=Path, help=f"{part.upper()} as spaCy's parser parsed it, .conllu")
+    help_also = "the files of --also as spaCy's parser parsed them, in the same order, .conllu"
+    add("--spacy-also-parsed", type=Path, nargs="+", default=[], help=help_also)
     settings = "settings of all rows whose config has them; they win over the rows' own"
     add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=settings)
     add("--lang", default="xx", help="language code of the pipelines")
@@ -150,7 +155,9 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for setting in args.set:
         if not any(has_setting(config, setting) for config in configs):
             cli.error(f"--set: no config has the setting {setting}")
-    for path in filter(None, (args.dev, args.also, args.train if args.sentences else None)):
+    if len(args.spacy_also_parsed) > len(args.also):
+        cli.error(f"--spacy-also-parsed has {len(args.spacy_also_parsed)} files, --also {len(args.also)}")
+    for path in filter(None, (args.dev, *args.also, args.train if args.sentences else None)):
         if path.suffix != ".conllu" or not path.is_file():
             cli.error(f"{path}: expected a CoNLL-U file, named .conllu")
 
@@ -181,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.dry_run:
         return
     setup_gpu(args.gpu)
-    files = {args.dev: args.spacy_dev_parsed} | ({args.also: args.spacy_also_parsed} if args.also else {})
+    files = {args.dev: args.spacy_dev_parsed} | dict(zip_longest(args.also, args.spacy_also_parsed))
     tables = {gold.name: make_table(gold, parsed, args) for gold, parsed in files.items()}
     start = "" if args.table is REFINEMENT else f", {STARTS[args.start]}"
     text = "\n".join(markdown(table, f"{name}{start}") for name, table in tables.items())

@@ -113,14 +113,16 @@ def test_scores_are_those_of_evaluate(refined: Path, name: str):
         assert markdown_rows(refined)[name][metric] == f"{100 * score:.2f}"
 
 
-def test_another_file_has_a_table_of_its_own(copied: Path):
+def test_other_files_have_tables_of_their_own(copied: Path):
     shutil.rmtree(copied / "out" / "0" / "rngtr")
-    table.main(refinement(copied, "--rows", "--also", str(copied / "test.conllu")))
-    for file in ("dev.conllu", "test.conllu"):
+    files = ["dev.conllu", "test.conllu", "other.conllu"]
+    shutil.copy(copied / "test.conllu", copied / "other.conllu")
+    table.main(refinement(copied, "--rows", "--also", *(str(copied / file) for file in files[1:])))
+    for file in files:
         expected = evaluate(str(copied / "out" / "0" / "syntr" / "model-best"), copied / file)
         assert table_of(copied, file)["syntr"]["las"]["mean"] == expected["LAS"].f1
     titles = [line for line in text_of(copied).splitlines() if line.startswith("#")]
-    assert titles == ["## dev.conllu", "## test.conllu"]
+    assert titles == [f"## {file}" for file in files]
 
 
 def test_limits_on_passes_are_set_in_the_trained_model_and_passes_averaged_over_words(refined: Path):
@@ -367,6 +369,7 @@ def test_a_stack_transformer_is_trained_and_its_mean_weights_are_scored(tmp_path
         (["--set", "components.g2g_parser.model.depth=3"], "no config has the setting components.g2g_"),
         (["--also", "none.conllu"], "none.conllu: expected a CoNLL-U file"),
         (["--also", "train.spacy"], "train.spacy: expected a CoNLL-U file"),
+        (["--spacy-also-parsed", "a.conllu"], "--spacy-also-parsed has 1 files, --also 0"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_told_before_training(
