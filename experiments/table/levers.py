@@ -1,4 +1,4 @@
-"""Rows about settings of SynTr that raise its accuracy: each alone, all of the config, and the tree likelihood."""
+"""Rows about settings that raise the accuracy of SynTr: each alone, all that ship, and the tree likelihood."""
 
 from __future__ import annotations
 
