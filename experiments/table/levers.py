@@ -1,4 +1,4 @@
-"""Rows about settings that raise the accuracy of SynTr: each alone, all that ship, and the tree likelihood."""
+"""Rows about settings that raise the accuracy of SynTr: each alone, all that ship, and whole trees."""
 
 from __future__ import annotations
 
