@@ -6,9 +6,11 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +30,11 @@ METADATA_KEY = b"g2g"
 MAX_IDLE_DEATHS = 20
 #: Errors that no share is computed of.
 FEW_ERRORS = 10
+
+#: Words after which a pipeline is taken to know the frequent ones.
+WORDS_TO_LEARN = 100_000
+#: Number of words that each pipeline has parsed so far.
+_learned: WeakKeyDictionary[Language, int] = WeakKeyDictionary()
 
 #: What is known of a shard; "status" is "done", "there", "busy" or "failed".
 Record = dict[str, Any]
@@ -89,11 +96,10 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
         with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
             for block in blocks(_documents(shard, job, nlp)):
                 n_read += len(block)
-                # Strings of this block's words are forgotten at its end, so memory stays flat.
-                with nlp.memory_zone():
+                with _memory(nlp):
                     table = make_table(parser.parse(block), schema, kept)
                 writer.write_table(table)
-                _count(counts, table)
+                _learned[nlp] = _learned.get(nlp, 0) + _count(counts, table)
                 _check_share(parser.errors, n_read, job)
             record = {
                 **_head_of(nlp, shard, job),
@@ -107,6 +113,14 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
     finally:
         temporary.unlink(missing_ok=True)
     return record, dict(parser.warnings)
+
+
+def _memory(nlp: Language) -> AbstractContextManager[Any]:
+    """Have a pipeline forget a block's words at its end, so that memory stays flat.
+
+    The words of the first blocks are remembered, so the tokenizer need not split frequent words again.
+    """
+    return nlp.memory_zone() if _learned.get(nlp, 0) > WORDS_TO_LEARN else nullcontext()
 
 
 def _head_of(nlp: Language, shard: Shard, job: Job) -> Record:
@@ -132,11 +146,14 @@ def _documents(shard: Shard, job: Job, nlp: Language) -> Iterator[Document]:
         ) from error
 
 
-def _count(counts: dict[str, int], table: pa.Table) -> None:
+def _count(counts: dict[str, int], table: pa.Table) -> int:
+    """Add a block to the counts of a shard. Returns the block's number of words."""
+    n_words = len(table["words"].combine_chunks().flatten())
     counts["docs"] += len(table)
-    counts["words"] += len(table["words"].combine_chunks().flatten())
+    counts["words"] += n_words
     if "sent_starts" in table.column_names:
         counts["sentences"] += len(table["sent_starts"].combine_chunks().flatten())
+    return n_words
 
 
 def _check_share(errors: list[ErrorRecord], n_read: int, job: Job) -> None:
