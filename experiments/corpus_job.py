@@ -58,7 +58,7 @@ def run(nlp: Language, pipeline: str, corpus: Path, output: Path, shard_bytes: i
 def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     chance, nlp = random.Random(args.seed), spacy.load(args.pipeline)
     corpus, output = folder / "corpus.jsonl", folder / "killed"
-    write_corpus(corpus, read_texts(args.texts), args.documents, n_words=40)
+    write_corpus(corpus, read_texts(args.texts), args.documents, n_words=args.words)
     shard_bytes = corpus.stat().st_size // args.shards
     start = time.perf_counter()
     undisturbed = run(nlp, args.pipeline, corpus, folder / "undisturbed", shard_bytes)
@@ -192,10 +192,11 @@ def main() -> None:
     parser.add_argument("pipeline", help="Folder")
     parser.add_argument("texts", type=Path)
     parser.add_argument("--documents", type=int, default=20000)
+    parser.add_argument("--words", type=int, default=12, help="longest document of `kills`")
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--shards", type=int, default=20)
+    parser.add_argument("--shards", type=int, default=100)
     parser.add_argument(
-        "--patience", type=float, default=0.5, help="time with kills, the undisturbed run's = 1"
+        "--patience", type=float, default=3.0, help="time with kills, the undisturbed run's = 1"
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=5)

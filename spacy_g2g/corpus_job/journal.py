@@ -102,7 +102,7 @@ class Journal:
         A process that holds the lock, but has been silent for longer than it announced, is no obstacle. On
         file systems without locks, a process counts as at work until then.
         """
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         is_locked = _lock(handle)
         history = read_history(_read(handle))
         # A locked journal without a line belongs to a process that is just beginning.

@@ -15,6 +15,7 @@ from typing import Any
 
 import ray
 import ray.data
+import ray.exceptions
 
 from .job import Job
 from .plan import Shard
@@ -27,6 +28,8 @@ STARTS = 3
 #: Ray's settings, unless the environment has them: it sends no statistics, and workers are as nice as we are.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 WORKERS_OF_A_GPU = 4
+#: Cores that Ray is told of beside those of workers, for its own tasks.
+SPARE_CORES = 1
 
 
 class Worker:
@@ -60,10 +63,13 @@ class RayEngine:
 
     def __call__(self, shards: Sequence[Shard], job: Job) -> Iterator[Record]:
         """Yield the records of shards as they are done, in any order."""
-        start_ray(self.address, self.workers and self.workers * self.cpus)
+        cores = self.workers * self.cpus if self.workers else cores_here()
+        start_ray(self.address, int(cores) + SPARE_CORES)
         total = ray.cluster_resources()
         gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_OF_A_GPU
-        fitting = total.get("GPU", 0) / gpus if gpus else total["CPU"] / self.cpus
+        fitting = (total["CPU"] - (0 if self.address else SPARE_CORES)) / self.cpus
+        if gpus:
+            fitting = min(fitting, total.get("GPU", 0) / gpus)
         workers = min(self.workers or max(1, int(fitting)), len(shards))
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         context = ray.data.DataContext.get_current()
@@ -83,18 +89,28 @@ class RayEngine:
             max_task_retries=-1,
             max_restarts=-1,
         )
-        for batch in records.iter_batches(batch_size=1, prefetch_batches=0):
-            yield from map(json.loads, batch["record"])
+        try:
+            for batch in records.iter_batches(batch_size=1, prefetch_batches=0):
+                yield from map(json.loads, batch["record"])
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
 
 
-def start_ray(address: str | None, cpus: float | None) -> None:
-    """Connect to a cluster, or start Ray here unless it runs. A busy machine may need several starts."""
+def cores_here() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def start_ray(address: str | None, cpus: int) -> None:
+    """Connect to a cluster, or start Ray here with some cores unless it runs.
+
+    A busy machine may need several starts.
+    """
     if ray.is_initialized():
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    # One core more than workers need, for Ray's own tasks.
-    own: dict[str, Any] = {} if address else {"include_dashboard": False, "num_cpus": cpus and int(cpus) + 1}
+    own: dict[str, Any] = {} if address else {"include_dashboard": False, "num_cpus": cpus}
     for attempt in range(1, STARTS + 1):
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **own)
