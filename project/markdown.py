@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 #: Rows of cells; the first row is the head.
 Table = Sequence[Sequence[str]]
 
 
+#: Characters of plain text that Markdown and HTML would take for markup.
+MARKUP = re.compile(r"[\\|`\[\]<]")
+
+
+def plain_text(text: str) -> str:
+    """Return text that Markdown shows as it is, such as a licence that a stranger wrote, in one line."""
+    return MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
+
+
 def markdown_table(rows: Table) -> str:
-    """Return a table as Markdown, without a line break at its end."""
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+    """Return a table of plain text as Markdown, without a line break at its end."""
+    lines = [[plain_text(cell) for cell in row] for row in rows]
+    lines.insert(1, ["---"] * len(rows[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -7,7 +7,7 @@ from typing import Any
 
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
 
-from .markdown import Table, markdown_table
+from .markdown import Table, markdown_table, plain_text
 from .treebank_settings import AMR, encoder_license, pipeline_name
 
 #: Metrics of a card, by the sets of `project/score.py`.
@@ -119,7 +119,7 @@ def model_card(meta: Mapping[str, Any]) -> str:
     facts = meta["spacy_g2g"]
     parts = [
         f"# {meta['lang']}_{meta['name']} {meta['version']}",
-        meta["description"],
+        plain_text(meta["description"]),
         f'```python\nimport spacy\n\nnlp = spacy.load("{meta["lang"]}_{meta["name"]}")\n```',
         markdown_table([("", ""), *_overview(meta, facts)]),
         "## Scores",

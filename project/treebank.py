@@ -240,7 +240,7 @@ def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[di
     """Write a file for each set, whose parts (-train-a, -train-b) are joined; return the parts."""
     parts = {}
     for split in SPLITS:
-        paths = sorted(source.glob(f"*-ud-{split}*.conllu"), key=_natural_order)
+        paths = sorted(_own_files(source, f"*-ud-{split}*.conllu"), key=_natural_order)
         if not paths:
             names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
             raise TreebankError(
@@ -250,9 +250,17 @@ def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[di
         _concatenate(paths, target / f"{split}.conllu")
         parts[split] = [_describe(path, path.name) for path in paths]
     for pattern in DOCUMENTS:
-        for path in source.glob(pattern):
+        for path in _own_files(source, pattern):
             shutil.copyfile(path, target / path.name)
     return parts
+
+
+def _own_files(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield files of a folder; links that lead out of it, which could give away any file, are left out."""
+    root = folder.resolve()
+    for path in folder.glob(pattern):
+        if path.is_file() and path.resolve().is_relative_to(root):
+            yield path
 
 
 def _natural_order(path: Path) -> list[tuple[int, str]]:

@@ -289,6 +289,7 @@ class Errors(metaclass=_TextsWithCodes):
         "A sentence of the Doc has {n} words. Expected at most {most}, since constraints and kbest are for "
         "sentences that are parsed whole."
     )
+    E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
 
     # 9xx: cli
     E901 = (
@@ -336,6 +337,7 @@ class Errors(metaclass=_TextsWithCodes):
         "often means that memory was short. Expected fewer processes, or smaller batches."
     )
     E925 = "{path} has no sentences. Expected one or more."
+    E927 = "These files are named more than once: {paths}. Expected each file once."
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )

@@ -21,7 +21,15 @@ from ..evaluation.report import (
 )
 from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import check_can_plot, check_suffix, read_gold, user_errors, write_json, write_text
+from .common import (
+    check_can_plot,
+    check_distinct,
+    check_suffix,
+    read_gold,
+    user_errors,
+    write_json,
+    write_text,
+)
 from .messages import msg
 from .options import Silent
 
@@ -110,6 +118,7 @@ def analyze(
     if len(set(names)) != len(systems) or len(names) != len(systems) or not all(names):
         raise ValueError(Errors.E912.format(names=names, n=len(systems)))
     check_order(worst_by)
+    check_distinct([path for path in (output, json_path, csv_path) if path is not None])
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
     gold_sentences = read_gold(gold)
@@ -129,9 +138,15 @@ def analyze(
         write_json(json_path, analysis.to_dict())
     if csv_path is not None:
         rows = StringIO()
-        csv.writer(rows, lineterminator="\n").writerows([CSV_HEADER, *analysis.tidy()])
+        tidy = ([_no_formula(cell) for cell in row] for row in analysis.tidy())
+        csv.writer(rows, lineterminator="\n").writerows([CSV_HEADER, *tidy])
         write_text(csv_path, rows.getvalue())
     return analysis
+
+
+def _no_formula(cell: object) -> object:
+    """Return a cell that no spreadsheet computes: a quote comes before a text that begins a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,6 +177,14 @@ def check_suffix(path: Path, expected: Sequence[str]) -> str:
     if path.suffix not in expected:
         raise ValueError(Errors.E903.format(path=path, suffix=path.suffix, expected=", ".join(expected)))
     return path.suffix
+
+
+def check_distinct(paths: Sequence[Path]) -> None:
+    """Raise ValueError if a file is named twice."""
+    counts = Counter(path.resolve() for path in paths if not is_stream(path))
+    twice = [str(path) for path, count in counts.items() if count > 1]
+    if twice:
+        raise ValueError(Errors.E927.format(paths=", ".join(twice)))
 
 
 def check_can_plot() -> None:

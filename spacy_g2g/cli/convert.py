@@ -14,7 +14,7 @@ from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import atomic_path, check_suffix, progress, user_errors
+from .common import atomic_path, check_distinct, check_suffix, progress, user_errors
 from .messages import msg
 from .options import Silent
 
@@ -99,7 +99,7 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
     """Return files, and the .conllu files of folders in the order of their names.
 
     paths: Files and folders.
-    Raises ValueError if a file is not a treebank.
+    Raises ValueError if a file is not a treebank, or is named twice.
     Raises FileNotFoundError if a file is missing or a folder has no .conllu file.
     """
     files: list[Path] = []
@@ -110,6 +110,7 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
         for file in found:
             check_suffix(file, TREEBANK_SUFFIXES)
         files += found
+    check_distinct(files)
     return files
 
 

@@ -25,7 +25,7 @@ from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS
 from ..errors import Errors, Warnings
 from .gold import gold_parses, lay_out_examples
-from .labels import count_labels, order_labels
+from .labels import check_labels, count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
 from .parser_pipe import ParserPipe
@@ -341,6 +341,7 @@ class G2GParser(ParserPipe):
         return 1
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        check_labels(self.cfg.get("labels"), origin)
         found = len(self.labels)
         expected = self._built_for(exclude).get("n_labels", found)
         if found != expected:

@@ -11,7 +11,19 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.graphs import initial_tokens
+from ..errors import Errors
 from .trees import SPACE_LABEL
+
+
+def check_labels(labels: Any, origin: Any) -> None:
+    """Raise ValueError unless labels are a list of different texts.
+
+    labels: Labels as a file has them.
+    origin: The file, for the message.
+    """
+    is_right = isinstance(labels, list | tuple) and all(isinstance(label, str) and label for label in labels)
+    if not is_right or len(set(labels)) != len(labels):
+        raise ValueError(Errors.E820.format(origin=origin, labels=str(labels)[:200]))
 
 
 def count_labels(doc: Doc, roots: Counter[str], others: set[str]) -> None:

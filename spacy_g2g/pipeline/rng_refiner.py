@@ -22,7 +22,7 @@ from ..data.graphs import INITIAL_GRAPH, initial_tokens
 from ..errors import Errors
 from ..parsing.corruption import corrupt
 from .g2g_parser import G2GParser
-from .labels import find_initial_labels
+from .labels import check_labels, find_initial_labels
 from .layout import Layout, ParsedBatch
 from .passes import graphs_of_passes
 from .trees import initial_graphs, make_trees
@@ -248,6 +248,7 @@ class RngRefiner(G2GParser):
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         exclude = list(exclude)
         super()._after_loading(origin, exclude)
+        check_labels(self.cfg.get("initial_labels"), origin)
         found = len(self.cfg["initial_labels"])
         expected = self._built_for(exclude).get("n_initial_labels", found)
         if found != expected:

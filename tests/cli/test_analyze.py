@@ -154,3 +154,19 @@ def test_matplotlib_is_not_imported_without_a_page(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # an import of it would raise
     run(gold, wrong, "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv")
+
+
+def test_outputs_in_one_file_are_an_error(gold: Path, wrong: Path, tmp_path: Path):
+    path = tmp_path / "out"
+    assert "E927" in run(gold, wrong, "--json", path, "--csv", tmp_path / "x" / ".." / "out", status=1)
+    assert not path.exists()
+
+
+def test_labels_are_no_formulas_of_a_spreadsheet(gold: Path, wrong: Path, tmp_path: Path):
+    for path in (gold, wrong):
+        path.write_text(path.read_text("utf8").replace("nsubj", "=1+1"), "utf8")
+    run(gold, wrong, "--csv", tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf8", newline="") as file_:
+        cells = {cell for row in csv.reader(file_) for cell in row}
+    assert "'=1+1" in cells
+    assert not [cell for cell in cells if cell.startswith("=")]

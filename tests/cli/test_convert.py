@@ -104,3 +104,8 @@ def test_conllx_is_converted_by_its_suffix(tmp_path):
         ("It", "PRP", "nsubj", "works"),
         ("works", "VBZ", "root", "works"),
     ]
+
+
+def test_a_file_that_is_named_twice_is_an_error(sample, tmp_path):
+    with pytest.raises(ValueError, match=r"E927.*sample\.conllu"):
+        convert([sample, tmp_path], tmp_path / "out.spacy")

@@ -1,7 +1,9 @@
 """A parser or refiner that is kept, by whatever way, parses as before."""
 
 import copy
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -157,3 +159,14 @@ def test_weights_of_another_architecture_are_an_error(trained: Language, factory
     parser_of(trained).to_disk(tmp_path)
     with pytest.raises(ValueError, match=r"E805(.|\n)*E406(.|\n)*arc_weight"):
         parser_of(make_nlp(factory=factory, arc_width=8)).from_disk(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "labels", [None, 3, "abc", [1, 2], ["root", ""], ["root", "root"], [["root"]]], ids=str
+)
+def test_labels_that_are_none_are_an_error(trained: Language, factory: str, tmp_path: Path, labels: Any):
+    trained.to_disk(tmp_path)
+    path = tmp_path / factory / "cfg"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "labels": labels}))
+    with pytest.raises(ValueError, match="E820"):
+        spacy.load(tmp_path)

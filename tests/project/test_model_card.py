@@ -142,3 +142,10 @@ def test_card_of_a_pipeline_that_nothing_is_known_of():
     assert "none were noted" in card
     assert "nothing was noted" in card
     assert "unknown" in card
+
+
+def test_a_licence_that_a_stranger_wrote_is_no_markup():
+    treebank = {**FACTS["treebank"], "license": "MIT <img src=x onerror=a> [b](http://c) `d` |\n# e"}
+    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, {}, 1))
+    (line,) = [line for line in card.splitlines() if "onerror" in line]
+    assert line.endswith(r"| MIT \<img src=x onerror=a> \[b\](http://c) \`d\` \| # e |")

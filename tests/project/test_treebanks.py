@@ -120,3 +120,26 @@ def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: py
     assert len(ran) == 25
     assert ("UD_Basque-BDT", "refine") not in ran
     assert ran[-1] == ("UD_Turkish-IMST", "refine")
+
+
+def test_files_outside_a_treebank_and_folders_are_not_copied(tmp_path: Path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    target.mkdir()
+    (tmp_path / "secret").write_text("TOP SECRET KEY")
+    for split in treebank.SPLITS:
+        (source / f"x-ud-{split}.conllu").write_text("1\n\n")
+    (source / "x-ud-train-2.conllu").symlink_to(tmp_path / "secret")
+    (source / "LICENSE.txt").symlink_to(tmp_path / "secret")
+    (source / "README.txt").symlink_to("README.md")
+    (source / "README.md").write_text("# UD")
+    (source / "LICENSES").mkdir()
+    treebank._join_splits("x", source, target)
+    assert {path.name for path in target.iterdir()} == {
+        "train.conllu",
+        "dev.conllu",
+        "test.conllu",
+        "README.md",
+        "README.txt",
+    }
+    assert (target / "train.conllu").read_text() == "1\n\n"
