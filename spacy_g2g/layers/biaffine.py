@@ -72,12 +72,13 @@ class BiaffineScorer(nn.Module):
         projected = self.dropout(self.activation(self.project(words)))
         arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
-        dependents = arc_dep[:, 1:] @ self.arc_weight[:-1] + self.arc_weight[-1]
+        # ROOT's row makes the rows even, which spares PyTorch a copy of the weights for each sentence.
+        dependents = (arc_dep @ self.arc_weight[:-1] + self.arc_weight[-1])[:, 1:]
         with torch.autocast(words.device.type, enabled=False):  # scores are 32-bit floats
             arcs = dependents.float() @ arc_head.transpose(1, 2).float()
             if self.distance_weight is not None:
-                terms = arc_dep[:, 1:].float() @ self.distance_weight[:-1] + self.distance_weight[-1]
-                arcs = arcs + terms.gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
+                terms = arc_dep.float() @ self.distance_weight[:-1] + self.distance_weight[-1]
+                arcs = arcs + terms[:, 1:].gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
         return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
@@ -89,7 +90,9 @@ class BiaffineScorer(nn.Module):
         """
         size = ARCS_AT_ONCE.get(heads.device.type, ARCS_AT_ONCE["cpu"])
         parts = [slice(start, start + size) for start in range(0, max(1, len(heads)), size)]
-        return torch.cat([self._labels(dependents[part], heads[part]) for part in parts])
+        # In the precision of the vectors, so that it is not rounded for each part.
+        weight = self.label_weight.to(dependents.dtype)
+        return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])
 
     def _distances(self, n_words: int) -> Tensor:
         """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""
@@ -99,9 +102,9 @@ class BiaffineScorer(nn.Module):
         buckets[:, 0] = len(DISTANCES)
         return buckets
 
-    def _labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        n_rows, n_labels, n_columns = self.label_weight.shape
-        weight = self.label_weight.view(n_rows, n_labels * n_columns)
+    def _labels(self, dependents: Tensor, heads: Tensor, weight: Tensor) -> Tensor:
+        n_rows, n_labels, n_columns = weight.shape
+        weight = weight.view(n_rows, n_labels * n_columns)
         mixed = torch.addmm(weight[-1], dependents, weight[:-1]).view(-1, n_labels, n_columns)
         with torch.autocast(heads.device.type, enabled=False):  # scores are 32-bit floats
             mixed, heads = mixed.float(), heads.float()

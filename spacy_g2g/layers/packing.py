@@ -17,10 +17,13 @@ class Packing(NamedTuple):
     """Real positions of padded rows: what works on single positions computes them alone, attention all.
 
     places: Places of the real positions in the flattened rows, int [real positions].
+    sources: Number of the real position at each place of the flattened rows, and any number at padding; int
+        [batch * n].
     mask: bool [batch, n], True for real positions; n is a multiple of ``MULTIPLE``.
     """
 
     places: Tensor
+    sources: Tensor
     mask: Tensor
 
     @classmethod
@@ -33,11 +36,18 @@ class Packing(NamedTuple):
         if mask is None:
             mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         mask = F.pad(mask, (0, -mask.shape[1] % MULTIPLE))
-        return cls(mask.flatten().nonzero().squeeze(1), mask)
+        flat = mask.flatten()
+        return cls(flat.nonzero().squeeze(1), (flat.cumsum(0) - 1).clamp_(min=0), mask)
 
     def pad(self, x: Tensor) -> Tensor:
-        """Put real positions, [real positions, width], into rows, [batch, n, width], with zeros between."""
-        rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(0, self.places, x)
+        """Put real positions, [real positions, width], into rows, [batch, n, width].
+
+        Padding has any values of x.
+        """
+        if x.requires_grad:  # whose gradient is then not a sum
+            rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(0, self.places, x)
+        else:
+            rows = x.index_select(0, self.sources)
         return rows.view(*self.mask.shape, x.shape[1])
 
     def pack(self, rows: Tensor) -> Tensor:

@@ -11,9 +11,17 @@ def test_real_positions_go_to_their_rows_and_back():
     assert torch.equal(packed, rows[mask])
     padded = packing.pad(packed)
     assert padded.shape == (3, MULTIPLE, 2)
-    assert torch.equal(padded[:, :3], rows * mask[..., None])
-    assert not padded[:, 3:].any()
+    assert torch.equal(padded[:, :3][mask], packed)
     assert torch.equal(packing.pack(padded), packed)
+
+
+def test_gradients_come_from_the_places_of_positions():
+    packing = Packing.of(torch.zeros(2, 3, 2), torch.tensor([[True, False, False], [True, True, False]]))
+    packed = torch.randn(3, 2, requires_grad=True)
+    padded = packing.pad(packed)
+    weights = torch.randn_like(padded)
+    (padded * weights).sum().backward()
+    assert torch.equal(packed.grad, packing.pack(weights))
 
 
 def test_no_mask_packs_everything():
