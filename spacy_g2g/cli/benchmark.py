@@ -47,11 +47,12 @@ def benchmark_cli(
             f"{row['min']:,.0f} to {row['max']:,.0f}",
             f"{row['ratio']:.3f}",
             f"{row['passes']:.2f}",
+            row["precision"],
         )
         for name, row in figures["words_per_second"].items()
     ]
-    header = ("", "words/s", "spread", "to encoder", "passes")
-    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r"))
+    header = ("", "words/s", "spread", "to encoder", "passes", "precision")
+    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r", "l"))
 
 
 @dataclass
@@ -62,12 +63,14 @@ class _Task:
     docs: Docs to call the function with.
     passes: Number of encoder passes for a piece on average.
     encoders: Names of the tasks that time the encoders in this task.
+    precisions: Precisions of the networks in this task that are ours.
     """
 
     function: Callable[[Sequence[Doc]], None]
     docs: Sequence[Doc]
     passes: float
     encoders: list[str]
+    precisions: list[str]
 
 
 def benchmark(
@@ -88,7 +91,7 @@ def benchmark(
     threads: Number of PyTorch threads, 0 for PyTorch's default.
     Returns the numbers of Docs, words and threads; and for each task the median, minimum and maximum of words
         per second, the median ratio to the speed of its encoder (for the pipeline: of all its encoders
-        together), and the average number of encoder passes for a piece.
+        together), the average number of encoder passes for a piece, and the precision of the network.
     Raises ValueError if the pipeline has no parser of this library, or if runs is below 1.
     """
     import torch
@@ -127,6 +130,7 @@ def benchmark(
                     )
                 ),
                 "passes": task.passes,
+                "precision": " and ".join(sorted(set(task.precisions))),
             }
             for name, task in tasks.items()
         },
@@ -138,7 +142,7 @@ def _tasks(nlp: Language, docs: Sequence[Doc]) -> dict[str, _Task]:
         for _ in nlp.pipe(copies):
             pass
 
-    tasks = {"pipeline": _Task(whole, docs, 0.0, [])}
+    tasks = {"pipeline": _Task(whole, docs, 0.0, [], [])}
     prepared = [doc.copy() for doc in docs]
     for name, pipe in nlp.pipeline:
         if isinstance(pipe, G2GParser):
@@ -150,12 +154,25 @@ def _tasks(nlp: Language, docs: Sequence[Doc]) -> dict[str, _Task]:
             else:
                 (encode, passes), inputs = _bare_encoder(pipe, before, component), []
             encoder = f"{name} encoder"
-            tasks[name] = _Task(component, before, passes, [encoder])
-            tasks[encoder] = _Task(encode, inputs, passes, [encoder])
+            precisions = _precisions(pipe)
+            tasks[name] = _Task(component, before, passes, [encoder], precisions)
+            tasks[encoder] = _Task(encode, inputs, passes, [encoder], precisions if not inputs else [])
+            tasks["pipeline"].precisions += precisions
             tasks["pipeline"].passes += passes
             tasks["pipeline"].encoders.append(encoder)
         prepared = list(pipe.pipe(prepared)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in prepared]
     return tasks
+
+
+def _precisions(parser: G2GParser) -> list[str]:
+    """Return the precision in which the parser's network computes; nothing for a model of another library."""
+    from ..models.precision import uses_bfloat16
+    from ..models.shim import find_shim
+
+    shim = find_shim(parser.model)
+    if shim is None:
+        return []
+    return ["bfloat16" if uses_bfloat16(shim.precision, shim.network.device) else "float32"]
 
 
 def _run(nlp: Language, pipes: Sequence[Any]) -> Callable[[Sequence[Doc]], None]:

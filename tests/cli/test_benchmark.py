@@ -10,7 +10,7 @@ from spacy_g2g.cli.benchmark import benchmark
 
 from ..formats.samples import SAMPLE
 from ..pipeline.test_shared_encoder import shared_nlp
-from ..util import add_tiny, initialised_nlp, make_nlp, tiny_encoder, treebank_examples
+from ..util import add_tiny, initialised_nlp, make_nlp, parser_of, tiny_encoder, treebank_examples
 
 
 @pytest.fixture
@@ -30,6 +30,10 @@ def test_speeds_of_pipeline_parser_and_encoder_are_measured(data: Path):
     assert speeds["g2g_parser encoder"]["ratio"] == 1.0
     assert [row["passes"] for row in speeds.values()] == [1.0, 1.0, 1.0]
     assert figures["words"] > figures["docs"] > 0
+    for value in ("float32", "bfloat16"):
+        parser_of(nlp).precision = value
+        speeds = benchmark(nlp, data, runs=1)["words_per_second"]
+        assert {row["precision"] for row in speeds.values()} == {value}
 
 
 def test_the_bare_encoder_runs_on_the_batches_of_the_parser(data: Path, monkeypatch: pytest.MonkeyPatch):
