@@ -27,7 +27,7 @@ from thinc.api import Config
 
 from project.markdown import markdown_table
 from project.train import train_into
-from project.training_config import BEST, CONFIGS, load_config, overrides
+from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides
 from spacy_g2g.cli.common import atomic_path, write_json
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
@@ -86,7 +86,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--seed", type=int, default=0, help="seed of both trainings")
     cli.add_argument("--runs", type=int, default=5, help="number of timed runs")
     setting = {"nargs": "*", "default": [], "metavar": "NAME=VALUE"}
-    cli.add_argument("--set", **setting, help="other values in both configs")
+    cli.add_argument("--set", **setting, help="other values in the configs that have the setting")
     return cli.parse_args(argv)
 
 
@@ -109,7 +109,8 @@ def make_config(name: str, args: argparse.Namespace) -> Config:
         write_corpus(path, corpus, is_spacy=name != "g2g_parser")
         settings[f"paths.{part}"] = str(corpus)
     config["training"]["score_weights"] = {"ud_las": 1.0}
-    settings |= {name: json.loads(value) for name, _, value in (item.partition("=") for item in args.set)}
+    given = {name: json.loads(value) for name, _, value in (item.partition("=") for item in args.set)}
+    settings |= {name: value for name, value in given.items() if has_setting(config, name)}
     return Config().from_str(config.to_str(), overrides=settings, interpolate=False)
 
 
