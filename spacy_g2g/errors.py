@@ -289,6 +289,7 @@ class Errors(metaclass=_TextsWithCodes):
         "A sentence of the Doc has {n} words. Expected at most {most}, since constraints and kbest are for "
         "sentences that are parsed whole."
     )
+    E818 = "The Doc {text!r}... has words without a head in their sentence. Expected a Doc that was parsed."
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
 
     # 9xx: cli
@@ -341,6 +342,7 @@ class Errors(metaclass=_TextsWithCodes):
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
+    E927 = "There is no folder {path}. Expected the folder of a saved pipeline."
 
     # 10xx: amr
     E1001 = (

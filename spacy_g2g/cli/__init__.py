@@ -5,6 +5,7 @@ from spacy.cli._util import app as spacy_app
 
 from .analyze import analyze_cli
 from .benchmark import benchmark_cli
+from .calibrate import calibrate_cli
 from .convert import convert_cli
 from .convert_amr import convert_amr_cli
 from .debug_data import CONTEXT, debug_data_cli
@@ -23,6 +24,7 @@ app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
 app.command("parse")(parse_cli)
 app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("calibrate")(calibrate_cli)
 app.command("analyze")(analyze_cli)
 app.command("benchmark")(benchmark_cli)
 app.command("refinement")(refinement_cli)

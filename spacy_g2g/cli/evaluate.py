@@ -15,11 +15,22 @@ from spacy.tokens import Doc
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
+from ..evaluation.plots import plot_reliability
 from ..evaluation.punctuation import punctuation_rule
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from .common import check_suffix, gold_docs, progress, read_gold, user_errors, write_json
+from .calibrate import measure, print_calibration
+from .common import (
+    atomic_path,
+    check_can_plot,
+    check_suffix,
+    gold_docs,
+    progress,
+    read_gold,
+    user_errors,
+    write_json,
+)
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
@@ -46,6 +57,13 @@ def evaluate_cli(
         ),
     ] = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the metrics")] = None,
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="Also report how far probabilities of arcs and trees are off"),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="PNG or SVG file with a reliability diagram")
+    ] = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
@@ -66,6 +84,14 @@ def evaluate_cli(
             raise typer.BadParameter(
                 "--raw already predicts sentences: expected it without --predict-sentences"
             )
+        if (raw or predict_sentences) and (calibration or plot):
+            raise typer.BadParameter(
+                "--calibration and --plot need gold sentences: expected them without --raw and "
+                "--predict-sentences"
+            )
+        if plot is not None:
+            check_suffix(plot, (".png", ".svg"))
+            check_can_plot()
         setup_gpu(gpu_id, silent=silent)
         scores = evaluate(
             pipeline,
@@ -80,9 +106,18 @@ def evaluate_cli(
         )
         if output is not None:
             write_scores(scores, output)
+        if calibration or plot:
+            found = measure(
+                pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
+            )
+    if plot:
+        with atomic_path(plot) as path:
+            plot_reliability(found, path, plot.suffix[1:])
     if not silent:
         given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
         print_scores(scores, "text" if raw else given)
+        if calibration or plot:
+            print_calibration(found)
 
 
 def evaluate(

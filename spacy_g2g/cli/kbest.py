@@ -15,17 +15,26 @@ from ..pipeline.ranked import SCORES, RankedTree
 from .annotate import Result
 
 
+def scoring_parser(nlp: Language) -> G2GParser:
+    """Return the last parser of a pipeline.
+
+    Raises ValueError if the pipeline has no parser of this library, or one that gives no scores of arcs.
+    """
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    if not parsers:
+        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
+    parsers[-1].check_scores_arcs()
+    return parsers[-1]
+
+
 class Ranker:
     """The last parser of a pipeline, which keeps its scores from now on, and a number of trees.
 
-    Raises ValueError if the pipeline has no parser of this library.
+    Raises ValueError as ``scoring_parser`` does.
     """
 
     def __init__(self, nlp: Language, k: int) -> None:
-        parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-        if not parsers:
-            raise ValueError(Errors.E909.format(names=nlp.pipe_names))
-        self.parser = parsers[-1]
+        self.parser = scoring_parser(nlp)
         self.parser.keep_scores = True
         self.k = k
 

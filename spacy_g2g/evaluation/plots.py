@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from itertools import cycle
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors
+from .calibration import Reliability
 from .error_analysis import Analysis
 from .refinement_scores import Refinement
 
@@ -65,6 +66,27 @@ def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
         _plot_changes(panels["changes"], analysis)
         _plot_passes(panels["passes"], analysis)
         _plot_labels(panels["labels"], analysis)
+        figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
+
+
+def plot_reliability(found: Mapping[str, Reliability], path: Path, file_format: str) -> None:
+    """Draw a reliability diagram to a file: a panel for each kind of prediction.
+
+    found: Predictions in bins, by the kind's name.
+    path: File to write.
+    file_format: "png" or "svg".
+    Raises ImportError if matplotlib is missing.
+    """
+    with _figure(4.5 * len(found), 4.5) as figure:
+        panels = figure.subplots(1, len(found), squeeze=False)[0]
+        for axes, (name, of) in zip(panels, found.items(), strict=True):
+            shown = of.counts > 0
+            axes.plot([0, 100], [0, 100], color=GREY, linestyle=":")
+            axes.bar(100 * of.probs[shown], 100 * of.counts[shown] / of.counts.sum(), 4, color=SKY, alpha=0.5)
+            axes.plot(100 * of.probs[shown], 100 * of.rates[shown], marker="o", color=BLUE)
+            axes.set(
+                title=f"{name}: error {100 * of.error:.2f} %", xlabel="probability, %", ylabel="right, %"
+            )
         figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +49,13 @@ class ArcScores:
         """Number of labels, with the root label."""
         return int(self.labels.shape[2]) + 1
 
+    def restricted(self, constraints: Sequence[Constraint]) -> ArcScores:
+        """Return the scores with -inf for the arcs that the constraints exclude one by one."""
+        if not constraints:
+            return self
+        allowed = allowed_arcs(constraints, len(self.arcs), self.n_labels)
+        return replace(self, arcs=np.where(allowed, self.arcs, np.float32(-np.inf)))
+
     def best(self, k: int = 1, constraints: Sequence[Constraint] = ()) -> RankedTrees:
         """Return the k best trees with one root that meet the constraints, or all if there are fewer.
 
@@ -59,9 +66,7 @@ class ArcScores:
         Raises ValueError if no tree meets the constraints.
         """
         n = len(self.arcs)
-        arcs = self.arcs.astype(np.float64)
-        if constraints:
-            arcs[~allowed_arcs(constraints, n, self.n_labels)] = -np.inf
+        arcs = self.restricted(constraints).arcs.astype(np.float64)
         heads, scores = best_trees(arcs, k, subtree_words(constraints, n))
         if not len(heads):
             raise ValueError(Errors.E107.format(sentence=0))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,21 +23,12 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS
 from ..errors import Errors, Warnings
+from .answers import TEMPERATURES, AnsweringPipe
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
-from .parser_pipe import ParserPipe
-from .ranked import (
-    SCORES,
-    RankedTree,
-    check_whole,
-    constraints_of,
-    keep_scores,
-    kept_scores,
-    over_tokens,
-    with_requests,
-)
+from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -92,7 +82,7 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(ParserPipe):
+class G2GParser(AnsweringPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A Doc without boundaries is one sentence. The root arc,
@@ -133,7 +123,7 @@ class G2GParser(ParserPipe):
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
         constraints = constraints_of(docs, layout, self.labels)
         if self.keep_scores or any(constraints):
-            self._check_scores_arcs()
+            self.check_scores_arcs()
             sentences = with_requests(sentences, constraints, self.keep_scores)
         return sentences
 
@@ -171,57 +161,6 @@ class G2GParser(ParserPipe):
                     underscore = docs[place][word]._
                     underscore.set(HEAD_PROB, head_prob)
                     underscore.set(DEP_PROB, dep_prob)
-
-    def kbest(self, doc: Doc, k: int) -> list[list[RankedTree]]:
-        """Return the k best trees of each sentence that has words, best first, with one root each.
-
-        Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
-        Doc is not changed. Its kept scores are used, or else it is parsed.
-
-        doc: Doc, with its sentence boundaries.
-        k: Number of trees. A sentence has fewer if no more are possible.
-        Raises ValueError if k is below 1, if the model gives no scores, or if constraints can't be met.
-        """
-        if k < 1:
-            raise ValueError(Errors.E816.format(k=k))
-        layout = lay_out([doc])
-        scores = kept_scores(doc, layout)
-        if scores is None:
-            self._check_scores_arcs()
-            inputs = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
-            for sentence in inputs:
-                check_whole(sentence)
-            sentences, _ = self._with_vectors(inputs, [doc], layout)
-            scores = [parse.scores for parse in self.model.predict(sentences)] if sentences else []
-        constraints = constraints_of([doc], layout, self.labels)
-        words = [tokens for _, tokens in layout.word_places()]
-        return [
-            list(over_tokens(of_sentence.best(k, demands), tokens, self.labels))
-            for of_sentence, demands, tokens in zip(scores, constraints, words, strict=True)
-        ]
-
-    def reparse(self, doc: Doc) -> Doc:
-        """Parse a Doc again from the scores that it keeps, with its present constraints; return the Doc.
-
-        The encoder does not run, so this takes milliseconds.
-
-        Raises ValueError if the Doc keeps no scores, or if constraints can't be met.
-        """
-        from ..models.types import Parse
-
-        layout = lay_out([doc])
-        scores = kept_scores(doc, layout)
-        if scores is None:
-            raise ValueError(Errors.E815.format(text=doc.text[:40]))
-        constraints = constraints_of([doc], layout, self.labels)
-        parses = [Parse.of_scores(of, demands) for of, demands in zip(scores, constraints, strict=True)]
-        self._write([doc], ParsedBatch(layout, parses))
-        return doc
-
-    def _check_scores_arcs(self) -> None:
-        """Raise ValueError if the model gives no scores of arcs."""
-        if not self.model.attrs.get("scores_arcs"):
-            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
 
     # Training
 
@@ -280,6 +219,7 @@ class G2GParser(ParserPipe):
         else:
             known = Counter({label: n for label, n in roots.items() if label in labels})
             self.cfg["labels"] = order_labels([*labels, *self.labels], known or Counter(labels[:1]))
+        self.cfg.pop(TEMPERATURES, None)
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())

@@ -42,6 +42,22 @@ class RankedTree:
     dep_probs: list[float]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TreeConfidence:
+    """Probabilities of the tree of a sentence and of its parts.
+
+    tree: Probability of all heads together.
+    tokens: Tokens of the sentence, without white space.
+    arcs: Probability of the head of each of them.
+    labelled: Probability of head and label together.
+    """
+
+    tree: float
+    tokens: list[int]
+    arcs: list[float]
+    labelled: list[float]
+
+
 def over_tokens(trees: RankedTrees, tokens: Sequence[int], labels: Sequence[str]) -> Iterator[RankedTree]:
     """Yield the trees of a sentence over its tokens.
 

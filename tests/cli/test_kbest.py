@@ -1,13 +1,18 @@
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 import spacy
 
+from spacy_g2g.cli.calibrate import calibrate, measure
 from spacy_g2g.cli.parse import parse
+from spacy_g2g.evaluation.plots import plot_reliability
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..util import graph_examples, make_nlp, parser_of, randomise
 
+ROOT = Path(__file__).parents[2]
 TEXT = """# sent_id = a
 1\tshe\t_\tPRON\t_\t_\t_\t_\t_\t_
 2\tsaw\t_\tVERB\t_\t_\t3\t_\t_\t_
@@ -80,3 +85,24 @@ def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(ValueError, match="G2G-E909"):
         parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)
+
+
+def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path):
+    copied = tmp_path / "pipeline"
+    shutil.copytree(folder, copied)
+    short, source = tmp_path / "short.conllu", tmp_path / "gold.conllu"
+    sample = read_conllu(ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu")
+    short.write_text("".join(str(s) for s in sample if len(s.words) < 8), "utf8")
+    parse(folder, short, source)
+    model = (copied / "g2g_parser" / "model").read_bytes()
+    before = measure(str(copied), source)
+    heads, labels = calibrate(copied, source)
+    # The parser is always right by its own trees, so the coldest temperature is the best.
+    assert max(heads, labels) < 0.2
+    after = measure(str(copied), source)
+    assert all(after[name].error < before[name].error for name in ("arcs", "labelled arcs", "trees"))
+    assert after["arcs"].counts.sum() == sum(len(s.words) for s in read_conllu(source))
+    assert (copied / "g2g_parser" / "model").read_bytes() == model
+    pytest.importorskip("matplotlib")
+    plot_reliability(after, tmp_path / "plot.svg", "svg")
+    assert "labelled arcs: error" in (tmp_path / "plot.svg").read_text("utf8")

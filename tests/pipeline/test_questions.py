@@ -199,3 +199,38 @@ def test_sentences_that_are_parsed_in_parts_keep_no_scores_and_take_no_constrain
     constrain(doc, heads={0: 1})
     with pytest.raises(ValueError, match="G2G-E817"):
         keeping(doc)
+
+
+def test_confidence_is_that_of_the_tree_that_a_doc_has(keeping: Language):
+    doc = keeping(make_doc(keeping))
+    parser = parser_of(keeping)
+    first, second = parser.confidence(doc)
+    assert (first.tokens, second.tokens) == ([0, 1, 3, 4, 5], [6, 7, 8, 9])
+    assert all(0 <= labelled <= arc <= 1 for arc, labelled in zip(first.arcs, first.labelled, strict=True))
+    assert first.tree <= min(first.arcs)
+    token = doc[first.tokens[int(np.argmin(first.arcs))]]
+    constrain(doc, heads={token.i: token.head.i})
+    parser.reparse(doc)
+    after = parser.confidence(doc)[0]
+    assert after.arcs[after.tokens.index(token.i)] == pytest.approx(1)
+    assert after.tree > first.tree
+    parser.keep_scores = False
+    doc._.set(SCORES, None)
+    assert len(parser.confidence(doc)) == 2
+    with pytest.raises(ValueError, match="G2G-E818"):
+        parser.confidence(make_doc(keeping))
+
+
+def test_temperatures_are_saved_and_change_no_tree(nlp: Language):
+    parser = parser_of(nlp)
+    docs = [nlp(example.reference.copy()) for example in graph_examples(nlp, "gold")]
+    before = [of.arcs for doc in docs for of in parser.confidence(doc)]
+    found = parser.calibrate(graph_examples(nlp, "gold"))
+    assert parser.temperatures == found
+    assert found != (1.0, 1.0)
+    assert [of.arcs for doc in docs for of in parser.confidence(doc)] != before
+    loaded = make_nlp(factory=nlp.pipe_names[0]).from_bytes(nlp.to_bytes())
+    assert parser_of(loaded).temperatures == pytest.approx(found)
+    again = [nlp(example.reference.copy()) for example in graph_examples(nlp, "gold")]
+    assert [tree_of(doc) for doc in again] == [tree_of(doc) for doc in docs]
+    parser.cfg.pop("temperatures")

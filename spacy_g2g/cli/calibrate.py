@@ -1,0 +1,120 @@
+"""``calibrate``: fit the temperatures of a parser's probabilities, and measure how far they are off."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..data.docs import sentences_to_doc
+from ..errors import Errors
+from ..evaluation.calibration import Reliability, reliability
+from ..formats.conllu import ConlluSentence
+from ..formats.conllx import TREEBANK_SUFFIXES
+from .common import check_suffix, gold_docs, progress, read_gold, user_errors
+from .kbest import scoring_parser
+from .messages import msg
+from .options import BatchSize, GoldTags, GpuId, Initial, Silent
+
+
+def calibrate_cli(
+    pipeline: Annotated[Path, typer.Argument(help="Folder of a pipeline, whose parser is calibrated")],
+    gold: Annotated[Path, typer.Argument(help="Treebank file with gold trees, not used in training")],
+    gold_tags: GoldTags = False,
+    initial: Initial = None,
+    batch_size: BatchSize = None,
+    gpu_id: GpuId = -1,
+    silent: Silent = False,
+) -> None:
+    """Fit the temperatures of a parser's probabilities on a treebank. No tree changes."""
+    with user_errors():
+        setup_gpu(gpu_id, silent=silent)
+        heads, labels = calibrate(
+            pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
+        )
+    if not silent:
+        msg.good(f"Temperature of heads {heads:.3f}, of labels {labels:.3f}: {pipeline}")
+
+
+def calibrate(
+    pipeline: Path,
+    gold: Path,
+    *,
+    gold_tags: bool = False,
+    initial: Path | None = None,
+    batch_size: int | None = None,
+    silent: bool = True,
+) -> tuple[float, float]:
+    """Fit temperatures and save them. ``spacy g2g calibrate --help`` describes the arguments.
+
+    Returns the temperatures of heads and labels.
+    Raises ValueError if there is no such folder, or if its last parser gives no scores.
+    """
+    if not pipeline.is_dir():
+        raise ValueError(Errors.E927.format(path=pipeline))
+    nlp = spacy.load(pipeline)
+    pairs = _scored(nlp, gold, gold_tags, initial, batch_size, silent)
+    parser = scoring_parser(nlp)
+    found = parser.calibrate(
+        Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False)) for doc, sentence in pairs
+    )
+    # Its settings alone are written: weights stay as they are, in half precision, too.
+    parser.to_disk(pipeline / parser.name, exclude=["model", "vocab"])
+    return found.heads, found.labels
+
+
+def measure(
+    pipeline: str,
+    gold: Path,
+    *,
+    gold_tags: bool = False,
+    initial: Path | None = None,
+    batch_size: int | None = None,
+    silent: bool = True,
+) -> dict[str, Reliability]:
+    """Compare the probabilities of arcs, labelled arcs and trees with gold trees, subtypes included.
+
+    Arguments are those of ``calibrate``.
+    """
+    nlp = spacy.load(pipeline)
+    parser = scoring_parser(nlp)
+    seen: dict[str, tuple[list[float], list[bool]]]
+    seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
+    for doc, sentence in _scored(nlp, gold, gold_tags, initial, batch_size, silent):
+        (found,) = parser.confidence(doc)
+        heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+        pairs = list(zip(doc, heads, sentence.words, strict=True))
+        right = [head == word.head for _, head, word in pairs]
+        labelled = [head == word.head and token.dep_ == word.deprel for token, head, word in pairs]
+        for name, probs, are_right in (
+            ("arcs", found.arcs, right),
+            ("labelled arcs", found.labelled, labelled),
+            ("trees", [found.tree], [all(right)]),
+        ):
+            seen[name][0].extend(probs)
+            seen[name][1].extend(are_right)
+    return {name: reliability(*columns) for name, columns in seen.items()}
+
+
+def _scored(
+    nlp: Language, gold: Path, gold_tags: bool, initial: Path | None, batch_size: int | None, silent: bool
+) -> Iterator[tuple[Doc, ConlluSentence]]:
+    """Yield each gold sentence and its Doc, parsed by the pipeline, which keeps the scores of arcs."""
+    check_suffix(gold, TREEBANK_SUFFIXES)
+    scoring_parser(nlp).keep_scores = True
+    sentences = read_gold(gold)
+    inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
+    docs = nlp.pipe(inputs, batch_size=batch_size)
+    yield from zip(progress(docs, unit="sentences", silent=silent), sentences, strict=True)
+
+
+def print_calibration(found: Mapping[str, Reliability]) -> None:
+    """Print the expected calibration error of each kind of prediction as a percentage."""
+    rows = [(name, f"{100 * of.error:.2f}", str(of.counts.sum())) for name, of in found.items()]
+    msg.divider("Expected calibration error, with subtypes of labels")
+    msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns="lrr")

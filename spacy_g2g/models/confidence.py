@@ -1,0 +1,132 @@
+"""Probabilities of arcs, labelled arcs and trees, and the temperatures that calibrate them.
+
+Trees have the probabilities of the distribution over all trees with one root whose scores are the sums of the
+arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Guo, Pleiss, Sun and Weinberger
+("On Calibration of Modern Neural Networks", 2017) do. They change no tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from ..arrays import DoubleArray
+from ..layers.matrix_tree import log_partition, marginals
+from ..parsing.arc_scores import ArcScores
+from ..parsing.tree import ROOT_LABEL
+from .types import Tree
+
+#: Largest number of arcs of a batch, with padding.
+ARCS_AT_ONCE = 500_000
+#: Bounds of temperatures, and the number of steps of the search for the best one.
+COLDEST, WARMEST, N_STEPS = 0.1, 10.0, 14
+#: Least probability of what happened. It keeps logarithms finite.
+LEAST = 1e-12
+
+
+class Temperatures(NamedTuple):
+    """Divisors of the log-probabilities of heads and of labels; 1 leaves them as they are."""
+
+    heads: float = 1.0
+    labels: float = 1.0
+
+
+class Confidence(NamedTuple):
+    """Probabilities of a tree over n words and of its parts.
+
+    arcs: Probability of each word's head, float [n].
+    labelled: Probability of each word's head and label together, float [n].
+    tree: Probability of all heads together.
+    """
+
+    arcs: DoubleArray
+    labelled: DoubleArray
+    tree: float
+
+
+def confidences(
+    scores: Sequence[ArcScores], trees: Sequence[Tree], temperatures: Temperatures
+) -> list[Confidence]:
+    """Return the probabilities of a tree of each sentence.
+
+    scores: Scores of the sentences.
+    trees: Their trees, without missing heads. Unknown labels, -1, have the probability 0.
+    temperatures: Temperatures of heads and labels.
+    """
+    found: list[Confidence] = [Confidence(np.zeros(0), np.zeros(0), 1.0)] * len(scores)
+    for members, arcs, is_word in _batches(scores, temperatures.heads):
+        probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
+        for row, i in enumerate(members):
+            words, tree = np.arange(len(trees[i].heads)), trees[i]
+            score = arcs[row].numpy()[words, tree.heads].sum()
+            of_heads = probs[row, words, tree.heads]
+            of_labels = np.exp(_label_log_probs(scores[i], tree, temperatures.labels))
+            of_labels[tree.labels < 0] = 0.0
+            found[i] = Confidence(of_heads, of_heads * of_labels, float(np.exp(min(score - log_z[row], 0.0))))
+    return found
+
+
+def fit_temperatures(scores: Sequence[ArcScores], trees: Sequence[Tree]) -> Temperatures:
+    """Return the temperatures at which the arcs and labels of gold trees are most probable.
+
+    scores: Scores of the sentences.
+    trees: Gold trees. Labels that the parser does not know are -1.
+    """
+
+    def of_heads(temperature: float) -> float:
+        total = 0.0
+        for members, arcs, is_word in _batches(scores, temperature):
+            probs = marginals(arcs, is_word).numpy()
+            for row, i in enumerate(members):
+                heads = trees[i].heads
+                total -= float(np.log(np.maximum(probs[row, np.arange(len(heads)), heads], LEAST)).sum())
+        return total
+
+    def of_labels(temperature: float) -> float:
+        pairs = zip(scores, trees, strict=True)
+        return -sum(float(_label_log_probs(of, tree, temperature).sum()) for of, tree in pairs)
+
+    return Temperatures(_least(of_heads), _least(of_labels))
+
+
+def _batches(
+    scores: Sequence[ArcScores], temperature: float
+) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
+    """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""
+    order = sorted((i for i, of in enumerate(scores) if len(of.arcs)), key=lambda i: len(scores[i].arcs))
+    while order:
+        width = len(scores[order[-1]].arcs)
+        size = max(1, ARCS_AT_ONCE // width**2)
+        members, order = order[-size:], order[:-size]
+        arcs = np.full((len(members), width, width + 1), -np.inf)
+        for row, i in enumerate(members):
+            n = len(scores[i].arcs)
+            arcs[row, :n, : n + 1] = scores[i].arcs / temperature
+        lengths = np.array([len(scores[i].arcs) for i in members])
+        yield members, torch.from_numpy(arcs), torch.from_numpy(np.arange(width) < lengths[:, None])
+
+
+def _label_log_probs(scores: ArcScores, tree: Tree, temperature: float) -> DoubleArray:
+    """Return the log-probability of each label at its head, 0 for root arcs and unknown labels; float [n]."""
+    words = np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
+    labels = scores.labels[words, tree.heads[words] - 1].astype(np.float64) / temperature
+    log_probs = np.zeros(len(tree.heads))
+    chosen = np.take_along_axis(labels, tree.labels[words, None] - 1, axis=1)[:, 0]
+    log_probs[words] = chosen - np.logaddexp.reduce(labels, axis=1)
+    return log_probs
+
+
+def _least(loss: Callable[[float], float]) -> float:
+    """Return the temperature with the least loss, by golden-section search over its logarithm."""
+    low, high = np.log(COLDEST), np.log(WARMEST)
+    share = (np.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(N_STEPS):
+        left, right = high - share * (high - low), low + share * (high - low)
+        if loss(float(np.exp(left))) < loss(float(np.exp(right))):
+            high = right
+        else:
+            low = left
+    return float(np.exp((low + high) / 2.0))
