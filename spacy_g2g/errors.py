@@ -342,7 +342,7 @@ class Errors(metaclass=_TextsWithCodes):
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
-    E927 = "There is no folder {path}. Expected the folder of a saved pipeline."
+    E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
 
     # 10xx: amr
     E1001 = (

@@ -56,7 +56,7 @@ def calibrate(
     Raises ValueError if there is no such folder, or if its last parser gives no scores.
     """
     if not pipeline.is_dir():
-        raise ValueError(Errors.E927.format(path=pipeline))
+        raise ValueError(Errors.E935.format(path=pipeline))
     nlp = spacy.load(pipeline)
     pairs = _scored(nlp, gold, gold_tags, initial, batch_size, silent)
     parser = scoring_parser(nlp)
