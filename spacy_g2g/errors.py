@@ -416,6 +416,9 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
     E1119 = "Can't import {module}. Expected the extra 'corpus' of spacy-g2g. Without Ray, use --engine none."
+    E1120 = (
+        "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
+    )
 
 
 class Warnings(metaclass=_TextsWithCodes):
@@ -480,3 +483,9 @@ class Warnings(metaclass=_TextsWithCodes):
         "The learned ones are used. To learn with new settings, call nlp.initialize without labels."
     )
     W1005 = "No AMR of {path} has any of the ids {missing}. Expected ids or ranges that occur in the file."
+
+    # 11xx: corpus_job
+    W1101 = (
+        "{path} has more than {limit} MB and can't be cut into shards. A worker that dies loses all its work "
+        "on the file. Split the file, or use .jsonl, .txt or .parquet."
+    )

@@ -1,19 +1,22 @@
 """From input files to shards. The same files and sizes always give the same shards."""
 
 import itertools
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ..errors import Errors
+from ..errors import Errors, Warnings
 
 #: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
 LINES = (".jsonl", ".txt")
 #: Suffixes of files that are one shard each.
 WHOLE = (*(f"{suffix}{packed}" for suffix in LINES for packed in (".gz", ".zst")), ".conllu", ".spacy")
 PARQUET = ".parquet"
+#: Bytes of a file that is one shard, above which it should be split.
+LARGE = 200 * 10**6
 KINDS = (PARQUET, *LINES, *WHOLE)
 
 
@@ -56,6 +59,8 @@ def make_plan(inputs: Sequence[Path], *, shard_bytes: int, columns: Sequence[str
             cuts = _cuts(path.stat().st_size, path.stat().st_size, shard_bytes)
         else:
             cuts = [0, -1]
+            if path.stat().st_size > LARGE:
+                warnings.warn(Warnings.W1101.format(path=path, limit=LARGE // 10**6), stacklevel=2)
         ranges += [(path, label, str(kind), start, end) for start, end in itertools.pairwise(cuts)]
     return [
         Shard(f"part-{number:06d}", str(path), label, kind, start, end)

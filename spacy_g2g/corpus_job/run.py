@@ -69,8 +69,11 @@ def run_job(
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
     report: Given the records as they come and the number of shards left, shows progress and passes them on.
     Returns what was done.
-    Raises OtherJobError if the folder belongs to another job, and OSError if the output can't be written.
+    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
+        OSError if the output can't be written.
     """
+    if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
+        raise ValueError(Errors.E1120.format(output=job.output))
     fields = job.fields
     plan = make_plan(inputs, shard_bytes=shard_bytes, columns=(fields.text, *fields.kept))
     job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))

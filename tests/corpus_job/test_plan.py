@@ -74,6 +74,15 @@ def test_packed_files_are_read(tmp_path):
     assert [(d.id, d.content) for d in zst[0]] == [("7", "three")]
 
 
+def test_a_large_file_that_is_one_shard_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("spacy_g2g.corpus_job.plan.LARGE", 10)
+    for name in ("a.txt.gz", "b.txt"):
+        (tmp_path / name).write_bytes(b"more than ten bytes\n")
+    with pytest.warns(UserWarning, match=r"W1101.*a\.txt\.gz") as caught:
+        make_plan([tmp_path], shard_bytes=100)
+    assert len(caught) == 1
+
+
 def test_bad_inputs_are_errors(tmp_path):
     (tmp_path / "a.pdf").touch()
     with pytest.raises(ValueError, match=r"E1101.*\.parquet, \.jsonl"):

@@ -77,6 +77,12 @@ def test_another_job_in_the_folder_is_refused_with_what_differs(chain_pipeline, 
         run(chain_pipeline, corpus, tmp_path / "out")
 
 
+def test_a_job_does_not_read_its_own_output(chain_pipeline, corpus, tmp_path):
+    with pytest.raises(ValueError, match=r"E1120.*out"):
+        run(chain_pipeline, tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 # Documents that can't be parsed
 
 
