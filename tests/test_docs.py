@@ -264,3 +264,10 @@ def test_links_to_headings_name_a_heading():
             headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf8"), re.MULTILINE)
             anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert anchor in anchors, f"{page.name}: {target}#{anchor}"
+
+
+def test_tests_that_hold_promises_exist() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf8"))
+    assert len(named) > 10
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf8")

@@ -1,0 +1,137 @@
+"""Random hostile input: a small form of what `--hypothesis-profile long` runs for hours.
+
+python -m pytest tests/test_hostile_input.py --hypothesis-profile long --hypothesis-show-statistics
+"""
+
+import io
+import pickle
+import warnings
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.models.shim import get_shim
+
+from .formats.samples import SAMPLE
+from .util import initialised_nlp, parser_of
+
+ODD = [
+    "\x00",
+    "\x1b[31m",
+    "\u200d",
+    "\u202e",
+    "\ufeff",
+    "😀",
+    "👩\u200d👩",
+    " ",
+    "\n",
+    "\u2028",
+    "a" * 600,
+    "İ",
+]
+WORDS = st.one_of(st.sampled_from([*ODD, "she", "saw", "."]), st.text(min_size=1, max_size=5))
+#: Words with the boundary before each: 1 for a start, -1 for none, 0 for unknown.
+DOCS = st.lists(st.tuples(WORDS, st.sampled_from([1, -1, 0, None])), min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return initialised_nlp()
+
+
+def make_doc(nlp: Language, tokens: list[tuple[str, int | None]]) -> Doc:
+    words = [word.encode("utf8", "replace").decode() for word, _ in tokens]
+    return Doc(nlp.vocab, words=words, sent_starts=[start for _, start in tokens])
+
+
+def annotation(doc: Doc) -> list[tuple[str, int, str]]:
+    return [(token.text, token.head.i, token.dep_) for token in doc]
+
+
+@given(docs=st.lists(DOCS, min_size=1, max_size=3))
+def test_each_sentence_of_any_doc_gets_one_tree_whatever_is_parsed_with_it(nlp: Language, docs):
+    made = [make_doc(nlp, tokens) for tokens in docs]
+    starts = [[i == 0 or token.is_sent_start is True for i, token in enumerate(doc)] for doc in made]
+    texts = [doc.text for doc in made]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = [annotation(nlp(doc.copy())) for doc in made]
+        together = list(nlp.pipe(made))
+    for doc, before, text, expected in zip(together, starts, texts, alone, strict=True):
+        assert (doc.text, annotation(doc)) == (text, expected)
+        assert [token.is_sent_start for token in doc] == before
+        for sentence in doc.sents:
+            roots = [token for token in sentence if token.head.i == token.i]
+            assert len(roots) == 1
+            assert set(roots[0].subtree) == set(sentence)
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.integers(0, len(SAMPLE)),
+        st.integers(0, 5),
+        st.one_of(
+            st.sampled_from(["\t", "\n", "\r\n", "_", "|", "=", "1", "-", ".", "#", "9" * 5000, "\ufeff"]),
+            st.text(max_size=3),
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(edits=EDITS)
+def test_damaged_conllu_is_an_error_with_a_code_or_comes_back_byte_for_byte(edits):
+    text = SAMPLE
+    for place, n_lost, added in edits:
+        text = text[:place] + added + text[place + n_lost :]
+    data = text.encode("utf8", "replace")
+    vocab = spacy.blank("xx").vocab
+    try:
+        sentences = list(read_conllu(io.BytesIO(data), trees="any"))
+        docs = list(sentences_to_docs(sentences, vocab, annotations=("SENT_START", "MORPH")))
+        message = ""
+    except ValueError as error:
+        message = str(error)
+    if message:
+        assert "[G2G-E" in message
+        return
+    columns = [sentence for doc in docs for sentence in doc_to_sentences(doc, columns=())]
+    for found in (sentences, columns):
+        written = "".join(write_conllu(found)).encode()
+        assert written.rstrip(b"\r\n") == data.rstrip(b"\r\n")
+
+
+class Bomb:
+    """Something that makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("wrap", [bytes, lambda data: srsly.msgpack_dumps({"spec": data, "weights": data})])
+def test_no_code_of_a_file_runs(nlp: Language, tmp_path: Path, wrap):
+    bomb = pickle.dumps(Bomb(tmp_path / "ran"))
+    with pytest.raises(ValueError, match="E406"):
+        get_shim(parser_of(nlp).model.copy()).from_bytes(wrap(bomb))
+    nlp.to_disk(tmp_path / "nlp")
+    for file in ("model", "cfg"):
+        path = tmp_path / "nlp" / "g2g_parser" / file
+        whole = path.read_bytes()
+        path.write_bytes(bomb)
+        with pytest.raises(ValueError, match="E805"):
+            spacy.load(tmp_path / "nlp")
+        path.write_bytes(whole)
+    spacy.load(tmp_path / "nlp")
+    assert not (tmp_path / "ran").exists()
