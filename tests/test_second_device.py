@@ -68,11 +68,11 @@ GRAPH_BASED = Needs(
 TREES = GRAPH_BASED._replace(
     parse_uploads={"encoder": 4, "scorer": 7}, update_uploads={"encoder": 4, "scorer": 10}
 )
-# The graph of a pass says what the next one is given. Pieces that are averaged (4) replace places of words.
+# The graph of a pass says what the next one is given. Pieces that are averaged (2) replace places of words.
 # The LSTM needs the order of the words.
 REFINING = Needs(
-    {"encoder": 7, "tags": 1, "context": 1, "scorer": 6},
-    {"encoder": 7, "tags": 1, "context": 1, "scorer": 8},
+    {"encoder": 5, "tags": 1, "context": 1, "scorer": 6},
+    {"encoder": 5, "tags": 1, "context": 1, "scorer": 8},
     {"scorer": 2},
     {"": 1, "scorer": 1},
 )
@@ -86,21 +86,21 @@ SENT_TR = Needs(
     {"": 1},
 )
 STATE_TR = Needs(
-    # Pieces, CLS and SEP, places of words or (4) the pieces that are averaged. Words of states (2), segments,
+    # Pieces, CLS and SEP, places of words or (2) the pieces that are averaged. Words of states (2), segments,
     # mask; edges and labels. Slots (3), valid actions; in a beam the parents. Actions of the history (2), and
     # whose it is. Words that are composed, relations, arcs (2).
-    {"": 7, "encoder": 4, "label_embeddings": 2, "classifiers": 5, "history": 3, "composition": 4},
+    {"": 5, "encoder": 4, "label_embeddings": 2, "classifiers": 5, "history": 3, "composition": 4},
     # Valid and gold actions, weights, arcs (4). Whose history it is (2). Whose composed words they are.
-    {"": 8, "encoder": 4, "label_embeddings": 2, "classifiers": 10, "history": 4, "composition": 5},
+    {"": 6, "encoder": 4, "label_embeddings": 2, "classifiers": 10, "history": 4, "composition": 5},
     {"classifiers": 1},
     {"": 1},
 )
 ACTIONS = Needs(
-    # Pieces, mask, those that are averaged (4), mask of words. Stack, buffer, last and valid actions,
+    # Pieces, mask, those that are averaged (2), mask of words. Stack, buffer, last and valid actions,
     # sentences that go on; in a beam the parents.
-    {"": 7, "parser.output": 6},
+    {"": 5, "parser.output": 6},
     # Last actions, stack, buffer, steps, valid and gold actions.
-    {"": 7, "parser.output": 6},
+    {"": 5, "parser.output": 6},
     {"parser.output": 1},
     {"": 1},
 )

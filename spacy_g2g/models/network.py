@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import Errors
@@ -176,12 +177,14 @@ class Network(nn.Module, ABC, Generic[B]):
         Returns float32 [sentences, words + 1, any width], zeros for words without pieces.
         """
         n, width = batch.word_index.shape
-        rows, places = np.nonzero(batch.words >= 0)
-        owners = batch.sentences[rows] * width + batch.words[rows, places]
-        counts = np.maximum(np.bincount(owners, minlength=n * width), 1).astype(np.float32)
-        picked = vectors[self.tensor(rows), self.tensor(places)].float()
-        sums = picked.new_zeros(n * width, picked.shape[1]).index_add(0, self.tensor(owners), picked)
-        return (sums / self.tensor(counts)[:, None]).view(n, width, -1)
+        pieces = np.flatnonzero(batch.words >= 0)
+        owners = (batch.sentences[:, None] * width + batch.words).ravel()[pieces]
+        order = np.argsort(owners, kind="stable")
+        starts = np.searchsorted(owners[order], np.arange(n * width))
+        means = F.embedding_bag(
+            self.tensor(pieces[order]), vectors.flatten(0, 1).float(), self.tensor(starts), mode="mean"
+        )
+        return means.view(n, width, -1)
 
     @abstractmethod
     def loss(self, batch: B, gold: Sequence[Any]) -> Tensor:
