@@ -12,11 +12,10 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM
 import matplotlib.font_manager  # noqa: F401
 import pytest
 import spacy
+import torch
 from filelock import FileLock
 from hypothesis import settings
 from spacy.language import Language
-
-from spacy_g2g.models import precision
 
 from .util import graph_examples, make_nlp, overfit, treebank_examples
 
@@ -123,10 +122,12 @@ def trained(trained_folder: Path) -> Language:
     return spacy.load(trained_folder)
 
 
-@pytest.fixture(autouse=True)
-def plain_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pretend that no device has bfloat16, so that tests compute alike on all machines."""
-    monkeypatch.setattr(precision, "has_bfloat16", lambda device: False)
+@pytest.fixture(scope="session", autouse=True)
+def plain_cpu() -> Iterator[None]:
+    """Pretend that the CPU has no bfloat16, so that tests compute alike on all machines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+        yield
 
 
 @pytest.fixture

@@ -37,16 +37,19 @@ def test_auto_is_bfloat16_where_it_is_native(
 
 @pytest.mark.parametrize("emulates", [False, True])
 def test_a_gpu_that_emulates_bfloat16_does_not_have_it(emulates: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.undo()
     monkeypatch.setattr(torch.cuda, "device", lambda device: torch.device("cpu"))
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: not emulates)
     assert precision.has_bfloat16(torch.device("cuda")) != emulates
 
 
-def test_devices_that_are_not_known_compute_in_float32(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.undo()
+@pytest.mark.parametrize("has", [False, True])
+def test_pytorch_knows_whether_the_cpu_has_bfloat16(has: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has)
+    assert precision.has_bfloat16(CPU) == has
+
+
+def test_devices_that_are_not_known_compute_in_float32():
     assert not precision.has_bfloat16(torch.device("meta"))
-    assert isinstance(precision.has_bfloat16(CPU), bool)
 
 
 @pytest.mark.parametrize("name", ["SynTr", "RNGTr", "SentTr+G2GTr", "StateTr+G2GTr+C", "Stack-a"])
