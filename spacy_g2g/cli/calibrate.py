@@ -117,4 +117,4 @@ def print_calibration(found: Mapping[str, Reliability]) -> None:
     """Print the expected calibration error of each kind of prediction as a percentage."""
     rows = [(name, f"{100 * of.error:.2f}", str(of.counts.sum())) for name, of in found.items()]
     msg.divider("Expected calibration error, with subtypes of labels")
-    msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns="lrr")
+    msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns=("l", "r", "r"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_g2g.cli.calibrate import calibrate, measure
+from spacy_g2g.cli.calibrate import calibrate, measure, print_calibration
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.evaluation.plots import plot_reliability
 from spacy_g2g.formats.conllu import read_conllu
@@ -87,7 +87,7 @@ def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
         parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)
 
 
-def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path):
+def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path, capsys):
     copied = tmp_path / "pipeline"
     shutil.copytree(folder, copied)
     short, source = tmp_path / "short.conllu", tmp_path / "gold.conllu"
@@ -103,6 +103,9 @@ def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path):
     assert all(after[name].error < before[name].error for name in ("arcs", "labelled arcs", "trees"))
     assert after["arcs"].counts.sum() == sum(len(s.words) for s in read_conllu(source))
     assert (copied / "g2g_parser" / "model").read_bytes() == model
+    print_calibration(after)
+    row = capsys.readouterr().out.split("labelled arcs")[1].split()
+    assert row[0] == f"{100 * after['labelled arcs'].error:.2f}"
     pytest.importorskip("matplotlib")
     plot_reliability(after, tmp_path / "plot.svg", "svg")
     assert "labelled arcs: error" in (tmp_path / "plot.svg").read_text("utf8")
