@@ -11,18 +11,24 @@ from torch import Tensor
 #: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
 #: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
+#: Packed positions are as many as a multiple of these: of the first up to ``FEW``, of the second beyond. oneDNN
+#: keeps compiled code for each number of rows that it meets, so few numbers keep memory bounded.
+STEPS, FEW = (16, 64), 256
 
 
 class Packing(NamedTuple):
     """Real positions of padded rows: what works on single positions computes them alone, attention all.
 
-    places: Places of the real positions in the flattened rows, int [real positions].
+    places: Places of the positions in the flattened rows, int [positions]: of the real ones, and then, again
+        and again, of the first one.
+    n_real: Number of real positions.
     sources: Number of the real position at each place of the flattened rows, and any number at padding; int
         [batch * n].
     mask: bool [batch, n], True for real positions; n is a multiple of ``MULTIPLE``.
     """
 
     places: Tensor
+    n_real: int
     sources: Tensor
     mask: Tensor
 
@@ -37,21 +43,26 @@ class Packing(NamedTuple):
             mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         mask = F.pad(mask, (0, -mask.shape[1] % MULTIPLE))
         flat = mask.flatten()
-        return cls(flat.nonzero().squeeze(1), (flat.cumsum(0) - 1).clamp_(min=0), mask)
+        places = flat.nonzero().squeeze(1)
+        n_real = len(places)
+        places = F.pad(places, (0, -n_real % STEPS[n_real > FEW]))
+        return cls(places, n_real, (flat.cumsum(0) - 1).clamp_(min=0), mask)
 
     def pad(self, x: Tensor) -> Tensor:
-        """Put real positions, [real positions, width], into rows, [batch, n, width].
+        """Put positions, [positions, width], into rows, [batch, n, width].
 
         Padding has any values of x.
         """
         if x.requires_grad:  # whose gradient is then not a sum
-            rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(0, self.places, x)
+            rows = x.new_zeros(self.mask.numel(), x.shape[1]).index_copy(
+                0, self.places[: self.n_real], x[: self.n_real]
+            )
         else:
             rows = x.index_select(0, self.sources)
         return rows.view(*self.mask.shape, x.shape[1])
 
     def pack(self, rows: Tensor) -> Tensor:
-        """Take the real positions, [real positions, width], of rows, [batch, at most n, width]."""
+        """Take the positions, [positions, width], of rows, [batch, at most n, width]."""
         n = rows.shape[1]
         places = self.places
         if n < self.mask.shape[1]:
