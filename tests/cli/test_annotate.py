@@ -132,18 +132,25 @@ def test_a_process_that_is_killed_ends_all(nlp, number):
         list(results)
 
 
+def slowly(doc: Doc) -> Doc:
+    time.sleep(0.1)
+    return doc
+
+
 def run_command(folder: Path) -> None:
     with user_errors():
         parse(
-            str(folder / "blank"), folder / "in.txt", folder / "out" / "out.jsonl", n_process=2, batch_size=2
+            str(folder / "slow"), folder / "in.txt", folder / "out" / "out.jsonl", n_process=2, batch_size=2
         )
 
 
 @forks
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_ends_a_command_and_its_processes(tmp_path, number):
-    spacy.blank("en").to_disk(tmp_path / "blank")
-    (tmp_path / "in.txt").write_text(f"{LONG_TEXT}\n" * 500)
+    nlp = spacy.blank("en")
+    add_component(nlp, "test_slow", slowly)
+    nlp.to_disk(tmp_path / "slow")
+    (tmp_path / "in.txt").write_text("word\n" * 1000)
     command = multiprocessing.Process(target=run_command, args=[tmp_path])
     command.start()
     wait_for(lambda: len(children_of(command.pid)) == 2)

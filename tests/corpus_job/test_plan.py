@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
+from spacy_g2g.corpus_job import documents as documents_module
 from spacy_g2g.corpus_job.documents import Fields, read_documents
 from spacy_g2g.corpus_job.plan import make_plan
 
@@ -123,7 +124,7 @@ def test_a_document_that_cannot_be_read_is_an_error_of_its_own(tmp_path):
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("spacy_g2g.corpus_job.documents.LONGEST_LINE", 10)
+    monkeypatch.setattr(documents_module, "LONGEST_LINE", 10)
     (tmp_path / "a.txt").write_bytes(b"0123456789abcdefghijklmnopqrst\nshort\n123456789\n1234567890\n")
     (found,) = documents([tmp_path / "a.txt"], 10**9)
     assert [(d.place, d.content, bool(d.error)) for d in found] == [
