@@ -11,16 +11,16 @@ from torch import Tensor
 #: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
 #: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
-#: Packed positions are as many as a multiple of these: of the first up to ``FEW``, of the second beyond. oneDNN
-#: keeps compiled code for each number of rows that it meets, so few numbers keep memory bounded.
+#: Packed positions are filled up to a multiple of the first number, or of the second if there are more than
+#: ``FEW``. oneDNN keeps compiled code for each number of rows that it meets, so few numbers bound that memory.
 STEPS, FEW = (16, 64), 256
 
 
 class Packing(NamedTuple):
     """Real positions of padded rows: what works on single positions computes them alone, attention all.
 
-    places: Places of the positions in the flattened rows, int [positions]: of the real ones, and then, again
-        and again, of the first one.
+    places: Places of the packed positions in the flattened rows, int [positions]. The real positions come
+        first, and repetitions of the first one fill up.
     n_real: Number of real positions.
     sources: Number of the real position at each place of the flattened rows, and any number at padding; int
         [batch * n].
