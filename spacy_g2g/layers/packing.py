@@ -12,7 +12,7 @@ from torch import Tensor
 #: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
 #: Packed positions are filled up to a multiple of the first number, or of the second if there are more than
-#: ``FEW``. oneDNN keeps compiled code for each number of rows that it meets, so few numbers bound that memory.
+#: ``FEW``. oneDNN keeps code for each number of rows that it meets, so few numbers bound that memory.
 STEPS, FEW = (16, 64), 256
 
 
