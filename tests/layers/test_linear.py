@@ -2,6 +2,8 @@
 
 import copy
 import io
+import platform
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +11,7 @@ from torch import Tensor, nn
 
 from spacy_g2g.layers import linear
 from spacy_g2g.layers.feedforward import ACTIVATIONS, FeedForward
-from spacy_g2g.layers.linear import Linear
+from spacy_g2g.layers.linear import Linear, onednn_is_faster
 
 pytestmark = pytest.mark.skipif(not linear.has_onednn(), reason="needs oneDNN, which this PyTorch lacks")
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-2}
@@ -94,3 +96,17 @@ def test_float32_is_left_to_pytorch_where_onednn_is_not_faster(monkeypatch: pyte
     assert layer._kept is None
     predict(layer, x, torch.bfloat16)
     assert layer._kept is not None
+
+
+@pytest.mark.parametrize(("maker", "expected"), [("AuthenticAMD", True), ("GenuineIntel", False)])
+@pytest.mark.parametrize("has_file", [True, False])
+def test_onednn_takes_float32_on_cpus_of_amd(
+    maker: str, expected: bool, has_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "cpuinfo"
+    if has_file:
+        file.write_text(f"vendor_id\t: {maker}\n")
+    monkeypatch.setattr(linear, "CPU_INFO", file)
+    monkeypatch.setattr(platform, "processor", lambda: "" if has_file else f"AMD64 Family 25, {maker}")
+    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
+    assert onednn_is_faster.__wrapped__() == expected
