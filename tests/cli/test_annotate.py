@@ -138,6 +138,8 @@ def slowly(doc: Doc) -> Doc:
 
 
 def run_command(folder: Path) -> None:
+    # Shells start commands in the background with this signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with user_errors():
         parse(
             str(folder / "slow"), folder / "in.txt", folder / "out" / "out.jsonl", n_process=2, batch_size=2

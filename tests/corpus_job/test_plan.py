@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
 from spacy_g2g.corpus_job import documents as documents_module
+from spacy_g2g.corpus_job import plan as plan_module
 from spacy_g2g.corpus_job.documents import Fields, read_documents
 from spacy_g2g.corpus_job.plan import make_plan
 
@@ -76,7 +77,7 @@ def test_packed_files_are_read(tmp_path):
 
 
 def test_a_large_file_that_is_one_shard_is_warned_of(tmp_path, monkeypatch):
-    monkeypatch.setattr("spacy_g2g.corpus_job.plan.LARGE", 10)
+    monkeypatch.setattr(plan_module, "LARGE", 10)
     for name in ("a.txt.gz", "b.txt"):
         (tmp_path / name).write_bytes(b"more than ten bytes\n")
     with pytest.warns(UserWarning, match=r"W1101.*a\.txt\.gz") as caught:
