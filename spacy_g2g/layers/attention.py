@@ -99,11 +99,11 @@ class GraphSelfAttention(nn.Module):
     ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
-        x: float [batch, n, width], or [real positions, width] with a packing.
+        x: float [batch, n, width], or the packed positions, [positions, width], with a packing.
         mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is
             padded, and with a packing.
         edges: The graphs; None for no graph.
-        packing: Says where x has its positions from if it has the real ones alone.
+        packing: Places of the packed positions in padded rows; None if x has padded rows.
         Returns floats of the shape of x.
         Raises ValueError for edges if there are no relations.
         """

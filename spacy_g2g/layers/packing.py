@@ -17,7 +17,7 @@ STEPS, FEW = (16, 64), 256
 
 
 class Packing(NamedTuple):
-    """Real positions of padded rows: what works on single positions computes them alone, attention all.
+    """Places of packed positions in padded rows. Attention computes padded rows, other layers packed ones.
 
     places: Places of the packed positions in the flattened rows, int [positions]. The real positions come
         first, and repetitions of the first one fill up.
