@@ -74,6 +74,8 @@ class Errors(metaclass=_TextsWithCodes):
         "saved together."
     )
     E218 = "The encoder's {setting} is {value!r}. Expected {expected}."
+    E219 = "The content is no model of SentencePiece: {cause}."
+    E220 = "The SentencePiece model is of type {kind}. Expected Unigram (1), or a file tokenizer.json."
 
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +96,13 @@ TINY_STACK = {
     "label_smoothing": 0.0,
     "beam_width": 1,
 }
+
+
+def sample_texts(n: int) -> list[str]:
+    """Return the first texts of the sample treebank."""
+    path = Path(__file__).parents[1] / "assets/sample/en_sample-ud-train.conllu"
+    lines = path.read_text(encoding="utf8").splitlines()
+    return [line.partition(" = ")[2] for line in lines if line.startswith("# text = ")][:n]
 
 
 def mostly_slow(values: Iterable[Any], quick: Container[Any]) -> list[Any]:

@@ -15,9 +15,13 @@ from .config_check import checked_config
 from .encoder import EncoderConfig, GraphEncoder
 from .families import ACTIVATION_NAMES, FAMILIES, Family
 from .meta import on_meta
+from .sentencepiece import FAIRSEQ, to_tokenizer
 
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
+TOKENIZER_SETTINGS_FILE = "tokenizer_config.json"
+#: Models of SentencePiece, for checkpoints without tokenizer.json. The second has other ids than its encoder.
+PIECES_FILE, FAIRSEQ_PIECES_FILE = "spm.model", "sentencepiece.bpe.model"
 WEIGHTS_FILE = "model.safetensors"
 OLD_WEIGHTS_FILE = "pytorch_model.bin"
 
@@ -27,7 +31,7 @@ class Checkpoint:
     """A pre-trained encoder.
 
     weights: All weights of a ``GraphEncoder`` with this config, by our names, in 32-bit floats.
-    tokenizer: Text of tokenizer.json.
+    tokenizer: Text of tokenizer.json, or of what it would be.
     scorers: Weights of a parser's scorers and tags, by their names in the parser.
     labels: Labels of that parser.
     tags: Tags of that parser; None if it reads no tags.
@@ -55,7 +59,7 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
         return Path(name)
     from huggingface_hub import snapshot_download
 
-    files = [CONFIG_FILE, TOKENIZER_FILE]
+    files = [CONFIG_FILE, TOKENIZER_FILE, TOKENIZER_SETTINGS_FILE, PIECES_FILE, FAIRSEQ_PIECES_FILE]
     try:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=[*files, WEIGHTS_FILE]))
         if not (folder / WEIGHTS_FILE).exists():
@@ -67,7 +71,7 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
 
 
 def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
-    """Read a checkpoint's config.json, tokenizer.json and weights.
+    """Read a checkpoint's config.json, tokenizer.json (or model of SentencePiece) and weights.
 
     folder: The checkpoint's folder.
     n_layers: Number of layers to keep, counted from the first; None keeps all.
@@ -77,7 +81,7 @@ def load_checkpoint(folder: Path, n_layers: int | None = None) -> Checkpoint:
     settings = _read_settings(folder / CONFIG_FILE)
     family = FAMILIES[settings["model_type"]]
     config = _read_config(folder / CONFIG_FILE, settings, family, n_layers)
-    tokenizer = _read_text(folder / TOKENIZER_FILE)
+    tokenizer = _read_tokenizer(folder, settings["model_type"])
     weights = _rename_weights(folder, family, config, settings["model_type"])
     return Checkpoint(config, weights, tokenizer)
 
@@ -114,6 +118,21 @@ def _read_text(path: Path) -> str:
     except (ValueError, RecursionError) as error:
         raise ValueError(Errors.E208.format(path=path, cause=error)) from error
     return text
+
+
+def _read_tokenizer(folder: Path, model_type: str) -> str:
+    """Return the text of tokenizer.json, or make it from a model of SentencePiece if there is none."""
+    path, fairseq = folder / PIECES_FILE, None
+    if not path.is_file():
+        path, fairseq = folder / FAIRSEQ_PIECES_FILE, model_type if model_type in FAIRSEQ else "xlm-roberta"
+    if (folder / TOKENIZER_FILE).is_file() or not path.is_file():
+        return _read_text(folder / TOKENIZER_FILE)
+    has_settings = (folder / TOKENIZER_SETTINGS_FILE).is_file()
+    settings = json.loads(_read_text(folder / TOKENIZER_SETTINGS_FILE)) if has_settings else {}
+    try:
+        return to_tokenizer(path.read_bytes(), settings, fairseq)
+    except ValueError as error:
+        raise ValueError(Errors.E208.format(path=path, cause=error)) from error
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

@@ -33,8 +33,8 @@ def encoder_from_checkpoint(
 
     Registered as ``spacy_g2g.EncoderFromCheckpoint.v1``.
 
-    name: Folder with ``config.json``, ``model.safetensors`` and ``tokenizer.json``, or name on the Hugging
-        Face hub.
+    name: Folder with ``config.json``, ``model.safetensors`` and ``tokenizer.json`` (or ``spm.model``), or
+        name on the Hugging Face hub.
     n_layers: Number of layers to keep, from the first; null keeps all.
     revision: Branch, tag or commit of the repository on the hub; null for the main branch.
     """

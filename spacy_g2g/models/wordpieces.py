@@ -8,10 +8,8 @@ words. Each word's vector is then taken from the row in which the shorter side o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -21,11 +19,19 @@ from ..errors import Errors
 from .batch import PieceBatch
 from .types import Coverage, Sentence, pad_trees
 
-# Special pieces by family: start, end, padding, unknown.
-SPECIAL_PIECES = (("[CLS]", "[SEP]", "[PAD]", "[UNK]"), ("<s>", "</s>", "<pad>", "<unk>"))
+# Special pieces by family: start, end, padding, unknown. The first family that a vocabulary has counts:
+# Gemma's has "<s>" as an ordinary piece. EuroBERT has no unknown piece, so the mask takes its place.
+SPECIAL_PIECES = (
+    ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
+    ("<bos>", "<eos>", "<pad>", "<unk>"),
+    ("<s>", "</s>", "<pad>", "<unk>"),
+    ("<|begin_of_text|>", "<|end_of_text|>", "<|end_of_text|>", "<|mask|>"),
+)
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
 #: A character that no vocabulary has.
 UNKNOWN_WORD = "\U000f0000"
+#: Words that show how a tokenizer treats spaces.
+PROBES = ("a", "e", "1", ".")
 MAX_CACHED_WORDS = 100_000
 # Words of special pieces.
 NO_WORD, ROOT = -1, 0
@@ -65,6 +71,7 @@ class WordPieces:
         has_root: bool = True,
     ) -> None:
         self.tokenizer = load_tokenizer(tokenizer)
+        self.prefix = find_prefix(self.tokenizer)
         self.max_pieces = n_positions - N_FRAME_PIECES
         self.root_id = root_id
         self.has_root = has_root
@@ -84,10 +91,8 @@ class WordPieces:
         for word in {word for s in sentences for word in s.words if word not in known}:
             # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
             # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
-            encoding = self.tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False)
-            known[word] = tuple(i if i < self.root_id else self.unk_id for i in encoding.ids) or (
-                self.unk_id,
-            )
+            ids = _encode(self.tokenizer, self.prefix + word)
+            known[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
         return [[known[word] for word in s.words] for s in sentences]
 
     def batches(
@@ -183,29 +188,35 @@ class WordPieces:
 
 
 def load_tokenizer(text: str) -> Tokenizer:
-    """Load a tokenizer without padding or truncation, and with the prefix space of byte-level BPE."""
+    """Load a tokenizer without padding or truncation."""
     try:
-        spec = json.loads(text)
-        if _add_prefix_space(spec.get("pre_tokenizer")):
-            text = json.dumps(spec)
         tokenizer = Tokenizer.from_str(text)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
         # Some tokenizers lack what they need for words that they do not know.
-        tokenizer.encode([UNKNOWN_WORD], is_pretokenized=True)
+        _encode(tokenizer, UNKNOWN_WORD)
     except Exception as error:  # tokenizers raises bare Exception
         raise ValueError(Errors.E401.format(error=error)) from error
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     return tokenizer
 
 
-def _add_prefix_space(spec: dict[str, Any] | None) -> bool:
-    """Set the prefix space of byte-level BPE. Returns whether a pre-tokenizer is of this kind."""
-    if spec is None:
-        return False
-    is_byte_level = spec.get("type") == "ByteLevel"
-    if is_byte_level:
-        spec["add_prefix_space"] = True
-    return any([is_byte_level, *map(_add_prefix_space, spec.get("pretokenizers", ()))])
+def find_prefix(tokenizer: Tokenizer) -> str:
+    """Return what a word alone needs before it, so that it has the pieces that it has within a text.
+
+    That is a space for tokenizers whose pieces begin with the space before them, as those of most byte-level
+    BPE and of Gemma do. Others drop spaces, or put a space of their own before each word.
+    """
+    for word in PROBES:
+        found = _encode(tokenizer, f"{word} {word}")
+        alone = _encode(tokenizer, word)
+        if found != alone + alone and found == alone + _encode(tokenizer, f" {word}"):
+            return " "
+    return ""
+
+
+def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode([text], is_pretokenized=True, add_special_tokens=False).ids
+    return ids
 
 
 def _special_ids(tokenizer: Tokenizer, n_pieces: int) -> tuple[int, int, int, int]:

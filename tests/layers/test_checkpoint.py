@@ -15,6 +15,11 @@ from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
+#: A model of SentencePiece with the pieces <unk>, <s> and </s>, and scores of 0.
+TINY_PIECES = b"".join(
+    bytes([10, len(piece) + 9, 10, len(piece)]) + piece + b"\x15\0\0\0\0\x18" + bytes([kind])
+    for piece, kind in ((b"<unk>", 2), (b"<s>", 3), (b"</s>", 3))
+)
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 
 
@@ -150,6 +155,31 @@ def test_real_checkpoint_equals_its_original() -> None:
 
 def test_tokenizer_comes_as_text(folder: Path) -> None:
     assert load_checkpoint(folder).tokenizer == TOKENIZER
+
+
+@pytest.mark.parametrize(
+    ("file", "family", "ids"),
+    [
+        ("spm.model", "bert", {"<unk>": 0, "<s>": 1}),
+        ("sentencepiece.bpe.model", "bert", {"<s>": 0, "<unk>": 3}),
+        ("sentencepiece.bpe.model", "camembert", {"<unk>": 3, "<s>": 5}),
+    ],
+)
+def test_a_model_of_sentencepiece_takes_the_place_of_a_missing_tokenizer(
+    file: str, family: str, ids: dict[str, int], tmp_path: Path
+) -> None:
+    folder = save(make_model(family), tmp_path)
+    (folder / file).write_bytes(TINY_PIECES)
+    assert load_checkpoint(folder).tokenizer == TOKENIZER
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    tokenizer = json.loads(load_checkpoint(folder).tokenizer)
+    vocabulary = [piece for piece, _ in tokenizer["model"]["vocab"]]
+    assert {piece: vocabulary.index(piece) for piece in ids} == ids
+    assert {"type": "Lowercase"} in tokenizer["normalizer"]["normalizers"]
+    (folder / file).write_bytes(b"text")
+    with pytest.raises(ValueError, match=rf"E208.*{file}.*E219"):
+        load_checkpoint(folder)
 
 
 def test_half_precision_becomes_single(tmp_path: Path) -> None:
@@ -306,7 +336,7 @@ def test_unreachable_hub_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hub_is_asked_for_pickled_weights_only_where_needed(
     weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on_hub = {"config.json", "tokenizer.json", "README.md", weights}
+    on_hub = {"config.json", "tokenizer.json", "tokenizer_config.json", "spm.model", "README.md", weights}
     asked: list[str] = []
 
     def download(name: str, *, revision: str | None, allow_patterns: list[str]) -> str:

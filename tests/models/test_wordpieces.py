@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from spacy_g2g.models import wordpieces
 from spacy_g2g.models.batch import PieceBatch
@@ -113,39 +113,6 @@ def test_a_tokenizer_with_a_template_adds_no_special_pieces_to_words():
     spec["post_processor"] = {"type": "BertProcessing", "sep": ["[SEP]", SEP], "cls": ["[CLS]", CLS]}
     pieces = WordPieces(json.dumps(spec), 64, ROOT, None)
     assert [len(p) for p in pieces.split([sentence_of(3)])[0]] == [3]
-
-
-def byte_level_tokenizer(sequence: bool) -> Tokenizer:
-    """A byte-level BPE as RoBERTa's, which by itself puts no space before the first word."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([byte_level]) if sequence else byte_level
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=["<s>", "</s>", "<pad>", "<unk>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(["the cat sat on the cat"] * 10, trainer)
-    return tokenizer
-
-
-@pytest.mark.parametrize("sequence", [False, True])
-def test_byte_level_bpe_sees_words_as_after_a_space(sequence: bool):
-    tokenizer = byte_level_tokenizer(sequence)
-    pieces = make(tokenizer)
-    expected = tokenizer.encode("the cat").ids
-    ((_, cat),) = pieces.split([Sentence(["the", "cat"])])
-    assert cat == (tokenizer.token_to_id("Ġcat"),)
-    assert cat[0] == expected[-1]
-    assert pieces.split([Sentence(["cat"])]) == [[cat]]
-
-
-def test_byte_level_bpe_has_pieces_for_everything():
-    pieces = make(byte_level_tokenizer(False))
-    for word in ("\x00", "🙂", "עברית", "e\u0301"):
-        assert pieces.unk_id not in pieces.split([Sentence([word])])[0][0]
 
 
 def test_content_that_is_no_tokenizer_is_an_error():
