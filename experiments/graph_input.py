@@ -17,7 +17,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from spacy_g2g.layers.encoder import EncoderConfig, GraphEncoder
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.layers.encoder_config import EncoderConfig
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.graph_input import count_relations, graph_edges, to_edges
 

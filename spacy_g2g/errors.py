@@ -76,6 +76,7 @@ class Errors(metaclass=_TextsWithCodes):
     E218 = "The encoder's {setting} is {value!r}. Expected {expected}."
     E219 = "The content is no model of SentencePiece: {cause}."
     E220 = "The SentencePiece model is of type {kind}. Expected Unigram (1), or a file tokenizer.json."
+    E221 = "Unknown norm {found!r}. Expected one of: {known}."
 
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"

@@ -45,7 +45,8 @@ class GraphSelfAttention(nn.Module):
     The code computes edges alone, and the relation NONE has no parameters. This is a re-parametrisation, not
     an approximation. Let K[r] and V[r] stand for the differences to the NONE row:
     - q_i . K[NONE] adds one number to all scores of query i, and softmax drops it;
-    - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already contains;
+    - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already contains,
+      and which is zero in a layer without biases;
     - N(K[r]) - N(K[NONE]), if N is LayerNorm, is the same LayerNorm with N(K[NONE]) subtracted from its bias.
 
     A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
@@ -53,6 +54,7 @@ class GraphSelfAttention(nn.Module):
 
     width: Width of the input and of the output; a multiple of n_heads.
     n_heads: Number of attention heads.
+    bias: Whether the linear layers have a bias.
     dropout: Rate on the attention weights a, before both the values and V[r] are taken.
     n_relations: Number of rows in the tables K and V, [n_relations, width / n_heads], which the heads share;
         0 for no tables.
@@ -66,6 +68,7 @@ class GraphSelfAttention(nn.Module):
         width: int,
         n_heads: int,
         *,
+        bias: bool = True,
         dropout: float = 0.0,
         n_relations: int = 0,
         normalise_keys: bool = False,
@@ -78,8 +81,8 @@ class GraphSelfAttention(nn.Module):
         self.head_width = width // n_heads
         self.n_relations = n_relations
         # The rows of query, key and value in one matrix: one large product is faster than three.
-        self.qkv = Linear(width, 3 * width)
-        self.output = Linear(width, width)
+        self.qkv = Linear(width, 3 * width, bias=bias)
+        self.output = Linear(width, width, bias=bias)
         self.dropout = Dropout(dropout)
         if n_relations:
             self.relation_keys = nn.Parameter(torch.zeros(n_relations, self.head_width))

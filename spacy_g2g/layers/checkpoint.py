@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ..errors import Errors
 from .config_check import checked_config
-from .encoder import EncoderConfig, GraphEncoder
+from .encoder import GraphEncoder
+from .encoder_config import EncoderConfig
 from .families import ACTIVATION_NAMES, FAMILIES, Family
 from .meta import on_meta
 from .sentencepiece import FAIRSEQ, to_tokenizer

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from ..errors import Errors
-from .encoder import EncoderConfig
+from .encoder_config import EncoderConfig
 
 #: Smallest values of fields that count something; other numbers are 0 or more.
 LEAST = {

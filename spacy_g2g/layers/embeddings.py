@@ -1,76 +1,60 @@
 """The input vectors of the encoder: piece, position and segment embeddings."""
 
 import torch
-from torch import LongTensor, Tensor, nn
+from torch import Tensor, nn
 
 from ..errors import Errors
 from .dropout import Dropout
+from .encoder_config import EncoderConfig
+from .norms import make_norm
 
 
 class InputEmbeddings(nn.Module):
     """Sum of piece, position, segment and extra vectors, normalised (Devlin et al. 2019, figure 2).
 
-    n_pieces: Number of rows in the piece table.
-    n_positions: Length of the longest input, in pieces.
-    position_offset: Row of the position table that the first piece takes (RoBERTa: pad id + 1).
-    n_segments: Number of rows in the segment table; 0 for no table (DistilBERT).
-    embedding_width: Width of the tables.
-    width: Width of the output. If it differs from ``embedding_width``, a linear layer follows (ELECTRA, Clark
-        et al. 2020).
-    layer_norm_eps: Constant that keeps the norm from dividing by zero.
-    dropout: Rate on the output.
+    The tables have the width ``embedding_width``. If the layers have another width, a linear layer follows
+    the norm (ELECTRA, Clark et al. 2020).
     """
 
-    def __init__(
-        self,
-        *,
-        n_pieces: int,
-        n_positions: int,
-        position_offset: int,
-        n_segments: int,
-        embedding_width: int,
-        width: int,
-        layer_norm_eps: float,
-        dropout: float,
-    ) -> None:
+    def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.n_positions = n_positions
-        self.position_offset = position_offset
-        self.pieces = nn.Embedding(n_pieces, embedding_width)
-        self.positions = nn.Embedding(n_positions + position_offset, embedding_width)
-        self.segments = nn.Embedding(n_segments, embedding_width) if n_segments else None
-        self.norm = nn.LayerNorm(embedding_width, eps=layer_norm_eps)
-        self.dropout = Dropout(dropout)
-        self.projection = nn.Linear(embedding_width, width) if embedding_width != width else None
+        width = config.embedding_width
+        self.n_positions = config.n_positions
+        self.position_offset = config.position_offset
+        self.pieces = nn.Embedding(config.vocab_size + config.n_added_pieces, width)
+        self.positions = None
+        if config.position_table:
+            self.positions = nn.Embedding(config.n_positions + config.position_offset, width)
+        self.segments = nn.Embedding(config.n_segments, width) if config.n_segments else None
+        self.norm = make_norm(config, width) if config.embedding_norm else nn.Identity()
+        self.dropout = Dropout(config.dropout)
+        self.projection = nn.Linear(width, config.width) if width != config.width else None
 
-    def forward(
-        self,
-        pieces: Tensor,
-        positions: LongTensor | None = None,
-        segments: Tensor | None = None,
-        extra: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, pieces: Tensor, segments: Tensor | None = None, extra: Tensor | None = None) -> Tensor:
         """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
+        n = pieces.shape[1]
+        if n > self.n_positions:
+            raise ValueError(Errors.E202.format(n=n, n_positions=self.n_positions))
         x: Tensor = pieces if pieces.is_floating_point() else self.pieces(pieces)
-        x = x + self._positions(pieces.shape[1], positions, segments)
+        added = self._added(n, segments)
+        if added is not None:
+            x = x + added
         if extra is not None:
             x = x + extra
         x = self.dropout(self.norm(x))
         return x if self.projection is None else self.projection(x)
 
-    def _positions(self, n: int, positions: LongTensor | None, segments: Tensor | None) -> Tensor:
+    def _added(self, n: int, segments: Tensor | None) -> Tensor | None:
         """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] if all rows agree."""
-        if positions is not None:
-            vectors: Tensor = self.positions(positions + self.position_offset)
-        elif n <= self.n_positions:
-            vectors = self.positions.weight[self.position_offset : self.position_offset + n]
-        else:
-            raise ValueError(Errors.E202.format(n=n, n_positions=self.n_positions))
+        positions = None
+        if self.positions is not None:
+            positions = self.positions.weight[self.position_offset : self.position_offset + n]
         if self.segments is None:
             if segments is not None:
                 raise ValueError(Errors.E203)
-            return vectors
-        return vectors + (self.segments.weight[0] if segments is None else self.segments(segments))
+            return positions
+        vectors: Tensor = self.segments.weight[0] if segments is None else self.segments(segments)
+        return vectors if positions is None else positions + vectors
 
 
 def extend_table(table: nn.Embedding, n_rows: int) -> nn.Embedding:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from torch import LongTensor, Tensor, nn
@@ -10,71 +10,46 @@ from torch import LongTensor, Tensor, nn
 from .attention import Edges, GraphSelfAttention
 from .dropout import Dropout
 from .embeddings import InputEmbeddings
+from .encoder_config import EncoderConfig
 from .feedforward import FeedForward
+from .norms import make_norm
 from .packing import Packing
 from .scalar_mix import ScalarMix
 
 
-@dataclass(frozen=True)
-class EncoderConfig:
-    """Shape and arithmetic of an encoder. ``dataclasses.asdict`` of it is plain JSON.
+class EncoderLayer(nn.Module):
+    """Self-attention and a feed-forward network, each with a residual connection and a norm.
 
-    vocab_size: Number of pieces in the vocabulary.
-    width: Width of the layers.
-    embedding_width: Width of the embeddings, which differs from ``width`` in ELECTRA alone.
-    n_layers: Number of layers.
-    n_attention_heads: Attention heads of each layer.
-    hidden_width: Width of the feed-forward networks.
-    n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
-    position_offset: First row of the position table in use (RoBERTa family: pad id + 1).
-    n_segments: Number of segment types; 0 for no segment table (DistilBERT).
-    pad_id: Id of the padding piece.
-    activation: "gelu", "gelu_new" (by tanh), "relu" or "silu".
-    layer_norm_eps: Constant that keeps layer norms from dividing by zero.
-    dropout: Dropout rate of hidden vectors.
-    attention_dropout: Dropout rate of attention weights.
-    initializer_range: Standard deviation of random weights.
-    n_added_pieces: Number of pieces after the vocabulary that no checkpoint knows (ROOT).
-    n_relations: Number of relations of the graph input; see ``GraphSelfAttention``.
-    normalise_keys: Whether relation keys are normalised; see ``GraphSelfAttention``.
+    With its norm f, a sub-layer s gives f(x + s(x)), or x + s(f(x)) if ``pre_norm`` is set (Xiong et al.
+    2020, "On Layer Normalization in the Transformer Architecture").
+
+    config: Sizes and arithmetic.
+    number: Number of the layer, from 0. If input vectors are normalised, the first sub-layer needs no norm
+        before it.
     """
 
-    vocab_size: int
-    width: int
-    embedding_width: int
-    n_layers: int
-    n_attention_heads: int
-    hidden_width: int
-    n_positions: int = 512
-    position_offset: int = 0
-    n_segments: int = 2
-    pad_id: int = 0
-    activation: str = "gelu"
-    layer_norm_eps: float = 1e-12
-    dropout: float = 0.1
-    attention_dropout: float = 0.1
-    initializer_range: float = 0.02
-    n_added_pieces: int = 0
-    n_relations: int = 0
-    normalise_keys: bool = False
-
-
-class EncoderLayer(nn.Module):
-    """Self-attention and a feed-forward network, each followed by a residual connection and a norm."""
-
-    def __init__(self, config: EncoderConfig) -> None:
+    def __init__(self, config: EncoderConfig, number: int = 0) -> None:
         super().__init__()
         self.attention = GraphSelfAttention(
             config.width,
             config.n_attention_heads,
+            bias=config.attention_bias,
             dropout=config.attention_dropout,
             n_relations=config.n_relations,
             normalise_keys=config.normalise_keys,
             layer_norm_eps=config.layer_norm_eps,
         )
-        self.attention_norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
-        self.feedforward = FeedForward(config.width, config.hidden_width, config.activation)
-        self.feedforward_norm = nn.LayerNorm(config.width, eps=config.layer_norm_eps)
+        self.pre_norm = config.pre_norm
+        is_normed = config.pre_norm and config.embedding_norm and number == 0
+        self.attention_norm = nn.Identity() if is_normed else make_norm(config, config.width)
+        self.feedforward = FeedForward(
+            config.width,
+            config.hidden_width,
+            config.activation,
+            gated=config.gated,
+            bias=config.feedforward_bias,
+        )
+        self.feedforward_norm = make_norm(config, config.width)
         self.dropout = Dropout(config.dropout)
 
     def forward(
@@ -85,6 +60,9 @@ class EncoderLayer(nn.Module):
         packing: Packing | None = None,
     ) -> Tensor:
         """Transform all positions; see ``GraphSelfAttention.forward`` for shapes."""
+        if self.pre_norm:
+            x = x + self.dropout(self.attention(self.attention_norm(x), mask, edges, packing))
+            return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
         x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges, packing)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
@@ -99,17 +77,9 @@ class GraphEncoder(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.config = config
-        self.embeddings = InputEmbeddings(
-            n_pieces=config.vocab_size + config.n_added_pieces,
-            n_positions=config.n_positions,
-            position_offset=config.position_offset,
-            n_segments=config.n_segments,
-            embedding_width=config.embedding_width,
-            width=config.width,
-            layer_norm_eps=config.layer_norm_eps,
-            dropout=config.dropout,
-        )
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.embeddings = InputEmbeddings(config)
+        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
+        self.final_norm = make_norm(config, config.width) if config.pre_norm else nn.Identity()
         self._initialise()
 
     def forward(
@@ -117,34 +87,31 @@ class GraphEncoder(nn.Module):
         pieces: Tensor,
         mask: Tensor | None,
         *,
-        positions: LongTensor | None = None,
         segments: Tensor | None = None,
         extra: Tensor | None = None,
         edges: Edges | None = None,
         mix: ScalarMix | None = None,
     ) -> Tensor:
         """Encode a batch: [batch, n] pieces to [batch, n, width] vectors; see ``embed`` and ``encode``."""
-        x = self.embed(pieces, positions=positions, segments=segments, extra=extra)
+        x = self.embed(pieces, segments=segments, extra=extra)
         return self.encode(x, mask, edges, mix)
 
     def embed(
         self,
         pieces: Tensor,
         *,
-        positions: LongTensor | None = None,
         segments: Tensor | None = None,
         extra: Tensor | None = None,
     ) -> Tensor:
         """Compute the input vectors of the first layer.
 
         pieces: Ids, int [batch, n], or vectors, float [batch, n, embedding_width].
-        positions: int [batch, n] or [n], from 0 to n_positions - 1; None for 0, 1, 2, ...
         segments: int [batch, n]; None for segment 0 everywhere.
         extra: float [batch, n, embedding_width], added to the sum before the norm (tags).
         Returns float [batch, n, width].
         Raises ValueError for more pieces than positions, and for segments without a segment table.
         """
-        return self.embeddings(pieces, positions, segments, extra)  # type: ignore[no-any-return]
+        return self.embeddings(pieces, segments, extra)  # type: ignore[no-any-return]
 
     def encode(
         self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, mix: ScalarMix | None = None
@@ -154,7 +121,8 @@ class GraphEncoder(nn.Module):
         x: float [batch, n, width], from ``embed``.
         mask: bool [batch, n], True for real pieces; at least one in each sentence. None if nothing is padded.
         edges: Graph input; None for no graph.
-        mix: Mixes the outputs of the last layers; None for the output of the last layer alone.
+        mix: Mixes the outputs of the last layers, each after the final norm if there is one; None for the
+            output of the last layer alone.
         Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
         n, packing = x.shape[1], None
@@ -164,15 +132,15 @@ class GraphEncoder(nn.Module):
             x = packing.pack(x)
         states = self.states(x, mask, edges, packing)
         if mix is not None:
-            x = mix(islice(states, len(self.layers) + 1 - mix.n_layers, None))
+            x = mix(map(self.final_norm, islice(states, len(self.layers) + 1 - mix.n_layers, None)))
         else:
-            x = deque(states, maxlen=1).pop()
+            x = self.final_norm(deque(states, maxlen=1).pop())
         return x if packing is None else packing.pad(x)[:, :n]
 
     def states(
         self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, packing: Packing | None = None
     ) -> Iterator[Tensor]:
-        """Yield the input of the first layer and the output of each layer.
+        """Yield the input of the first layer and the output of each layer, without the final norm.
 
         See ``encode``, and ``GraphSelfAttention.forward`` for shapes with a packing.
         """
@@ -198,5 +166,5 @@ class GraphEncoder(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
-            if isinstance(module, nn.Linear):
+            if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)

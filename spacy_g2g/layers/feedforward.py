@@ -22,24 +22,35 @@ FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh"), "relu": ("relu"
 class FeedForward(nn.Module):
     """Two linear layers with an activation between them.
 
+    A gated network multiplies the activation of one half of the first layer by the other half (Shazeer 2020,
+    "GLU Variants Improve Transformer").
+
     width: Width of the input and of the output.
     hidden_width: Width between the two layers.
     activation: A key of ``ACTIVATIONS``.
+    gated: Whether the network is gated. Its first layer is then twice as wide.
+    bias: Whether the linear layers have a bias.
     Raises ValueError for an unknown activation.
     """
 
-    def __init__(self, width: int, hidden_width: int, activation: str) -> None:
+    def __init__(
+        self, width: int, hidden_width: int, activation: str, *, gated: bool = False, bias: bool = True
+    ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
             raise ValueError(Errors.E201.format(activation=activation, known=", ".join(sorted(ACTIVATIONS))))
         self.activation = ACTIVATIONS[activation]
         self.fused = FUSED.get(activation)
-        self.hidden = Linear(width, hidden_width)
-        self.output = Linear(hidden_width, width)
+        self.gated = gated
+        self.hidden = Linear(width, 2 * hidden_width if gated else hidden_width, bias=bias)
+        self.output = Linear(hidden_width, width, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """Transform each position on its own: [..., width] to [..., width]."""
-        if self.hidden.is_packed() and self.fused is not None:
+        if self.gated:
+            first, second = self.hidden(x).chunk(2, -1)
+            hidden = self.activation(first) * second
+        elif self.hidden.is_packed() and self.fused is not None:
             hidden = self.hidden(x, *self.fused)
         else:
             hidden = self.activation(self.hidden(x))

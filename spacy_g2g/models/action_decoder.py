@@ -20,7 +20,8 @@ from ..errors import Errors
 from ..layers.decoder import StateDecoder
 from ..layers.decoder_cache import Cache
 from ..layers.dropout import Dropout
-from ..layers.encoder import EncoderConfig, EncoderLayer
+from ..layers.encoder import EncoderLayer
+from ..layers.encoder_config import EncoderConfig
 from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import ActionMachines, Beam, Choices, SearchResult, Sequences

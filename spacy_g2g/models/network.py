@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from ..errors import Errors
 from ..layers.attention import Edges
 from ..layers.config_check import checked_config
-from ..layers.encoder import EncoderConfig, GraphEncoder
+from ..layers.encoder import GraphEncoder
+from ..layers.encoder_config import EncoderConfig
 from ..layers.scalar_mix import ScalarMix
 from .batch import Batch, PieceBatch, WordBatch
 from .settings import WordSettings

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ..errors import Errors
 from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
-from ..layers.encoder import EncoderConfig
+from ..layers.encoder_config import EncoderConfig
 from .shim import find_shim
 from .start import checkpoint_of
 from .wordpieces import SPECIAL_PIECES

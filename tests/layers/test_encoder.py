@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from spacy_g2g.layers.attention import Edges
 from spacy_g2g.layers.checkpoint import load_weights
-from spacy_g2g.layers.encoder import EncoderConfig, GraphEncoder
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.layers.encoder_config import EncoderConfig
+from spacy_g2g.layers.scalar_mix import ScalarMix
 
 CONFIG = EncoderConfig(
     vocab_size=40,
@@ -92,14 +94,6 @@ def test_forward_is_embed_then_encode() -> None:
     assert torch.equal(encoder.encode(inputs, MASK, EDGES), encoder(PIECES, MASK, edges=EDGES))
 
 
-def test_given_positions_are_taken() -> None:
-    encoder = random_encoder(replace(CONFIG, position_offset=3))
-    assert torch.equal(encoder.embed(PIECES, positions=torch.arange(7)), encoder.embed(PIECES))
-    order = torch.tensor([[6, 5, 4, 3, 2, 1, 0]]).expand(3, 7)
-    found = encoder.embed(PIECES.flip(1), positions=order)
-    torch.testing.assert_close(found.flip(1), encoder.embed(PIECES), **CLOSE)
-
-
 def test_segment_0_is_the_default() -> None:
     encoder = random_encoder()
     zeros = torch.zeros_like(PIECES)
@@ -172,6 +166,51 @@ def test_segments_without_a_table_are_refused() -> None:
 def test_unknown_activation_is_refused() -> None:
     with pytest.raises(ValueError, match=r"G2G-E201.*'tanh'.*gelu, gelu_new, relu, silu"):
         GraphEncoder(replace(CONFIG, activation="tanh"))
+
+
+def test_pre_norm_adds_what_layers_make_of_normalised_vectors() -> None:
+    settings = {"pre_norm": True, "embedding_norm": False, "norm": "rms", "layer_norm_eps": 1e-5}
+    encoder = random_encoder(replace(CONFIG, n_layers=1, **settings))
+    x = encoder.embed(PIECES)
+    layer = encoder.layers[0]
+
+    def rms(y: Tensor, norm: nn.Module) -> Tensor:
+        return y / (y.square().mean(-1, keepdim=True) + 1e-5).sqrt() * norm.weight
+
+    y = x + layer.attention(rms(x, layer.attention_norm), MASK)
+    y = y + layer.feedforward(rms(y, layer.feedforward_norm))
+    found = encoder.encode(x, MASK)
+    torch.testing.assert_close(found[MASK], rms(y, encoder.final_norm)[MASK], **CLOSE)
+
+
+def test_final_norm_is_that_of_every_mixed_layer() -> None:
+    encoder = random_encoder(replace(CONFIG, pre_norm=True))
+    states = [encoder.final_norm(x) for x in encoder.states(encoder.embed(PIECES), MASK)]
+    found = encoder(PIECES, MASK, mix=ScalarMix(3))
+    torch.testing.assert_close(found[MASK], (sum(states) / 3)[MASK], **CLOSE)
+
+
+def test_first_sub_layer_has_no_norm_of_its_own_after_normalised_embeddings() -> None:
+    names = {
+        embedding_norm: {name.split(".weight")[0] for name in random_encoder(config).state_dict()}
+        for embedding_norm in (True, False)
+        if (config := replace(CONFIG, pre_norm=True, embedding_norm=embedding_norm))
+    }
+    assert names[True] - names[False] == {"embeddings.norm", "embeddings.norm.bias"}
+    assert names[False] - names[True] == {"layers.0.attention_norm", "layers.0.attention_norm.bias"}
+
+
+def test_biases_and_tables_can_be_left_out() -> None:
+    without = {"norm_bias": False, "attention_bias": False, "feedforward_bias": False}
+    config = replace(CONFIG, **without, pre_norm=True, position_table=False, n_segments=0)
+    names = set(random_encoder(config).state_dict())
+    assert not {name for name in names if "bias" in name or "positions" in name or "segments" in name}
+    assert random_encoder(config)(PIECES, MASK).shape == (3, 7, 24)
+
+
+def test_unknown_norm_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"G2G-E221.*'batch'.*layer, rms"):
+        GraphEncoder(replace(CONFIG, norm="batch"))
 
 
 @pytest.mark.slow

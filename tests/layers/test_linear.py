@@ -44,9 +44,10 @@ def test_results_are_those_of_pytorch(shape: tuple[int, ...], bias: bool, dtype:
     torch.testing.assert_close(found.float(), expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("gated", [True, False])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_activations_are_those_of_pytorch(activation: str):
-    layer, x = FeedForward(32, 64, activation).eval(), torch.randn(7, 32)
+def test_activations_are_those_of_pytorch(activation: str, gated: bool):
+    layer, x = FeedForward(32, 64, activation, gated=gated, bias=not gated).eval(), torch.randn(7, 32)
     torch.testing.assert_close(predict(layer, x), layer(x), atol=1e-5, rtol=1e-5)
 
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from spacy_g2g.layers.encoder import EncoderConfig, GraphEncoder
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.layers.encoder_config import EncoderConfig
 from spacy_g2g.layers.scalar_mix import ScalarMix
 
 SIZES = {"vocab_size": 30, "width": 16, "embedding_width": 16, "n_attention_heads": 2, "hidden_width": 32}

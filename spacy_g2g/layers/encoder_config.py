@@ -1,0 +1,64 @@
+"""Shape and arithmetic of an encoder."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Shape and arithmetic of an encoder. ``dataclasses.asdict`` of it is plain JSON.
+
+    vocab_size: Number of pieces in the vocabulary.
+    width: Width of the layers.
+    embedding_width: Width of the embeddings, which differs from ``width`` in ELECTRA alone.
+    n_layers: Number of layers.
+    n_attention_heads: Attention heads of each layer.
+    hidden_width: Width of the feed-forward networks.
+    n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
+    position_table: Whether positions have vectors, which are added to the input.
+    position_offset: First row of the position table in use (RoBERTa family: pad id + 1).
+    n_segments: Number of segment types; 0 for no segment table (DistilBERT).
+    pad_id: Id of the padding piece.
+    embedding_norm: Whether the input vectors are normalised.
+    norm: Kind of all norms: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019).
+    norm_bias: Whether layer norms have a bias.
+    layer_norm_eps: Constant that keeps norms from dividing by zero.
+    pre_norm: Whether norms stand before attention and feed-forward networks instead of after the residual
+        connections. Then one more norm follows the last layer.
+    attention_bias: Whether the linear layers of attention have a bias.
+    feedforward_bias: Whether the linear layers of the feed-forward networks have a bias.
+    activation: "gelu", "gelu_new" (by tanh), "relu" or "silu".
+    gated: Whether feed-forward networks are gated; see ``FeedForward``.
+    dropout: Dropout rate of hidden vectors.
+    attention_dropout: Dropout rate of attention weights.
+    initializer_range: Standard deviation of random weights.
+    n_added_pieces: Number of pieces after the vocabulary that no checkpoint knows (ROOT).
+    n_relations: Number of relations of the graph input; see ``GraphSelfAttention``.
+    normalise_keys: Whether relation keys are normalised; see ``GraphSelfAttention``.
+    """
+
+    vocab_size: int
+    width: int
+    embedding_width: int
+    n_layers: int
+    n_attention_heads: int
+    hidden_width: int
+    n_positions: int = 512
+    position_table: bool = True
+    position_offset: int = 0
+    n_segments: int = 2
+    pad_id: int = 0
+    embedding_norm: bool = True
+    norm: str = "layer"
+    norm_bias: bool = True
+    layer_norm_eps: float = 1e-12
+    pre_norm: bool = False
+    attention_bias: bool = True
+    feedforward_bias: bool = True
+    activation: str = "gelu"
+    gated: bool = False
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    initializer_range: float = 0.02
+    n_added_pieces: int = 0
+    n_relations: int = 0
+    normalise_keys: bool = False
