@@ -183,8 +183,8 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E515 = "A constraint gives token {token} the label {label!r}. Expected a label of the parser: {labels}."
     E516 = (
-        "These constraints can't hold together in a tree with one root: {constraints}. Expected at least one "
-        "less."
+        "These constraints can't hold together in a {trees} with one root: {constraints}. Expected at least "
+        "one less."
     )
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = (
@@ -282,7 +282,11 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E814 = (
         "{name!r} has the model {model!r}, which gives no scores of arcs. Expected a model that scores all "
-        "arcs, such as spacy_g2g.SynTr.v1, or a parse without constraints and keep_scores."
+        "arcs, such as spacy_g2g.SynTr.v1, or a parse without keep_scores."
+    )
+    E821 = (
+        "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
+        "doc._.g2g_constraints, or a model of this library."
     )
     E815 = (
         "The Doc {text!r}... keeps no scores of arcs. Expected a Doc that was parsed with keep_scores = true."

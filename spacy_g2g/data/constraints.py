@@ -8,7 +8,8 @@ from typing import Any, Literal
 from spacy.tokens import Doc
 
 from ..errors import Errors
-from ..parsing.constraints import Constraint, find_conflict
+from ..parsing.conflicts import find_conflict
+from ..parsing.constraints import Constraint
 
 #: Extension attribute of Docs for what their trees must have.
 CONSTRAINTS = "g2g_constraints"
@@ -51,13 +52,14 @@ def constrain(
 
 
 def read_constraints(
-    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str]
+    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str], projective: bool = False
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence of a Doc.
 
     doc: The Doc, with or without ``doc._.g2g_constraints``.
     sentences: Tokens of each sentence that has words, without white space.
     labels: Labels of the parser.
+    projective: Whether the parser can build projective trees alone.
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if constraints can't hold together.
     """
@@ -85,9 +87,10 @@ def read_constraints(
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
     for words, constraints in zip(sentences, found, strict=True):
-        if conflict := find_conflict(constraints, len(words), len(labels)):
+        if conflict := find_conflict(constraints, len(words), len(labels), projective):
             texts = [describe(constraint, [doc[i].text for i in words], labels) for constraint in conflict]
-            raise ValueError(Errors.E516.format(constraints="; ".join(texts)))
+            trees = "projective tree (swap = false)" if projective else "tree"
+            raise ValueError(Errors.E516.format(trees=trees, constraints="; ".join(texts)))
     return [tuple(constraints) for constraints in found]
 
 

@@ -14,7 +14,7 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
-from .settings import Settings, TagSettings, VectorSettings
+from .settings import Settings, SwapSettings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
@@ -59,6 +59,7 @@ def make_model(
         "built_for": None,
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
+        "meets_constraints": _possible_trees(settings) if output_kind == "trees" else None,
     }
     if hasattr(network, "can_learn"):
         attrs["can_learn"] = can_learn
@@ -71,6 +72,12 @@ def make_model(
         refs={} if tok2vec is None else {"tok2vec": tok2vec},
         attrs=attrs,
     )
+
+
+def _possible_trees(settings: Settings) -> str:
+    """Return which trees a parser can build: "all" or "projective"."""
+    is_projective = isinstance(settings, SwapSettings) and not settings.swap
+    return "projective" if is_projective else "all"
 
 
 def _initialize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -16,7 +17,9 @@ from torch import Tensor
 from ..arrays import BoolArray, IntArray
 from ..parsing import oracle
 from ..parsing.arc_actions import ArcActions, ArcMachines, state_positions
-from ..parsing.arc_standard import NO_ACTION
+from ..parsing.arc_standard import NO_ACTION, valid_actions
+from ..parsing.completion import make_guides
+from ..parsing.constraints import Constraint
 from ..parsing.replay import replay, take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
@@ -52,6 +55,17 @@ def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
     return make_model("stack_transformer", StackTransformer, settings, learn=learn)
 
 
+class ActionNote(NamedTuple):
+    """What the parser reads of a sentence beside its words' vectors.
+
+    shifts: Number of each word among the words that SHIFT names, 0 for others; empty if SHIFT names none.
+    constraints: What the tree must have.
+    """
+
+    shifts: list[int]
+    constraints: tuple[Constraint, ...]
+
+
 class StackTransformer(ActionNetwork):
     """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
@@ -81,17 +95,15 @@ class StackTransformer(ActionNetwork):
         has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
         return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
 
-    def note(self, sentence: Sentence) -> list[int]:
-        """Return the number of each word among the words that SHIFT names, 0 for other words.
-
-        The list is empty if SHIFT names no words.
-        """
-        return [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
+    def note(self, sentence: Sentence) -> ActionNote:
+        """Return what the parser reads of a sentence beside its words' vectors."""
+        shifts = [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
+        return ActionNote(shifts, sentence.constraints)
 
     def shifts(self, batch: Batch) -> IntArray:
-        """Return the notes of a batch as an array, int [sentences, words + 1]."""
+        """Return the numbers of words in the notes of a batch, int [sentences, words + 1]."""
         shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
-        for of_sentence, ids in zip(shifts, batch.notes, strict=True):
+        for of_sentence, (ids, _) in zip(shifts, batch.notes, strict=True):
             of_sentence[1 : len(ids) + 1] = ids
         return shifts
 
@@ -116,7 +128,8 @@ class StackTransformer(ActionNetwork):
         )
         stack, buffer = np.full((2, *types.shape, shifts.shape[1]), -1)
         stack[sentences, numbers], buffer[sentences, numbers] = state_positions(states)
-        return Sequences(actions, stack, buffer, self.actions.valid(states, shifts, self.swap))
+        valid = self.actions.valid(states, shifts, valid_actions(states, self.swap))
+        return Sequences(actions, stack, buffer, valid)
 
     def parse(self, batch: Batch) -> list[Parse]:
         """Return the tree of the best sequence of actions of each sentence.
@@ -135,6 +148,12 @@ class StackTransformer(ActionNetwork):
                 States.begin(n_words),
                 swap=self.swap,
                 shifts=np.ascontiguousarray(shifts[part, :n]),
+                guides=make_guides(
+                    [note.constraints for note in batch.notes[part]],
+                    n_words,
+                    self.actions.n_labels,
+                    self.swap,
+                ),
             )
             found = self.parser.search(
                 memory[part, :n], None if mask is None else mask[part, :n], machines

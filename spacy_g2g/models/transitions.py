@@ -21,6 +21,8 @@ from ..layers.classifiers import TransitionClassifiers
 from ..parsing import oracle
 from ..parsing.arc_actions import ArcActions, ArcMachines
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, valid_actions
+from ..parsing.completion import make_guides
+from ..parsing.constraints import Constraint
 from ..parsing.replay import Samples, Step, replay, sample_groups, take_samples
 from ..parsing.search import Beam, Choices
 from ..parsing.state import S2, States
@@ -28,7 +30,7 @@ from ..parsing.tree import ROOT_LABEL
 from .batch import PieceBatch
 from .network import Network, NetworkSpec
 from .settings import TransitionSettings, WordSettings
-from .types import Coverage, Parse, Tree, pad_trees
+from .types import Coverage, Parse, Sentence, Tree, pad_trees
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
@@ -116,6 +118,10 @@ class TransitionNetwork(Network[PieceBatch]):
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
         return (lengths > 0) & oracle.can_learn(heads, lengths, self.settings.swap)
 
+    def note(self, sentence: Sentence) -> tuple[Constraint, ...]:
+        """Return what the tree of the sentence must have."""
+        return sentence.constraints
+
     @property
     def n_hypotheses(self) -> int:
         """Width of the beam."""
@@ -175,12 +181,14 @@ class TransitionNetwork(Network[PieceBatch]):
         Hypotheses compete by the sum of their actions' log-probabilities. Each arc has its best label,
         whatever the beam. The probability of a head is the probability of the action that made the arc.
         """
-        machines = ArcMachines(self.actions, States.begin(batch.n_words), swap=self.settings.swap)
+        swap = self.settings.swap
+        guides = make_guides(batch.notes, batch.n_words, self.actions.n_labels, swap)
+        machines = ArcMachines(self.actions, States.begin(batch.n_words), swap=swap, guides=guides)
         beam = Beam(machines, self.settings.beam_width)
         reader = self.read(batch)
         while (rows := beam.open_rows).size:
             width = beam.width
-            parents = beam.advance(rows, self._choices(reader, beam.machines.states, rows))
+            parents = beam.advance(rows, self._choices(reader, beam.machines, rows))
             if beam.max_width > 1:
                 reader.take((parents + np.arange(len(parents))[:, None] * width).ravel())
             reader.advance(beam.machines.states, beam.machines.step)
@@ -198,13 +206,18 @@ class TransitionNetwork(Network[PieceBatch]):
         """Return how each sentence was fitted into the encoder."""
         return batch.coverages
 
-    def _choices(self, reader: Reader, states: States, rows: IntArray) -> Choices:
+    def _choices(self, reader: Reader, machines: ArcMachines, rows: IntArray) -> Choices:
         """Score each type of action in some of the states, with the best label of each arc."""
-        slots = states.slots()[rows]
-        exist, relation = reader.score(states, rows, slots)
-        valid = valid_actions(states.take(rows), self.settings.swap)
+        slots = machines.states.slots()[rows]
+        exist, relation = reader.score(machines.states, rows, slots)
+        valid = machines.valid_types(rows)
         types = exist.masked_fill(~self.tensor(valid), -torch.inf).log_softmax(-1)
-        best = relation.log_softmax(1).max(1)
+        label_log_probs = relation.log_softmax(1)
+        allowed = machines.valid_labels(rows)
+        if allowed is not None:
+            is_forbidden = self.tensor(~allowed[:, ROOT_LABEL + 1 :])
+            label_log_probs = label_log_probs.masked_fill(is_forbidden, -torch.inf)
+        best = label_log_probs.max(1)
         # One transfer for all: label ids are small enough for a float.
         table = torch.cat([types, best.indices.to(types.dtype), best.values.exp()], 1).cpu().numpy()
         if np.isnan(table).any():

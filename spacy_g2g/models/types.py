@@ -47,8 +47,9 @@ class Sentence:
     graph: The initial graph of a refiner; None for an empty graph. Label ids are those of the parser,
         followed by those of the further labels of initial graphs; -1 for any other label.
     vectors: float [n, width], the words' vectors, NumPy or CuPy; None if the parser has its own encoder.
-    constraints: What the tree must have; for models with the attribute ``scores_arcs`` alone.
-    keep_scores: Whether the parse has the scores of all arcs; for models with this attribute alone.
+    constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
+    keep_scores: Whether the parse has the scores of all arcs; for models with the attribute ``scores_arcs``
+        alone.
     """
 
     words: Sequence[str]

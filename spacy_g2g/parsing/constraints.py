@@ -1,9 +1,8 @@
-"""What the tree of a sentence must have, and which demands can't hold together."""
+"""What the tree of a sentence must have."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -69,47 +68,13 @@ def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
     return [np.isin(np.arange(n + 1), words) for kind, words, _ in constraints if kind == "subtree"]
 
 
-def find_conflict(constraints: Sequence[Constraint], n: int, n_labels: int) -> list[Constraint]:
-    """Return demands that no tree with one root meets together, or nothing if there is such a tree.
+def forbid_arcs_into(subtrees: Sequence[BoolArray], arcs: BoolArray) -> BoolArray:
+    """Return the arcs without those whose head alone is in a subtree, bool [n, n + 1].
 
-    Without any one of the demands that are returned, there is a tree that meets the others.
-
-    constraints: Demands on the sentence.
-    n: Number of words.
-    n_labels: Number of labels.
+    subtrees: See ``subtree_words``.
+    arcs: Whether each word may have each head, bool [n, n + 1].
     """
-    left = list(constraints)
-    if _can_hold(left, n, n_labels):
-        return []
-    for constraint in constraints:
-        others = [other for other in left if other is not constraint]
-        if not _can_hold(others, n, n_labels):
-            left = others
-    return left
-
-
-def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
-    """Return whether a tree with one root meets all demands.
-
-    Each subtree, the innermost ones first, shrinks to one node. Its heads are those that a possible top word
-    may have: a word from which arcs inside lead to all other nodes inside.
-    """
-    arcs = allowed_arcs(constraints, n, n_labels)
-    subtrees = subtree_words(constraints, n)
-    for a, b in combinations(subtrees, 2):
-        if (a & b).any() and (a & ~b).any() and (b & ~a).any():
-            return False
+    arcs = arcs.copy()
     for members in subtrees:
         arcs[np.ix_(~members[1:], members)] = False
-    is_node = np.arange(n + 1) > 0
-    for members in [*sorted(subtrees, key=np.count_nonzero), is_node.copy()]:
-        nodes = np.flatnonzero(members & is_node)
-        reaches = arcs[np.ix_(nodes - 1, nodes)].T | np.eye(len(nodes), dtype=np.bool_)
-        for _ in range(len(nodes).bit_length()):
-            reaches = reaches @ reaches
-        heads = arcs[nodes[reaches.all(axis=1)] - 1].any(axis=0) & ~members
-        if not heads.any():
-            return False
-        is_node[nodes[1:]] = False
-        arcs[nodes[0] - 1] = heads
-    return True
+    return arcs

@@ -121,9 +121,13 @@ class G2GParser(AnsweringPipe):
         Raises ValueError for constraints that can't hold together, or that the model can't meet.
         """
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
-        constraints = constraints_of(docs, layout, self.labels)
-        if self.keep_scores or any(constraints):
+        possible = self.model.attrs.get("meets_constraints")
+        constraints = constraints_of(docs, layout, self.labels, projective=possible == "projective")
+        if any(constraints) and possible is None:
+            raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
+        if self.keep_scores:
             self.check_scores_arcs()
+        if self.keep_scores or any(constraints):
             sentences = with_requests(sentences, constraints, self.keep_scores)
         return sentences
 

@@ -101,7 +101,7 @@ def kept_scores(doc: Doc, layout: Layout) -> list[ArcScores] | None:
 
 
 def constraints_of(
-    docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
+    docs: Sequence[Doc], layout: Layout, labels: Sequence[str], projective: bool = False
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence that has words; see ``read_constraints``."""
     if not any(doc._.get(CONSTRAINTS) for doc in docs):
@@ -110,7 +110,9 @@ def constraints_of(
     for place, tokens in layout.word_places():
         words[place].append(tokens)
     pairs = zip(docs, words, strict=True)
-    return [found for doc, sentences in pairs for found in read_constraints(doc, sentences, labels)]
+    return [
+        found for doc, sentences in pairs for found in read_constraints(doc, sentences, labels, projective)
+    ]
 
 
 def with_requests(

@@ -85,7 +85,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         stack, buffer = state_positions(states)
         for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
             assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
-        found = set(np.flatnonzero(table.valid(states, shifts, swap)[0]).tolist())
+        found = set(np.flatnonzero(table.valid(states, shifts, valid_actions(states, swap))[0]).tolist())
         expected = set()
         for action in Action:
             if plain.is_valid(action, swap):
@@ -98,7 +98,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         action = rng.choice([a for a in Action if plain.is_valid(a, swap)])
         plain.apply(action)
         apply(states, np.array([action]))
-    assert not table.valid(states, shifts, swap).any()
+    assert not table.valid(states, shifts, valid_actions(states, swap)).any()
 
 
 # Loss and decoding
@@ -119,7 +119,8 @@ def literal_scores(
         hidden = network.parser.decoder.step(
             torch.tensor([[previous]]), cache, stack_transformer_places(*places)
         )
-        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), network.swap))
+        types = valid_actions(states, network.swap)
+        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), types))
         rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
     return torch.cat(rows)
 

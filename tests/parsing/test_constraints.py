@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from spacy_g2g.parsing.arc_scores import ArcScores
-from spacy_g2g.parsing.constraints import Constraint, find_conflict
+from spacy_g2g.parsing.conflicts import find_conflict
+from spacy_g2g.parsing.constraints import Constraint
 
 from .all_trees import all_trees
 from .test_kbest import is_subtree
