@@ -77,6 +77,10 @@ class Errors(metaclass=_TextsWithCodes):
     E219 = "The content is no model of SentencePiece: {cause}."
     E220 = "The SentencePiece model is of type {kind}. Expected Unigram (1), or a file tokenizer.json."
     E221 = "Unknown norm {found!r}. Expected one of: {known}."
+    E222 = (
+        "The {n_heads} attention heads can't share {n_key_heads} heads of keys evenly. Expected a divisor of "
+        "{n_heads}."
+    )
 
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"

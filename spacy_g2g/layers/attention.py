@@ -8,26 +8,15 @@ from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
 from .dropout import Dropout
+from .edges import Edges
+from .geometry import PLAIN, Geometry
 from .linear import Linear
 from .packing import Packing
+from .rotary import Rotation
 
 #: Number of attention scores computed together on a CPU: a mebibyte of float32, which stays in a core's
 #: cache.
 CACHED_SCORES = 2**18
-
-
-class Edges(NamedTuple):
-    """Labelled edges of any graphs over the positions of a batch, in any order. Each field is int [n_edges].
-
-    Edge e says that in sentence ``batch[e]`` the relation of position ``query[e]`` to position ``key[e]`` is
-    ``relation[e]``. Pairs without an edge have the relation NONE, which has no id. Two edges on one pair add
-    up.
-    """
-
-    batch: LongTensor
-    query: LongTensor
-    key: LongTensor
-    relation: LongTensor
 
 
 class GraphSelfAttention(nn.Module):
@@ -49,18 +38,29 @@ class GraphSelfAttention(nn.Module):
       and which is zero in a layer without biases;
     - N(K[r]) - N(K[NONE]), if N is LayerNorm, is the same LayerNorm with N(K[NONE]) subtracted from its bias.
 
+    With rotary positions, let R_i be the rotation at position i. The score is
+
+        e_ij = (R_i q_i) . (R_j k_j + R_i N(K[r_ij])) / sqrt(d) = q_i . (R_(j-i) k_j + N(K[r_ij])) / sqrt(d)
+
+    so that a relation means the same at any distance: it is read by the query before its rotation. The code
+    rotates the relations of edges, which are fewer than the queries of all heads.
+
+    If positions see a window, an edge opens it for its pair; see ``Window``.
+
     A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
     is LayerNorm, its gain is zero instead, since its gradient explodes at a zero vector.
 
     width: Width of the input and of the output; a multiple of n_heads.
     n_heads: Number of attention heads.
+    n_key_heads: Number of heads of keys and values, which neighbouring heads of queries share (Ainslie et al.
+        2023, "GQA"); 0 for as many as ``n_heads``.
     bias: Whether the linear layers have a bias.
     dropout: Rate on the attention weights a, before both the values and V[r] are taken.
     n_relations: Number of rows in the tables K and V, [n_relations, width / n_heads], which the heads share;
         0 for no tables.
     normalise_keys: Whether N is a layer normalisation.
     layer_norm_eps: Constant that keeps N from dividing by zero.
-    Raises ValueError for a width that its heads do not divide.
+    Raises ValueError for a width that its heads do not divide, and for heads that can't share keys evenly.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class GraphSelfAttention(nn.Module):
         width: int,
         n_heads: int,
         *,
+        n_key_heads: int = 0,
         bias: bool = True,
         dropout: float = 0.0,
         n_relations: int = 0,
@@ -77,11 +78,15 @@ class GraphSelfAttention(nn.Module):
         super().__init__()
         if width % n_heads:
             raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
+        n_key_heads = n_key_heads or n_heads
+        if n_heads % n_key_heads:
+            raise ValueError(Errors.E222.format(n_heads=n_heads, n_key_heads=n_key_heads))
         self.n_heads = n_heads
+        self.n_key_heads = n_key_heads
         self.head_width = width // n_heads
         self.n_relations = n_relations
         # The rows of query, key and value in one matrix: one large product is faster than three.
-        self.qkv = Linear(width, 3 * width, bias=bias)
+        self.qkv = Linear(width, (n_heads + 2 * n_key_heads) * self.head_width, bias=bias)
         self.output = Linear(width, width, bias=bias)
         self.dropout = Dropout(dropout)
         if n_relations:
@@ -99,6 +104,7 @@ class GraphSelfAttention(nn.Module):
         mask: Tensor | None = None,
         edges: Edges | None = None,
         packing: Packing | None = None,
+        geometry: Geometry = PLAIN,
     ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
@@ -107,26 +113,37 @@ class GraphSelfAttention(nn.Module):
             padded, and with a packing.
         edges: The graphs; None for no graph.
         packing: Places of the packed positions in padded rows; None if x has padded rows.
+        geometry: What the places of positions mean.
         Returns floats of the shape of x.
         Raises ValueError for edges if there are no relations.
         """
+        if edges is not None and not len(edges.batch):
+            edges = None
+        if edges is not None and not self.n_relations:
+            raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
         qkv = self.qkv(x)
+        if geometry.rotation is not None:
+            qkv = geometry.rotation.turn(qkv, self.n_heads + self.n_key_heads)
         if packing is not None:
             qkv, mask = packing.pad(qkv), packing.mask
         batch, n = qkv.shape[:2]
-        qkv = qkv.view(batch, n, 3, self.n_heads, self.head_width)
+        heads = [self.n_heads, self.n_key_heads, self.n_key_heads]
+        q, k, v = qkv.view(batch, n, -1, self.head_width).split(heads, 2)
         visible = None if mask is None else mask[:, None, None, :]
-        if edges is not None and len(edges.batch):
-            if not self.n_relations:
-                raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
-        else:
-            edges = None
+        window = geometry.window
+        if window is not None:
+            q, k, v = window.cut(q, k, v)
+            visible, edges = window.visible, None if edges is None else window.edges
+        if self.n_key_heads < self.n_heads:
+            k, v = (part.repeat_interleave(self.n_heads // self.n_key_heads, 2) for part in (k, v))
         dropout = self.dropout.p if self.training else 0.0
         if edges is not None or (dropout and x.device.type == "cpu"):
-            z = self._attend(qkv, visible, edges)
+            z = self._attend(q, k, v, visible, edges, geometry.at_edges)
         else:
-            q, k, v = qkv.permute(2, 0, 3, 1, 4)
+            q, k, v = (part.transpose(1, 2) for part in (q, k, v))
             z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
+        if window is not None:
+            z = window.join(z)
         z = z.reshape(batch, n, -1)
         return cast(Tensor, self.output(z if packing is None else packing.pack(z)))
 
@@ -137,22 +154,33 @@ class GraphSelfAttention(nn.Module):
         self.relation_values = nn.Parameter(self.relation_values.data[rows])
         self.n_relations = len(rows)
 
-    def _attend(self, qkv: Tensor, visible: Tensor | None, edges: Edges | None) -> Tensor:
+    def _attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        visible: Tensor | None,
+        edges: Edges | None,
+        at_edges: Rotation | None,
+    ) -> Tensor:
         """Attend by the formula: for graphs, and for dropout on a CPU, where PyTorch's own attention is slow.
 
-        Beyond the scores, [heads, batch, n, n], memory is linear in the number of edges.
+        Beyond the scores, [heads, batch, n, keys], memory is linear in the number of edges.
 
-        qkv: float [batch, n, 3, heads, d].
-        visible: bool [batch, 1, 1, n]; None for no mask.
+        q: Queries, float [batch, n, heads, d].
+        k: Keys, float [batch, keys, heads, d].
+        v: Values, of the keys' shape.
+        visible: Keys that each query sees, bool [batch, 1, n or 1, keys]; None for all.
         edges: The graphs; None for no graph.
+        at_edges: Rotation of each edge's query; None without rotary positions.
         Returns z, float [batch, n, heads, d].
         """
-        batch, n = qkv.shape[:2]
-        size = self.n_heads
-        if qkv.device.type == "cpu":
-            size = min(size, max(1, CACHED_SCORES // (batch * n * n)))
-        terms = None if edges is None else self._terms(edges, batch, n, size)
-        parts = [part.permute(2, 0, 1, 3).split(size) for part in qkv.unbind(2)]  # type: ignore[no-untyped-call]
+        batch, n, size = q.shape[:3]
+        n_keys = k.shape[1]
+        if q.device.type == "cpu":
+            size = min(size, max(1, CACHED_SCORES // (batch * n * n_keys)))
+        terms = None if edges is None else self._terms(edges, at_edges, (size, batch, n, n_keys))
+        parts = [part.permute(2, 0, 1, 3).split(size) for part in (q, k, v)]  # type: ignore[no-untyped-call]
         outputs = []
         for q, k, v in zip(*parts, strict=True):
             q = (q * self.head_width**-0.5).contiguous()
@@ -168,20 +196,25 @@ class GraphSelfAttention(nn.Module):
             outputs.append(z.permute(1, 2, 0, 3))
         return torch.cat(outputs, 2)
 
-    def _terms(self, edges: Edges, batch: int, n: int, n_heads: int) -> "_EdgeTerms":
-        """Prepare the terms of edges in a batch with sentences of n positions, for some heads at a time."""
+    def _terms(
+        self, edges: Edges, at_edges: Rotation | None, shape: tuple[int, int, int, int]
+    ) -> "_EdgeTerms":
+        """Prepare the terms of edges for scores of a shape, [heads, batch, n, keys]."""
+        n_heads, batch, n, n_keys = shape
         heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
         rows = (heads * batch + edges.batch) * n + edges.query
         keys = self.relation_norm(self.relation_keys)[edges.relation]
+        if at_edges is not None:
+            keys = at_edges.turn(keys, 1)
         values = self.relation_values[edges.relation]
-        return _EdgeTerms(rows.flatten(), (rows * n + edges.key).flatten(), keys, values)
+        return _EdgeTerms(rows.flatten(), (rows * n_keys + edges.key).flatten(), keys, values)
 
 
 class _EdgeTerms(NamedTuple):
     """Terms that edges add, for the heads computed together. Fewer heads take the first part.
 
     rows: int [heads * edges], indices of the edges' queries in [heads, batch, n].
-    cells: int [heads * edges], indices of the edges in [heads, batch, n, n].
+    cells: int [heads * edges], indices of the edges in [heads, batch, n, keys].
     keys: float [edges, d], N(K[r]).
     values: float [edges, d], V[r].
     """
@@ -192,14 +225,14 @@ class _EdgeTerms(NamedTuple):
     values: Tensor
 
     def add_to_scores(self, scores: Tensor, q: Tensor) -> None:
-        """Add q_i . N(K[r_ij]) to the scores, [heads, batch, n, n]; q: [heads, batch, n, d]."""
+        """Add q_i . N(K[r_ij]) to the scores, [heads, batch, n, keys]; q: [heads, batch, n, d]."""
         n_heads, n_edges, width = len(q), len(self.keys), q.shape[-1]
         rows = q.view(-1, width).index_select(0, self.rows[: n_heads * n_edges])
         terms = (rows.view(n_heads, n_edges, width) * self.keys).sum(-1).flatten()
         scores.view(-1).scatter_add_(0, self.cells[: len(terms)], terms.to(scores.dtype))
 
     def add_to_outputs(self, z: Tensor, a: Tensor) -> None:
-        """Add a_ij V[r_ij] to the outputs, [heads, batch, n, d]; a: [heads, batch, n, n]."""
+        """Add a_ij V[r_ij] to the outputs, [heads, batch, n, d]; a: [heads, batch, n, keys]."""
         n_heads, n_edges, width = len(z), len(self.values), z.shape[-1]
         weights = a.view(-1).index_select(0, self.cells[: n_heads * n_edges])
         terms = (weights.view(n_heads, n_edges, 1) * self.values).view(-1, width)

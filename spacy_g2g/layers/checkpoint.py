@@ -14,7 +14,7 @@ from ..errors import Errors
 from .config_check import checked_config
 from .encoder import GraphEncoder
 from .encoder_config import EncoderConfig
-from .families import ACTIVATION_NAMES, FAMILIES, Family
+from .families import ACTIVATION_NAMES, FAMILIES, Family, UnfitSettingError
 from .meta import on_meta
 from .sentencepiece import FAIRSEQ, to_tokenizer
 
@@ -144,11 +144,6 @@ def _read_settings(path: Path) -> dict[str, Any]:
     model_type = settings.get("model_type")
     if not isinstance(model_type, str) or model_type not in FAMILIES:
         raise ValueError(Errors.E209.format(path=path, found=model_type, known=", ".join(sorted(FAMILIES))))
-    kind = settings.get("position_embedding_type", "absolute")
-    if kind != "absolute":
-        raise ValueError(
-            Errors.E211.format(path=path, key="position_embedding_type", found=kind, expected="'absolute'")
-        )
     return settings
 
 
@@ -169,6 +164,7 @@ def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers:
             )
         )
     values["activation"] = ACTIVATION_NAMES[activation]
+    values |= _derived(path, settings, family)
     values.setdefault("embedding_width", values["width"])
     try:
         config = checked_config(values)
@@ -183,6 +179,19 @@ def _read_config(path: Path, settings: dict[str, Any], family: Family, n_layers:
     if not 1 <= n_layers <= config.n_layers:
         raise ValueError(Errors.E214.format(n_layers=n_layers, available=config.n_layers))
     return replace(config, n_layers=n_layers)
+
+
+def _derived(path: Path, settings: dict[str, Any], family: Family) -> dict[str, Any]:
+    """Return the fields that are no plain copy of a key, and check the keys that may have one value alone."""
+    try:
+        for key, value in family.fixed.items():
+            if settings.get(key) not in (None, value):
+                raise UnfitSettingError(key, settings[key], repr(value))
+        return {} if family.derive is None else family.derive(settings)
+    except UnfitSettingError as error:
+        raise ValueError(
+            Errors.E211.format(path=path, key=error.key, found=error.found, expected=error.expected)
+        ) from error
 
 
 def _rename_weights(

@@ -16,6 +16,7 @@ LEAST = {
     "n_layers": 1,
     "n_attention_heads": 1,
     "hidden_width": 1,
+    "global_every": 1,
     "n_positions": 8,
 }
 RATES = ("dropout", "attention_dropout")
@@ -32,6 +33,13 @@ def checked_config(values: Mapping[str, Any]) -> EncoderConfig:
         expected = _expected(field.name, field.type, value)
         if expected:
             raise ValueError(Errors.E218.format(setting=field.name, value=value, expected=expected))
+    head_width = config.width // config.n_attention_heads
+    if (config.rotary_base or config.local_rotary_base) and head_width % 2:
+        raise ValueError(
+            Errors.E218.format(
+                setting="head width", value=head_width, expected="an even number, for rotary positions"
+            )
+        )
     if config.width % config.n_attention_heads:
         raise ValueError(Errors.E204.format(width=config.width, n_heads=config.n_attention_heads))
     return config

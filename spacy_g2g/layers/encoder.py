@@ -7,11 +7,13 @@ from itertools import islice
 
 from torch import LongTensor, Tensor, nn
 
-from .attention import Edges, GraphSelfAttention
+from .attention import GraphSelfAttention
 from .dropout import Dropout
+from .edges import Edges
 from .embeddings import InputEmbeddings
 from .encoder_config import EncoderConfig
 from .feedforward import FeedForward
+from .geometry import PLAIN, Geometry
 from .norms import make_norm
 from .packing import Packing
 from .scalar_mix import ScalarMix
@@ -33,6 +35,7 @@ class EncoderLayer(nn.Module):
         self.attention = GraphSelfAttention(
             config.width,
             config.n_attention_heads,
+            n_key_heads=config.n_key_heads,
             bias=config.attention_bias,
             dropout=config.attention_dropout,
             n_relations=config.n_relations,
@@ -58,12 +61,13 @@ class EncoderLayer(nn.Module):
         mask: Tensor | None = None,
         edges: Edges | None = None,
         packing: Packing | None = None,
+        geometry: Geometry = PLAIN,
     ) -> Tensor:
         """Transform all positions; see ``GraphSelfAttention.forward`` for shapes."""
         if self.pre_norm:
-            x = x + self.dropout(self.attention(self.attention_norm(x), mask, edges, packing))
+            x = x + self.dropout(self.attention(self.attention_norm(x), mask, edges, packing, geometry))
             return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
-        x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges, packing)))
+        x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges, packing, geometry)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
 
@@ -145,8 +149,13 @@ class GraphEncoder(nn.Module):
         See ``encode``, and ``GraphSelfAttention.forward`` for shapes with a packing.
         """
         yield x
-        for layer in self.layers:
-            x = layer(x, mask, edges, packing)
+        kinds = [self.config.is_local(i) for i in range(len(self.layers))]
+        geometries = {
+            is_local: Geometry.of(self.config, x, mask, edges, packing, is_local=is_local)
+            for is_local in set(kinds)
+        }
+        for layer, is_local in zip(self.layers, kinds, strict=True):
+            x = layer(x, mask, edges, packing, geometries[is_local])
             yield x
 
     def set_dropout(self, rate: float) -> None:

@@ -13,9 +13,14 @@ class EncoderConfig:
     n_layers: Number of layers.
     n_attention_heads: Attention heads of each layer.
     hidden_width: Width of the feed-forward networks.
+    n_key_heads: Heads of keys and values; 0 for as many as attention heads.
     n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
     position_table: Whether positions have vectors, which are added to the input.
     position_offset: First row of the position table in use (RoBERTa family: pad id + 1).
+    rotary_base: Base of rotary positions (Su et al. 2021); 0 for none.
+    window: Greatest distance at which positions see each other in a local layer; 0 if no layer is local.
+    global_every: Layers with a number that this number divides are global, the others are local.
+    local_rotary_base: Base of rotary positions in local layers.
     n_segments: Number of segment types; 0 for no segment table (DistilBERT).
     pad_id: Id of the padding piece.
     embedding_norm: Whether the input vectors are normalised.
@@ -42,9 +47,14 @@ class EncoderConfig:
     n_layers: int
     n_attention_heads: int
     hidden_width: int
+    n_key_heads: int = 0
     n_positions: int = 512
     position_table: bool = True
     position_offset: int = 0
+    rotary_base: float = 0.0
+    window: int = 0
+    global_every: int = 1
+    local_rotary_base: float = 0.0
     n_segments: int = 2
     pad_id: int = 0
     embedding_norm: bool = True
@@ -62,3 +72,7 @@ class EncoderConfig:
     n_added_pieces: int = 0
     n_relations: int = 0
     normalise_keys: bool = False
+
+    def is_local(self, number: int) -> bool:
+        """Return whether the positions of a layer see a window. Layers are numbered from 0."""
+        return self.window > 0 and number % self.global_every > 0

@@ -16,7 +16,7 @@ import torch
 from torch import LongTensor, nn
 
 from ..arrays import BoolArray, IntArray
-from ..layers.attention import Edges
+from ..layers.edges import Edges
 from .batch import PieceBatch
 
 # Labels beyond the known ones: any other label, and the sub-word label.

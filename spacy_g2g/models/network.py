@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import Errors
-from ..layers.attention import Edges
 from ..layers.config_check import checked_config
+from ..layers.edges import Edges
 from ..layers.encoder import GraphEncoder
 from ..layers.encoder_config import EncoderConfig
 from ..layers.scalar_mix import ScalarMix

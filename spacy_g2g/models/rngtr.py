@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
-from ..layers.attention import Edges
+from ..layers.edges import Edges
 from ..parsing.constraints import allowed_arcs
 from .batch import PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..errors import Errors
-from ..layers.attention import Edges
 from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
+from ..layers.edges import Edges
 from ..layers.matrix_tree import log_partition, marginals, restrict
 from ..parsing.arc_scores import ArcScores
 from ..parsing.constraints import Constraint

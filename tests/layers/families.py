@@ -1,8 +1,10 @@
 """Small random checkpoints of each family, written by transformers itself."""
 
+import importlib
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
@@ -12,6 +14,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     warnings.simplefilter("ignore", FutureWarning)
     import transformers
+
+    # Version 4 decorates functions by torch.compile on import, which takes seconds and is never run here.
+    with mock.patch("torch.compile", lambda **_: lambda function: function):
+        importlib.import_module("transformers.models.modernbert.modeling_modernbert")
 
 BERT_SIZES = {
     "vocab_size": 50,
@@ -29,6 +35,31 @@ DISTILBERT_SIZES = {
     "hidden_dim": 40,
     "max_position_embeddings": 20,
 }
+MODERNBERT_SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 24,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 3,
+    "intermediate_size": 20,
+    "max_position_embeddings": 20,
+    "local_attention": 6,
+    "global_rope_theta": 160.0,
+    "local_rope_theta": 10.0,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "cls_token_id": 1,
+    "sep_token_id": 2,
+    "reference_compile": False,
+}
+EUROBERT_SIZES = {
+    **BERT_SIZES,
+    "num_key_value_heads": 2,
+    "rope_theta": 250.0,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
 # Family to names of configuration class, model, model with a head; and its sizes.
 FAMILIES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertModel", "BertForMaskedLM", BERT_SIZES),
@@ -42,16 +73,51 @@ FAMILIES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         {**BERT_SIZES, "embedding_size": 16},
     ),
     "distilbert": ("DistilBertConfig", "DistilBertModel", "DistilBertForMaskedLM", DISTILBERT_SIZES),
+    "modernbert": ("ModernBertConfig", "ModernBertModel", "ModernBertForMaskedLM", MODERNBERT_SIZES),
+    "eurobert": ("EuroBertConfig", "EuroBertModel", "EuroBertForMaskedLM", EUROBERT_SIZES),
+}
+DROPOUTS = {
+    "distilbert": ["dropout", "attention_dropout"],
+    "modernbert": ["embedding_dropout", "attention_dropout", "mlp_dropout"],
+    "eurobert": ["attention_dropout"],
 }
 TOKENIZER = '{"model": {"type": "WordPiece"}}'
+
+
+class EuroBertConfig(transformers.LlamaConfig):
+    """EuroBERT is Llama without the causal mask. These classes take its place before transformers 5."""
+
+    model_type = "eurobert"
+
+    def __init__(self, attention_dropout: float = 0.0, **settings: Any) -> None:
+        super().__init__(**{"rms_norm_eps": 1e-5, **settings}, attention_dropout=attention_dropout)
+
+
+class EuroBertModel(transformers.LlamaModel):
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **settings: Any) -> Any:
+        n = input_ids.shape[1]
+        sees = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        bias = torch.zeros(len(sees), 1, n, n).masked_fill(~sees.bool()[:, None, None], torch.finfo().min)
+        return super().forward(input_ids, attention_mask=bias, use_cache=False, **settings)
+
+
+class EuroBertForMaskedLM(transformers.LlamaForCausalLM):
+    def __init__(self, config: EuroBertConfig) -> None:
+        super().__init__(config)
+        self.model = EuroBertModel(config)
+
+
+def class_named(name: str) -> Any:
+    """Return a class of transformers, or what takes its place."""
+    return getattr(transformers, name, None) or globals()[name]
 
 
 def make_model(family: str, *, head: bool = False, **settings: Any) -> Any:
     """Build a random model of transformers in which no weight is a plain 0 or 1."""
     config_name, model_name, head_name, sizes = FAMILIES[family]
     torch.manual_seed(1)
-    config = getattr(transformers, config_name)(**{**sizes, **settings})
-    model = getattr(transformers, head_name if head else model_name)(config)
+    config = class_named(config_name)(**{**sizes, **settings})
+    model = class_named(head_name if head else model_name)(config)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.1)
@@ -66,10 +132,9 @@ def save(model: Any, folder: Path) -> Path:
 
 
 def dropout_settings(family: str, rate: float) -> dict[str, float]:
-    """Name the two dropout rates as the family does."""
-    if family == "distilbert":
-        return {"dropout": rate, "attention_dropout": rate}
-    return {"hidden_dropout_prob": rate, "attention_probs_dropout_prob": rate}
+    """Name the dropout rates as the family does."""
+    names = DROPOUTS.get(family, ["hidden_dropout_prob", "attention_probs_dropout_prob"])
+    return dict.fromkeys(names, rate)
 
 
 def padded_batch(pad_id: int, lengths: tuple[int, ...] = (9, 4, 7)) -> tuple[Any, Tensor]:

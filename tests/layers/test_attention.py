@@ -4,7 +4,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from spacy_g2g.layers import attention
-from spacy_g2g.layers.attention import Edges, GraphSelfAttention
+from spacy_g2g.layers.attention import GraphSelfAttention
+from spacy_g2g.layers.edges import Edges
 
 N_RELATIONS = 6
 N_HEADS = 3

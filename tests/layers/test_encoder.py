@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from spacy_g2g.layers.attention import Edges
 from spacy_g2g.layers.checkpoint import load_weights
+from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.layers.encoder_config import EncoderConfig
 from spacy_g2g.layers.scalar_mix import ScalarMix

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.attention import Edges
+from spacy_g2g.layers.edges import Edges
 from spacy_g2g.models.sent_tr import SentTr
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree

@@ -14,17 +14,18 @@ from thinc.api import Adam, Model, Ragged, fix_random_seed
 
 from spacy_g2g.models.first_piece import make_first_piece
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.sources import encoder_from_scratch
+from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
 from spacy_g2g.pipeline.layout import lay_out, make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
-from ..models.test_sources import make_checkpoint
+from ..models.test_sources import WORDS, make_checkpoint
 from ..util import (
     CONTEXT,
     TINY_MODEL,
+    mostly_slow,
     overfit,
     parser_of,
     plain_doc,
@@ -50,9 +51,29 @@ LISTENERS = {
         "grad_factor": 1.0,
         "pooling": {"@layers": "spacy_g2g.first_piece.v1"},
     },
+    "curated_transformer": {
+        "@architectures": "spacy-curated-transformers.LastTransformerLayerListener.v1",
+        "width": 24,
+        "pooling": {"@layers": "spacy_g2g.first_piece.v1"},
+    },
+}
+CURATED = {
+    "@architectures": "spacy-curated-transformers.BertTransformer.v1",
+    "piece_encoder": {"@architectures": "spacy-curated-transformers.WordpieceEncoder.v1"},
+    "with_spans": {
+        "@architectures": "spacy-curated-transformers.WithStridedSpans.v1",
+        "window": 20,
+        "stride": 16,
+    },
+    "hidden_width": 24,
+    "intermediate_width": 40,
+    "max_position_embeddings": 40,
+    "model_max_length": 40,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
 }
 #: A tok2vec sees few words, so the parser reads them with an LSTM.
-SETTINGS = {"tok2vec": {**CONTEXT, "distances": True}, "transformer": {}}
+SETTINGS = {"tok2vec": {**CONTEXT, "distances": True}, "transformer": {}, "curated_transformer": {}}
 
 
 def transformer(folder: Path) -> dict[str, Any]:
@@ -64,11 +85,26 @@ def transformer(folder: Path) -> dict[str, Any]:
     }
 
 
+def curated_transformer(nlp: Language, folder: Path) -> dict[str, Any]:
+    """The config of a tiny transformer of spacy-curated-transformers, with random weights."""
+    tokenizer = train_tokenizer(WORDS, 200, 1, lowercase=False)
+    pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+    folder.mkdir(exist_ok=True)
+    path = folder / "vocab.txt"
+    path.write_text("\n".join(pieces) + "\n", encoding="utf8")
+    loader = {"@model_loaders": "spacy-curated-transformers.WordpieceLoader.v1", "path": str(path)}
+    nlp.config["initialize"]["components"] = {"curated_transformer": {"piece_loader": loader}}
+    return {**CURATED, "vocab_size": len(pieces)}
+
+
 def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     """A pipeline of an encoder, a tagger and a parser that listen to it."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    model = TOK2VEC if upstream == "tok2vec" else transformer(folder / "bert")
+    if upstream == "curated_transformer":
+        model = curated_transformer(nlp, folder)
+    else:
+        model = TOK2VEC if upstream == "tok2vec" else transformer(folder / "bert")
     nlp.add_pipe(upstream, config={"model": model})
     listener = LISTENERS[upstream]
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
@@ -78,8 +114,11 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     return nlp
 
 
-@pytest.fixture(scope="module", params=["tok2vec", pytest.param("transformer", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=mostly_slow(LISTENERS, ["tok2vec"]))
 def upstream(request: pytest.FixtureRequest) -> str:
+    if request.param == "curated_transformer":
+        reason = "spacy-curated-transformers is not installed"
+        pytest.importorskip("spacy_curated_transformers", reason=reason)
     return request.param
 
 

@@ -1,0 +1,110 @@
+"""Every value of a configuration of transformers is either reproduced or refused, never read as another."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from spacy_g2g.layers.checkpoint import load_checkpoint
+from spacy_g2g.layers.encoder import GraphEncoder
+
+from .families import FAMILIES, class_named, dropout_settings, make_model, padded_batch, save
+
+#: Values to try of some fields, beside those that a value's type suggests.
+VALUES: dict[str, list[Any]] = {
+    "activation": ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish", "tanh", "quick_gelu"],
+    "head_dim": [4, 8, 16],
+    "is_decoder": [True],
+    "layer_types": [
+        ["full_attention"] * 4,
+        ["full_attention", "sliding_attention"] * 2,
+        ["sliding_attention", "full_attention"] * 2,
+        ["sliding_attention"] * 4,
+    ],
+    "num_key_value_heads": [1, 2, 3, None],
+    "position_embedding_type": ["absolute", "relative_key", "relative_key_query"],
+    "rope_parameters": [
+        {"rope_type": "linear", "factor": 2.0, "rope_theta": 50.0},
+        {"rope_type": "default", "rope_theta": 50.0},
+        {
+            kind: {"rope_type": "default", "rope_theta": 50.0}
+            for kind in ("full_attention", "sliding_attention")
+        },
+        {"sliding_attention": {"rope_type": "default", "rope_theta": 50.0}},
+        {"full_attention": {"rope_type": "linear", "factor": 2.0}},
+    ],
+    "rope_scaling": [{"rope_type": "linear", "factor": 2.0}, {"rope_type": "default"}],
+    "rope_theta": [50.0, 250_000],
+}
+#: Fields that change the encoder, which some classes take without naming them.
+UNNAMED = (
+    "head_dim",
+    "is_decoder",
+    "layer_types",
+    "position_embedding_type",
+    "rope_parameters",
+    "rope_scaling",
+)
+SIZES = re.compile("vocab_size|hidden_size|num_.*layers|n_layers|dim|.*_heads|max_position_embeddings")
+ERROR = re.compile(r"G2G-E2\d\d")
+
+
+def alternatives(name: str, value: Any) -> list[Any]:
+    """Return values to try for a field."""
+    if name in VALUES:
+        return VALUES[name]
+    if "act" in name.split("_") or "activation" in name:
+        return VALUES["activation"]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value // 2, value + 1, value * 2]
+    if isinstance(value, float):
+        return [0.0, 0.25, value * 3]
+    return [0, 1, True, None]
+
+
+def fields(family: str) -> dict[str, Any]:
+    """Return the fields of a family's configuration, with the values that the tiny models have."""
+    cls = class_named(FAMILIES[family][0])
+    named = [
+        name for name in inspect.signature(cls.__init__).parameters if name not in ("self", "args", "kwargs")
+    ]
+    named += list(getattr(cls, "__dataclass_fields__", ()))
+    config = make_model(family).config
+    names = dict.fromkeys([*named, *UNNAMED])
+    return {name: getattr(config, name, None) for name in names}
+
+
+@pytest.mark.filterwarnings("ignore")  # of transformers, about some values
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_value_of_a_config_is_reproduced_or_refused(family: str, tmp_path: Path) -> None:
+    cases = [(name, value) for name, now in fields(family).items() for value in alternatives(name, now)]
+    found = {str(case): outcome(family, *case, tmp_path / str(i)) for i, case in enumerate(cases)}
+    assert {case: kind for case, kind in found.items() if kind not in ("equal", "refused", "invalid")} == {}
+    kinds = list(found.values())
+    assert kinds.count("equal") > 20
+    assert kinds.count("refused") > 0
+
+
+def outcome(family: str, name: str, value: Any, folder: Path) -> str:
+    """Say what becomes of a value: "equal", "different", "refused", or "invalid" for transformers itself."""
+    try:
+        theirs = make_model(family, **{**dropout_settings(family, 0.0), name: value})
+        piece_ids, mask = padded_batch(theirs.config.pad_token_id or 0, (17, 12))
+        with torch.no_grad():
+            expected = theirs(piece_ids, attention_mask=mask.long())[0][mask]
+    except Exception:  # of many kinds
+        return "invalid"
+    try:
+        checkpoint = load_checkpoint(save(theirs, folder))
+    except ValueError as error:
+        return "refused" if ERROR.search(str(error)) else f"refused without a code: {error}"
+    encoder = GraphEncoder(checkpoint.config).eval()
+    encoder.load_state_dict(checkpoint.weights)
+    with torch.no_grad():
+        found = encoder(piece_ids, mask)[mask]
+    return "equal" if torch.allclose(found, expected, atol=1e-5, rtol=1e-5, equal_nan=True) else "different"

@@ -1,0 +1,48 @@
+"""Every system learns with encoders of newer families, and is kept."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from thinc.api import fix_random_seed
+
+from spacy_g2g.layers.checkpoint import load_checkpoint
+from spacy_g2g.models.sources import encoder_from_pipeline
+
+from ..models.test_sources import make_checkpoint
+from ..util import component_config, graph_examples, overfit, tree_of
+
+#: Factory, settings and number of updates; sentences are longer than the window of ModernBERT's local layers.
+SYSTEMS: dict[str, tuple[str, dict[str, Any], int]] = {
+    "SynTr": ("g2g_parser", {"n_mixed_layers": 2}, 40),
+    "RNGTr": ("rng_refiner", {}, 40),
+    "StateTr": ("g2g_parser", {"row": "StateTr+G2GTr"}, 40),
+    "SentTr": ("g2g_parser", {"row": "SentTr+G2GTr"}, 60),
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "system"),
+    [("modernbert", "SynTr"), ("modernbert", "RNGTr"), ("modernbert", "StateTr"), ("eurobert", "SentTr")],
+)
+def test_systems_learn_with_newer_encoders_and_are_kept(family: str, system: str, tmp_path: Path):
+    factory, settings, steps = SYSTEMS[system]
+    source = make_checkpoint(tmp_path / "encoder", family)
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe(factory, config=component_config(factory, half_precision_weights=True, **settings))
+    encoder = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": str(source)}
+    nlp.config["initialize"]["components"] = {factory: {"encoder": encoder}}
+    nlp.initialize(lambda: graph_examples(nlp, "wrong"))
+    overfit(nlp, graph_examples(nlp, "wrong"), steps)
+    assert nlp.evaluate(graph_examples(nlp, "wrong"))["ud_las"] == 1.0
+
+    expected = [tree_of(nlp(example.predicted)) for example in graph_examples(nlp, "wrong")]
+    nlp.to_disk(tmp_path / "nlp")
+    loaded = spacy.load(tmp_path / "nlp")
+    assert [tree_of(loaded(example.predicted)) for example in graph_examples(loaded, "wrong")] == expected
+    copied = encoder_from_pipeline(str(tmp_path / "nlp"), factory)([])
+    original = load_checkpoint(source).config
+    for name in ("rotary_base", "local_rotary_base", "window", "n_key_heads", "gated", "pre_norm"):
+        assert getattr(copied.config, name) == getattr(original, name)
