@@ -5,10 +5,10 @@
     python -m experiments.encoders --families modernbert --layers 3 long
 
 `check` prints the largest difference between the two at each length. `speed` prints seconds of CPU time of
-one thread. Sentences have one piece for each word and two special ones. Batches have 32 sentences in the order of
-the treebank, padded to the longest. Their models run as "eager" and as "sdpa". All take turns. `long` prints
-CPU time for one long row, with and without a random tree as graph, and the memory that the process needed at
-most up to then, beyond what it had before.
+one thread. Sentences have one piece for each word and two special ones. Batches have 32 sentences in the
+order of the treebank, padded to the longest. Their models run as "eager" and as "sdpa". All take turns.
+`long` prints CPU time for one long row, with and without a random tree as graph, and the memory that the
+process needed at most up to then, beyond what it had before.
 
 Vocabularies are cut to 1,000 pieces, which layers do not see. EuroBERT needs transformers 5.
 """

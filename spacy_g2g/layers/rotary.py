@@ -52,13 +52,13 @@ class _Turn(torch.autograd.Function):
         return _turn(x, cos, sin, n_heads)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         cos, sin = ctx.saved_tensors
         return _turn(gradient.clone(), cos, -sin, ctx.n_heads), None, None, None
 
 
 def _turn(x: Tensor, cos: Tensor, sin: Tensor, n_heads: int) -> Tensor:
-    pairs = x.unflatten(-1, (-1, 2, cos.shape[-1]))[..., :n_heads, :, :]
+    pairs = x.view(*x.shape[:-1], -1, 2, cos.shape[-1])[..., :n_heads, :, :]
     first, second = pairs.unbind(-2)
     cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
     turned = first * cos - second * sin

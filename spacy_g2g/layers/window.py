@@ -65,13 +65,13 @@ class Window(NamedTuple):
     def cut(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut queries, keys and values, [batch, n, heads, d], into [blocks, size or keys, heads, d]."""
         rest = -self.n % self.size
-        q = F.pad(q, (0, 0, 0, 0, 0, rest)).unflatten(1, (-1, self.size)).flatten(0, 1)
+        q = F.pad(q, (0, 0, 0, 0, 0, rest)).reshape(-1, self.size, *q.shape[2:])
         return q, self._cut_keys(k, self.far_turn), self._cut_keys(v, None)
 
     def join(self, z: Tensor) -> Tensor:
         """Put blocks, [blocks, size, heads, d], into rows, [batch, n, heads, d]."""
         n_blocks = (self.n + self.size - 1) // self.size
-        return z.unflatten(0, (-1, n_blocks)).flatten(1, 2)[:, : self.n]
+        return z.reshape(-1, n_blocks * self.size, *z.shape[2:])[:, : self.n]
 
     def _cut_keys(self, x: Tensor, far_turn: Rotation | None) -> Tensor:
         near = x
@@ -86,7 +86,7 @@ class Window(NamedTuple):
         far = x.flatten(2).flatten(0, 1)[self.far]
         if far_turn is not None:
             far = far_turn.turn(far, heads)
-        return torch.cat([near, far.unflatten(-1, (heads, d))], 1)
+        return torch.cat([near, far.view(*far.shape[:2], heads, d)], 1)
 
     def _with_edges(self, edges: Edges, reach: int, head_width: int, rotary_base: float) -> Window:
         """Number edges by blocks, and add keys for the pairs of far positions."""
@@ -97,7 +97,7 @@ class Window(NamedTuple):
         key = edges.key - edges.query // self.size * self.size + self.margin
         is_far = (edges.key - edges.query).abs() > reach
         ids = (edges.batch * self.n + edges.query) * self.n + edges.key
-        pairs, pair_of_edge = ids[is_far].unique(return_inverse=True)
+        pairs, pair_of_edge = torch.unique(ids[is_far], return_inverse=True)
         if not len(pairs):
             return self._replace(edges=_edges(block, query, key, edges))
         row, pair_keys = pairs // self.n, pairs % self.n

@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     import transformers
 
     # Version 4 decorates functions by torch.compile on import, which takes seconds and is never run here.
-    with mock.patch("torch.compile", lambda **_: lambda function: function):
+    with mock.patch("torch.compile", return_value=lambda function: function):
         importlib.import_module("transformers.models.modernbert.modeling_modernbert")
 
 BERT_SIZES = {

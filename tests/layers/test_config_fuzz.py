@@ -11,7 +11,8 @@ import torch
 from spacy_g2g.layers.checkpoint import load_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 
-from .families import FAMILIES, class_named, dropout_settings, make_model, padded_batch, save
+from ..util import mostly_slow
+from .families import FAMILIES, dropout_settings, make_model, padded_batch, save, transformers
 
 #: Values to try of some fields, beside those that a value's type suggests.
 VALUES: dict[str, list[Any]] = {
@@ -39,6 +40,9 @@ VALUES: dict[str, list[Any]] = {
     "rope_scaling": [{"rope_type": "linear", "factor": 2.0}, {"rope_type": "default"}],
     "rope_theta": [50.0, 250_000],
 }
+# Version 4 writes and reads neither.
+if transformers.__version__ < "5":
+    VALUES |= {"layer_types": [], "rope_parameters": []}
 #: Fields that change the encoder, which some classes take without naming them.
 UNNAMED = (
     "head_dim",
@@ -48,7 +52,8 @@ UNNAMED = (
     "rope_parameters",
     "rope_scaling",
 )
-SIZES = re.compile("vocab_size|hidden_size|num_.*layers|n_layers|dim|.*_heads|max_position_embeddings")
+#: XLM-RoBERTa and CamemBERT are read as RoBERTa is.
+DISTINCT = [family for family in FAMILIES if family not in ("xlm-roberta", "camembert")]
 ERROR = re.compile(r"G2G-E2\d\d")
 
 
@@ -61,26 +66,22 @@ def alternatives(name: str, value: Any) -> list[Any]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value // 2, value + 1, value * 2]
+        return [value + 1, value * 2]
     if isinstance(value, float):
-        return [0.0, 0.25, value * 3]
-    return [0, 1, True, None]
+        return [0.0, value * 3 + 0.25]
+    return [1, None]
 
 
 def fields(family: str) -> dict[str, Any]:
     """Return the fields of a family's configuration, with the values that the tiny models have."""
-    cls = class_named(FAMILIES[family][0])
-    named = [
-        name for name in inspect.signature(cls.__init__).parameters if name not in ("self", "args", "kwargs")
-    ]
-    named += list(getattr(cls, "__dataclass_fields__", ()))
     config = make_model(family).config
-    names = dict.fromkeys([*named, *UNNAMED])
-    return {name: getattr(config, name, None) for name in names}
+    named = [name for kind in type(config).__mro__ for name in inspect.signature(kind.__init__).parameters]
+    names = {*named, *getattr(config, "__dataclass_fields__", ()), *UNNAMED} - {"self", "args", "kwargs"}
+    return {name: getattr(config, name, None) for name in sorted(names)}
 
 
 @pytest.mark.filterwarnings("ignore")  # of transformers, about some values
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(DISTINCT, ["modernbert"]))
 def test_every_value_of_a_config_is_reproduced_or_refused(family: str, tmp_path: Path) -> None:
     cases = [(name, value) for name, now in fields(family).items() for value in alternatives(name, now)]
     found = {str(case): outcome(family, *case, tmp_path / str(i)) for i, case in enumerate(cases)}
@@ -101,10 +102,10 @@ def outcome(family: str, name: str, value: Any, folder: Path) -> str:
         return "invalid"
     try:
         checkpoint = load_checkpoint(save(theirs, folder))
+        encoder = GraphEncoder(checkpoint.config).eval()
+        encoder.load_state_dict(checkpoint.weights)
+        with torch.no_grad():
+            found = encoder(piece_ids, mask)[mask]
     except ValueError as error:
         return "refused" if ERROR.search(str(error)) else f"refused without a code: {error}"
-    encoder = GraphEncoder(checkpoint.config).eval()
-    encoder.load_state_dict(checkpoint.weights)
-    with torch.no_grad():
-        found = encoder(piece_ids, mask)[mask]
     return "equal" if torch.allclose(found, expected, atol=1e-5, rtol=1e-5, equal_nan=True) else "different"
