@@ -106,7 +106,12 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("train", type=Path, help="training corpus, .spacy or .conllu")
     add("dev", type=Path, help="development corpus, .conllu")
     add("output", type=Path, help="folder for models and tables")
-    add("--rows", nargs="*", metavar="ROW", help="rows to train, and what they build on; all by default")
+    add(
+        "--rows",
+        nargs="*",
+        metavar="ROW",
+        help="rows to train, and what they build on; all that the seeds allow by default",
+    )
     add("--start", choices=STARTS, default="checkpoint", help="source of the parsers' encoders")
     add("--encoder", help="hub name or folder of a checkpoint")
     add("--layers", type=int, help="first layers of the checkpoint; 0 for all; the configs' by default")
@@ -141,10 +146,14 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     """Check the options beyond their types, and turn text into settings."""
     args.table = TABLES[args.table]
     rows = args.table.rows
-    args.rows = list(rows) if args.rows is None else args.rows
+    if args.rows is None:
+        args.rows = [name for name, row in rows.items() if row.encoder != "other" or len(args.seeds) > 1]
     for name in args.rows:
         if name not in rows:
             cli.error(f"--rows {name}: expected names out of {', '.join(rows)}")
+    others = [name for name in args.rows if rows[name].encoder == "other"]
+    if others and len(args.seeds) == 1:
+        cli.error(f"--seeds {args.seeds[0]}: expected two or more for the rows {', '.join(others)}")
     if args.rows and args.start == "checkpoint" and not args.encoder:
         cli.error("--start checkpoint needs --encoder")
     for name in ("layers", "sentences", "check_sentences", "steps", "eval_frequency", "threads"):
@@ -181,10 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if args.start == "checkpoint":
             check_checkpoint([row for name, row in rows.items() if name in names], args)
         write_parts(args)
-    for seed in args.seeds:
-        for name in rows:
-            if name in names:
-                train_row(name, seed, args)
+    for name in rows:
+        for seed in args.seeds if name in names else ():
+            train_row(name, seed, args)
     if args.dry_run:
         return
     setup_gpu(args.gpu)

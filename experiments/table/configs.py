@@ -34,7 +34,7 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     if row.refiner:
         config["components"][REFINER] = load_config(CONFIGS / row.refiner)["components"][REFINER]
     sources = config["initialize"]["components"]
-    if row.encoder:
+    if row.encoder in SOURCES:
         sources[REFINER]["encoder"] = SOURCES[row.encoder]
     from_scratch = args.start == "scratch" and PARSER in sources
     if from_scratch:
@@ -42,14 +42,17 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     elif args.layers is not None and PARSER in sources:
         sources[PARSER]["encoder"]["n_layers"] = args.layers or None
     train_parsed, dev_parsed = parsed_files(row, args)
+    parser = args.output / str(seed) / row.base / BEST if row.base else None
     paths = {
         "train": train_file(args),
         "dev": check_file(args),
         "train_parsed": train_parsed,
         "dev_parsed": dev_parsed,
         "encoder": None if from_scratch else args.encoder,
-        "parser": args.output / str(seed) / row.base / BEST if row.base else None,
+        "parser": parser,
     }
+    if row.encoder == "other":
+        paths["start"] = args.output / str(next_seed(seed, args.seeds)) / row.base / BEST
     config["paths"] |= {name: path and str(path) for name, path in paths.items()}
     steps = getattr(args, row.steps)
     settings = overrides("", args.lang, steps) | {"system.seed": seed} | row.settings
@@ -58,6 +61,11 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     general = ({} if from_scratch else rate_factors(row, args)) | args.set
     settings |= {name: value for name, value in general.items() if has_setting(config, name)}
     return Config().from_str(config.to_str(), overrides=settings, interpolate=False)
+
+
+def next_seed(seed: int, seeds: Sequence[int]) -> int:
+    """Return the seed after another one; the first comes after the last."""
+    return seeds[(seeds.index(seed) + 1) % len(seeds)]
 
 
 def start_from_scratch(config: Config) -> None:

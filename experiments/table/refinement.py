@@ -7,12 +7,15 @@ from dataclasses import replace
 from .rows import REFINER, Row, System, Table
 
 CORRUPTION = {f"components.{REFINER}.head_corruption": 0.12, f"components.{REFINER}.label_corruption": 0.06}
+NO_GRAPHS = {f"components.{REFINER}.model.graph_input": False}
 REFINES = Row(config="rngtr.cfg", steps="refiner_steps", base="syntr")
 ROWS = {
     "syntr": Row(config="syntr_pretrained.cfg"),
     "rngtr": REFINES,
-    "control": replace(REFINES, settings={f"components.{REFINER}.model.graph_input": False}),
+    "control": replace(REFINES, settings=NO_GRAPHS),
     "corruption": replace(REFINES, settings=CORRUPTION),
+    "other": replace(REFINES, encoder="other"),
+    "other-control": replace(REFINES, encoder="other", settings=NO_GRAPHS),
     "jackknife": replace(REFINES, trees="jackknife"),
     "checkpoint": replace(REFINES, encoder="checkpoint"),
     "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
@@ -31,7 +34,12 @@ SYSTEMS = {
     ),
     **{
         name: System(row=name, against=("syntr",))
-        for name in ("control", "corruption", "jackknife", "checkpoint")
+        for name in ("control", "corruption", "jackknife", "checkpoint", "other-control")
+    },
+    "other": System(row="other", against=("syntr", "rngtr", "other-control")),
+    **{
+        f"{name}, no prior": System(row=name, against=("syntr", name), settings={"prior_share": 0.0})
+        for name in ("rngtr", "other", "other-control")
     },
     "spacy-parser": System(row="", against=("syntr",)),
     "spacy": System(row="spacy", against=("syntr", "spacy-parser", "rngtr")),

@@ -16,7 +16,8 @@ class Row:
     config: Name of a shipped config.
     settings: Values in place of the config's, by dotted name.
     base: Row whose pipeline is refined, or whose encoder is copied; "" for none.
-    encoder: Source of the refiner's encoder: "checkpoint", "parser", or "" for the config's.
+    encoder: Source of the refiner's encoder: "checkpoint", "parser", "other" for the base of the next seed,
+        or "" for the config's.
     refiner: Config whose refiner takes the place of the config's own; "" for none.
     trees: System whose trees, read from files, are the initial ones: "jackknife", "spacy" or "".
     steps: Name of the option with the number of steps.

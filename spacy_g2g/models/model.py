@@ -60,6 +60,7 @@ def make_model(
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
         "meets_constraints": _possible_trees(settings) if output_kind == "trees" else None,
+        "reads_prior": getattr(settings, "prior_share", 0.0) > 0,
     }
     if hasattr(network, "can_learn"):
         attrs["can_learn"] = can_learn

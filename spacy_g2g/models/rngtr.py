@@ -22,9 +22,12 @@ from .batch import PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, BiaffineSettings, builder, setting
+from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
+
+#: Least log-probability of a head in a mean. It keeps sums finite.
+LEAST_LOG_PROB = -100.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,12 @@ class RNGTrSettings(BiaffineSettings):
     graph_input: bool = setting(
         True,
         "Give the graph of each pass to the next. Only measurements of its effect set this to false.",
+    )
+    prior_share: float = setting(
+        0.5,
+        "Share of the parser's log-probabilities in those that the refiner decodes heads from, if a parser "
+        "of this library that scores all arcs comes before it in the pipeline. 0 leaves the parser's out.",
+        SHARE,
     )
 
 
@@ -80,6 +89,7 @@ class RNGTr(SynTr[PieceBatch]):
         self.iterations = settings.iterations
         self.stop = settings.stop
         self.graph_input = settings.graph_input
+        self.prior_share = settings.prior_share
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels, whose relations begin as those of "any other label"."""
@@ -119,13 +129,13 @@ class RNGTr(SynTr[PieceBatch]):
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
         members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
-            scores = self.score(batch, self.edges(batch))
+            scores = self.with_prior(self.score(batch, self.edges(batch)), batch)
             graphs, log_probs = self.arg_max(self.constrain(scores, batch), batch)
             fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
             for i, member in enumerate(members):
-                parse = graphs.parse(i, int(batch.n_words[i]), batch.coverages[i])
+                parse = graphs.parse(i, log_probs, batch)
                 passes[member].append(self.answer(parse, scores, batch, i) if finished[i] else parse)
             if finished.all():
                 break
@@ -134,10 +144,29 @@ class RNGTr(SynTr[PieceBatch]):
             batch = _with_graphs(batch, graphs).take(going_on)
         return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
 
+    def with_prior(self, scores: Scores, batch: PieceBatch) -> Scores:
+        """Return scores whose arcs are log-probabilities, averaged with those of the parser before.
+
+        The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
+        """
+        known = [i for i, note in enumerate(batch.notes) if note.prior is not None]
+        if not known or not self.prior_share:
+            return scores
+        prior = np.zeros(scores.arcs.shape, dtype=np.float32)
+        for i in known:
+            n = int(batch.n_words[i])
+            prior[i, :n, : n + 1] = batch.notes[i].prior
+        share = np.zeros((len(prior), 1, 1), dtype=np.float32)
+        share[known] = self.prior_share
+        own = self.head_log_probs(scores.arcs, batch.n_words)
+        finite = own.clamp(min=LEAST_LOG_PROB)
+        mean = finite.lerp(self.tensor(prior).clamp(min=LEAST_LOG_PROB), self.tensor(share))
+        return scores._replace(arcs=mean.masked_fill(own.isneginf(), -torch.inf))
+
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""
         allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
-        for i, (constraints, _) in enumerate(batch.notes):
+        for i, (constraints, *_) in enumerate(batch.notes):
             if constraints:
                 n = int(batch.n_words[i])
                 allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
@@ -172,7 +201,7 @@ class RNGTr(SynTr[PieceBatch]):
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
     """Write the labels that are fixed to the graphs that the next pass reads."""
-    for i, (constraints, _) in enumerate(batch.notes):
+    for i, (constraints, *_) in enumerate(batch.notes):
         for kind, words, label in constraints:
             if kind == "label":
                 graphs.labels[i, words[0] - 1] = label

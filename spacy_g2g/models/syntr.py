@@ -28,7 +28,7 @@ from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, VectorSettings, builder
-from .types import Coverage, Parse, ParserModel, Sentence, Tree, pad_trees
+from .types import Parse, ParserModel, Sentence, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
 LEAST_PROBABILITY = 1e-20
@@ -226,21 +226,22 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        parses = [trees.parse(i, int(n), batch.coverages[i]) for i, n in enumerate(batch.n_words)]
+        parses = [trees.parse(i, log_probs, batch) for i in range(len(batch.n_words))]
         return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
     def note(self, sentence: Sentence) -> Note:
         """Return what the sentence asks for."""
-        return Note(sentence.constraints, sentence.keep_scores)
+        return Note(sentence.constraints, sentence.keep_scores, sentence.prior)
 
     def answer(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
         """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
-        constraints, keep_scores = batch.notes[i] if batch.notes else Note()
+        constraints, keep_scores, _ = batch.notes[i] if batch.notes else Note()
         if not (constraints or keep_scores):
             return parse
         found = self.arc_scores(scores, i, parse.n_words)
         if constraints:
-            parse = replace(Parse.of_scores(found, constraints), coverage=parse.coverage)
+            met = Parse.of_scores(found, constraints)
+            parse = replace(met, coverage=parse.coverage, head_log_probs=parse.head_log_probs)
         return replace(parse, scores=found if keep_scores else None)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
@@ -257,6 +258,7 @@ class Note(NamedTuple):
 
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
+    prior: FloatArray | None = None
 
 
 class Scores(NamedTuple):
@@ -300,10 +302,19 @@ class Graphs(NamedTuple):
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
 
-    def parse(self, i: int, n_words: int, coverage: Coverage) -> Parse:
-        """Return the parse of sentence i."""
-        tree = Tree(self.heads[i, :n_words], self.labels[i, :n_words])
-        return Parse(tree, self.head_probs[i, :n_words], self.label_probs[i, :n_words], coverage)
+    def parse(self, i: int, log_probs: FloatArray, batch: Batch) -> Parse:
+        """Return the parse of sentence i of a batch.
+
+        log_probs: Log-probabilities of heads, float [sentences, words, words + 1].
+        """
+        n = int(batch.n_words[i])
+        return Parse(
+            Tree(self.heads[i, :n], self.labels[i, :n]),
+            self.head_probs[i, :n],
+            self.label_probs[i, :n],
+            batch.coverages[i],
+            head_log_probs=log_probs[i, :n, : n + 1],
+        )
 
 
 def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:

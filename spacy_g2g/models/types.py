@@ -50,6 +50,8 @@ class Sentence:
     constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
     keep_scores: Whether the parse has the scores of all arcs; for models with the attribute ``scores_arcs``
         alone.
+    prior: Log-probabilities of all heads from the parser whose tree is refined, float32 [n, n + 1], -inf for
+        the word itself; None without them. Models with the attribute ``reads_prior`` decode with them.
     """
 
     words: Sequence[str]
@@ -58,6 +60,7 @@ class Sentence:
     vectors: Floats2d | None = None
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
+    prior: FloatArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +96,8 @@ class Parse:
     iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
         which need not be a tree. Empty for other parsers.
     scores: Scores of all arcs, if the sentence asks for them.
+    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself; None for
+        models that don't score all arcs, and for sentences that were parsed in parts.
     """
 
     tree: Tree
@@ -101,6 +106,7 @@ class Parse:
     coverage: Coverage = "whole"
     iterations: tuple[Parse, ...] = ()
     scores: ArcScores | None = None
+    head_log_probs: FloatArray | None = None
 
     @classmethod
     def of_scores(cls, scores: ArcScores, constraints: Sequence[Constraint] = ()) -> Parse:

@@ -28,6 +28,7 @@ from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
+from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
@@ -82,7 +83,7 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(AnsweringPipe):
+class G2GParser(InformsRefiners, AnsweringPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A Doc without boundaries is one sentence. The root arc,
@@ -106,6 +107,7 @@ class G2GParser(AnsweringPipe):
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
         self.cfg = {"labels": []}
+        add_extension()
         for extension in (SCORES, CONSTRAINTS):
             if not Doc.has_extension(extension):
                 Doc.set_extension(extension, default=None)
@@ -142,9 +144,12 @@ class G2GParser(AnsweringPipe):
         docs = list(docs)
         self._write(docs, scores)
         self._warn_unfit(docs, scores)
-        if self.keep_scores:
+        if self.keep_scores or self.keeps_prior:
             for doc, parses in zip(docs, scores.by_doc(), strict=True):
-                keep_scores(doc, parses)
+                if self.keep_scores:
+                    keep_scores(doc, parses)
+                if self.keeps_prior:
+                    keep_prior(doc, parses)
 
     def _write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""

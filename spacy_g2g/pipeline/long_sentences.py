@@ -45,6 +45,7 @@ def _part(sentence: Sentence, start: int, end: int) -> Sentence:
         tags=None if sentence.tags is None else sentence.tags[start:end],
         vectors=None if sentence.vectors is None else sentence.vectors[start:end],
         graph=graph,
+        prior=None,
     )
 
 
@@ -87,4 +88,5 @@ def _join(parts: Sequence[Parse], label: int) -> Parse:
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
     tree = replace(parts[0].tree, heads=heads, labels=labels)
-    return replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")
+    parse = replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")
+    return replace(parse, head_log_probs=None)

@@ -25,6 +25,7 @@ from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
 from .layout import Layout, ParsedBatch
 from .passes import graphs_of_passes
+from .prior import remove_priors, with_priors
 from .trees import initial_graphs, make_trees
 
 if TYPE_CHECKING:
@@ -158,11 +159,13 @@ class RngRefiner(G2GParser):
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, with their initial graphs."""
         heads, labels = self._initial_graphs(docs, layout)
-        return self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
+        sentences = self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
+        return with_priors(sentences, docs, layout)
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
         docs = list(docs)
+        remove_priors(docs)
         initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
         super().set_annotations(docs, scores)
         layout = scores.layout

@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import write_tree
-from ..data.graphs import get_initial_graph
+from ..data.graphs import PRIOR, get_initial_graph
 from ..errors import Errors
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
@@ -26,7 +26,8 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
 
     spaCy runs annotating components on every batch again, although frozen components give the same trees in
     every epoch. The cache keeps their trees in memory, 24 bytes a token, from the first update until the
-    pipeline is deleted. Evaluations during training use the cache, too. A Doc that has heads or
+    pipeline is deleted, and for a refiner with ``prior_share`` the log-probabilities of heads: 4 n² bytes for
+    a sentence of n words. Evaluations during training use the cache, too. A Doc that has heads or
     ``doc._.g2g_initial`` already, for instance from ``spacy_g2g.RefinerCorpus.v1``, keeps them. Saved and
     copied pipelines do not contain the cache.
 
@@ -79,14 +80,16 @@ class CachedParser:
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
-                self._trees[key_of[id(doc)]] = doc.to_array(TREE)
+                self._trees[key_of[id(doc)]] = doc.to_array(TREE), _prior(doc)
             for key, doc in zip(keys, batch, strict=True):
                 if key is None:
                     yield doc
                 elif key in self._trees:
                     if new.get(key) is not doc:
-                        tree = self._trees[key]
+                        tree, prior = self._trees[key]
                         write_tree(doc, tree[:, :2], tree[:, 2])
+                        if prior is not None:
+                            doc._.set(PRIOR, prior)
                     yield doc
 
     def __call__(self, doc: Doc, **kwargs: Any) -> Any:
@@ -101,6 +104,10 @@ class CachedParser:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self._component,)
+
+
+def _prior(doc: Doc) -> Any:
+    return doc._.get(PRIOR) if Doc.has_extension(PRIOR) else None
 
 
 def _unpickle(component: Any) -> Any:

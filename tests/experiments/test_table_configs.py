@@ -23,7 +23,7 @@ MODEL = "components.g2g_parser.model"
 
 def config_of(arguments: list[str], name: str) -> dict[str, Any]:
     """Return the interpolated config of a row, seed 3."""
-    args = table.read_arguments(arguments)
+    args = table.read_arguments([*arguments, "--seeds", "3", "4"])
     config: dict[str, Any] = make_config(args.table.rows[name], 3, args).interpolate()
     return config
 
@@ -61,7 +61,12 @@ def test_rows_differ_from_the_shipped_refiner_in_what_they_are_named_for(tmp_pat
     assert refiners["rngtr"] == refiners["checkpoint"] == refiners["spacy"] == shipped
     assert refiners["jackknife"] == shipped
     assert refiners["corruption"] == shipped | corrupted != shipped
-    assert refiners["control"] == shipped | {"model": shipped["model"] | {"graph_input": False}}
+    assert refiners["other"] == shipped
+    assert (
+        refiners["control"]
+        == refiners["other-control"]
+        == shipped | {"model": shipped["model"] | {"graph_input": False}}
+    )
     assert refiners["empty"] == refiners["empty-checkpoint"] == shipped_refiner("rngtr_empty.cfg")
 
 
@@ -74,7 +79,8 @@ def test_encoders_of_refiners_come_from_where_the_row_says(tmp_path: Path):
         if name in ("syntr", "checkpoint", "empty-checkpoint"):
             assert block == checkpoint
         else:
-            assert (block["@callbacks"], block["path"]) == ("spacy_g2g.EncoderFromPipeline.v1", base)
+            start = base.replace("/3/", "/4/") if name.startswith("other") else base
+            assert (block["@callbacks"], block["path"]) == ("spacy_g2g.EncoderFromPipeline.v1", start)
         source = config["components"].get("g2g_parser", {}).get("source")
         assert source == (base if "g2g_parser" in config["nlp"]["pipeline"] and name != "syntr" else None)
 
@@ -297,3 +303,11 @@ def test_seeds_are_compared_together_where_both_systems_have_them():
     assert (found["seeds"], found["values"]) == ([0, 1], [0.1, 0.1])
     assert (found["difference"], found["p_value"]) == (0.1, expected.p_value)
     assert compare(system, {7: counts(0, 0)}) is None
+
+
+def test_the_parser_of_the_next_seed_needs_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    write_corpora(tmp_path)
+    assert "other" not in table.read_arguments(refinement(tmp_path)).rows
+    with pytest.raises(SystemExit):
+        table.read_arguments(refinement(tmp_path, "--rows", "other"))
+    assert "--seeds 0: expected two or more for the rows other" in capsys.readouterr().err

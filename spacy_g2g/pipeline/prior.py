@@ -1,0 +1,91 @@
+"""What a parser tells a refiner beside its tree: the log-probabilities of all heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from ..data.graphs import PRIOR
+from .layout import Layout
+
+if TYPE_CHECKING:
+    from ..models.types import Parse, Sentence
+
+
+class InformsRefiners:
+    """Base of parsers that keep a prior for the refiners behind them.
+
+    Whenever a pipeline changes, spaCy calls ``find_listeners`` of each component that has these attributes
+    (``spacy.ty.ListenedToComponent``), with every later component. A refiner is no listener in spaCy's sense,
+    so the lists stay empty.
+    """
+
+    keeps_prior = False
+    listeners: Sequence[Model[Any, Any]] = ()
+    listening_components: Sequence[str] = ()
+
+    @property
+    def listener_map(self) -> dict[str, Any]:
+        """Return no listeners. spaCy sets this to an empty dict before it looks at the later components."""
+        return {}
+
+    @listener_map.setter
+    def listener_map(self, _: Any) -> None:
+        self.keeps_prior = False
+
+    def find_listeners(self, component: Any) -> None:
+        """Keep priors if a later component is a refiner that reads them."""
+        model = getattr(component, "model", None)
+        if isinstance(model, Model) and model.attrs.get("reads_prior"):
+            self.keeps_prior = True
+
+    def add_listener(self, listener: Model[Any, Any], component_name: str) -> None:
+        """Do nothing: spaCy asks for the method."""
+
+    def remove_listener(self, listener: Model[Any, Any], component_name: str) -> bool:  # noqa: ARG002
+        """Do nothing: spaCy asks for the method."""
+        return False
+
+
+def add_extension() -> None:
+    """Register the extension attribute, once."""
+    if not Doc.has_extension(PRIOR):
+        Doc.set_extension(PRIOR, default=None)
+
+
+def keep_prior(doc: Doc, parses: Sequence[Parse]) -> None:
+    """Write the log-probabilities of heads in a Doc's sentences, float32 [n, n + 1] each, None if unknown."""
+    # Copies, since the arrays are parts of whole batches.
+    found = [None if parse.head_log_probs is None else parse.head_log_probs.copy() for parse in parses]
+    doc._.set(PRIOR, found)
+
+
+def remove_priors(docs: Iterable[Doc]) -> None:
+    """Remove the priors of Docs."""
+    for doc in docs:
+        if doc._.get(PRIOR) is not None:
+            doc._.set(PRIOR, None)
+
+
+def with_priors(sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    """Return sentences with the priors of their Docs. Sentences that a parser saw otherwise have none.
+
+    sentences: Sentences that have words.
+    docs: The Docs.
+    layout: Where the sentences are.
+    """
+    counts = [0] * len(docs)
+    for place, _ in layout.word_places():
+        counts[place] += 1
+    found: list[Any] = []
+    for doc, count in zip(docs, counts, strict=True):
+        priors = doc._.get(PRIOR) or ()
+        found += priors if len(priors) == count else [None] * count
+    return [
+        sentence if prior is None or len(prior) != len(sentence.words) else replace(sentence, prior=prior)
+        for sentence, prior in zip(sentences, found, strict=True)
+    ]

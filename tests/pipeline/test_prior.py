@@ -1,0 +1,100 @@
+"""What a parser tells a refiner beside its tree, and how the refiner decodes with it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_g2g.data.graphs import PRIOR
+from spacy_g2g.parsing.mst import decode
+from spacy_g2g.pipeline.layout import lay_out
+from spacy_g2g.training.cache import CachedParser
+
+from ..util import add_tiny, make_nlp, plain_doc, randomise, treebank_docs, treebank_examples
+
+SENTENCES = ("she saw the dogs", "dogs bark")
+
+
+def make_pair(**settings: Any) -> Language:
+    """A parser with random weights before a refiner with other random weights."""
+    nlp = make_nlp()
+    add_tiny(nlp, "rng_refiner", **settings)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    for seed, name in enumerate(nlp.pipe_names):
+        randomise(nlp.get_pipe(name).model, seed, scale=0.25)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def pair() -> Language:
+    return make_pair(iterations=1)
+
+
+def parsed(nlp: Language, *names: str) -> Any:
+    """A Doc that some components have parsed."""
+    with nlp.select_pipes(enable=list(names)):
+        return nlp(plain_doc(nlp.vocab, *SENTENCES))
+
+
+def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    sentences = [replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc]))]
+    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
+        mean = (alone.scores.arcs + sentence.prior) / 2
+        expected = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+        n = len(sentence.words)
+        assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
+        assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
+    assert any(
+        (a.tree.heads != b.tree.heads).any()
+        for a, b in zip(own, refiner.model.predict(sentences), strict=True)
+    )
+
+
+def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    first, second = refiner.inputs([doc], lay_out([doc]))
+    (alone,) = refiner.model.predict([replace(first, prior=None)])
+    together = refiner.model.predict([replace(first, prior=None), second])[0]
+    assert together.head_log_probs == pytest.approx(alone.head_log_probs, abs=1e-5)
+
+
+def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    doc = parsed(pair, "g2g_parser")
+    for prior, parse in zip(doc._.get(PRIOR), parser.predict([doc]).parses, strict=True):
+        assert prior.shape == (parse.n_words, parse.n_words + 1)
+        assert np.exp(prior).sum(axis=1) == pytest.approx(1, abs=1e-5)
+        assert np.exp(prior[np.arange(parse.n_words), parse.tree.heads]) == pytest.approx(parse.head_probs)
+    assert parsed(pair, "g2g_parser", "rng_refiner")._.get(PRIOR) is None
+
+
+def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
+    assert parsed(make_pair(prior_share=0.0), "g2g_parser")._.get(PRIOR) is None
+    nlp = spacy.blank("en")
+    nlp.add_pipe("g2g_parser", source=pair)
+    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.get(PRIOR) is None
+    nlp.add_pipe("rng_refiner", source=pair)
+    assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
+
+
+def test_other_sentences_than_the_parsers_have_no_prior(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    other = plain_doc(pair.vocab, " ".join(SENTENCES))
+    other._.set(PRIOR, doc._.get(PRIOR))
+    assert [sentence.prior for sentence in refiner.inputs([other], lay_out([other]))] == [None]
+
+
+def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
+    cached = CachedParser(pair.get_pipe("g2g_parser"))
+    first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
+    for a, b in zip(first, again, strict=True):
+        for x, y in zip(a._.get(PRIOR), b._.get(PRIOR), strict=True):
+            assert (x == y).all()
