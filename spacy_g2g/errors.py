@@ -3,7 +3,7 @@
 Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
 value, and says what was expected or what to do. Codes: 1xx ``parsing``, 2xx ``layers``,
 3xx ``formats``, 4xx ``models``, 5xx ``data``, 6xx ``evaluation``, 7xx ``training``, 8xx ``pipeline``,
-9xx ``cli``, 10xx ``amr``, 11xx ``corpus_job``.
+9xx ``cli``, 10xx ``amr``, 11xx ``corpus_job``, 12xx ``serve``.
 """
 
 
@@ -430,6 +430,33 @@ class Errors(metaclass=_TextsWithCodes):
     E1120 = (
         "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
     )
+
+    # 12xx: serve
+    E1201 = "Can't import {module}. Expected the extra 'serve' of spacy-g2g."
+    E1202 = "{where} is {found}. {problem}."
+    E1203 = "The service had an error of its own. Its log says more."
+    E1204 = "{n} requests are being answered. Try again later."
+    E1205 = "The request took longer than {seconds} seconds. Expected less to parse, or a higher --timeout."
+    E1206 = "The request has more than {limit} bytes. Expected less, or a higher --max-bytes."
+    E1207 = "A text or sentence has {n} words. Expected {limit} or fewer, or a higher --max-words."
+    E1208 = "The request has both a text and words, or neither. Expected one of them."
+    E1209 = "k is {k}. Expected {limit} or less, or a higher --max-k."
+    E1210 = "{name} has {n} values. Expected one for each of {words} words."
+    E1211 = "The request has {n} constraints. Expected {limit} or fewer."
+    E1212 = "The request has a text and constraints, which are on tokens. Expected words instead of a text."
+    E1213 = "A sentence with constraints has {n} words. Expected {limit} or fewer."
+    E1214 = "Can't read {name}: {error}. Expected a UIMA CAS as XMI, and its types."
+    E1215 = (
+        "The types have no {missing} for the layer {layer}. Expected a relation layer, with its feature, in "
+        "a project with tokens and sentences."
+    )
+    E1216 = "{n} tasks are being parsed. Try again later."
+    E1217 = "There is no task {id!r}. Expected an id that /parse/start has returned lately."
+    E1218 = "There is no model {found}. Expected {expected}."
+    E1219 = "This service does not train. Train with `python -m spacy train`, and start the service again."
+    E1220 = "The pipeline {model} can't be deleted from here. End the service instead."
+    E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
+    E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
 
 
 class Warnings(metaclass=_TextsWithCodes):

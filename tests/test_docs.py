@@ -156,6 +156,11 @@ def run(arguments: list[str]) -> None:
         case ["python", "-m", "spacy", "g2g", "parse-corpus", *rest]:
             # Ray is no part of the set-up.
             invoke(["g2g", "parse-corpus", *rest, "--engine", "none"])
+        case ["python", "-m", "spacy", "g2g", "serve", *_]:
+            uvicorn = pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(uvicorn, "run", lambda app, **_: app.state.worker.close())
+                invoke(arguments[3:])
         case ["python", "-m", "spacy", *rest]:
             invoke(without_gpu(rest))
         case ["python", "-m", module, *rest]:

@@ -14,8 +14,9 @@ from .parse import parse_cli
 from .parse_corpus import parse_corpus_cli
 from .refinement import refinement_cli
 from .render import render_cli
+from .serve import serve_cli
 
-HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, benchmark."
+HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve, benchmark."
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
@@ -29,6 +30,7 @@ app.command("analyze")(analyze_cli)
 app.command("benchmark")(benchmark_cli)
 app.command("refinement")(refinement_cli)
 app.command("render")(render_cli)
+app.command("serve")(serve_cli)
 
 # spaCy imports the module of a ``spacy_cli`` entry point and expects the module to attach its commands. A
 # module is imported once, so the commands are attached once.

@@ -15,16 +15,22 @@ from ..pipeline.ranked import SCORES, RankedTree
 from .annotate import Result
 
 
+def last_parser(nlp: Language) -> G2GParser:
+    """Return the last parser of a pipeline. Raises ValueError if it has none of this library."""
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    if not parsers:
+        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
+    return parsers[-1]
+
+
 def scoring_parser(nlp: Language) -> G2GParser:
     """Return the last parser of a pipeline.
 
     Raises ValueError if the pipeline has no parser of this library, or one that gives no scores of arcs.
     """
-    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    if not parsers:
-        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
-    parsers[-1].check_scores_arcs()
-    return parsers[-1]
+    parser = last_parser(nlp)
+    parser.check_scores_arcs()
+    return parser
 
 
 class Ranker:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, tee
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,6 +51,10 @@ def render_cli(
         bool,
         typer.Option("--only-changed", help="Draw only sentences whose tree differs from the initial graph"),
     ] = False,
+    doubt: Annotated[
+        float,
+        typer.Option("--doubt", min=0, max=1, help="Mark arcs whose head and label are less probable"),
+    ] = 0.0,
     gold_tags: GoldTags = False,
     initial: Initial = None,
     batch_size: BatchSize = None,
@@ -68,6 +73,7 @@ def render_cli(
             output,
             limit=limit,
             only_changed=only_changed,
+            doubt=doubt,
             gold_tags=gold_tags,
             initial=initial,
             batch_size=batch_size,
@@ -84,6 +90,7 @@ def render(
     *,
     limit: int = 0,
     only_changed: bool = False,
+    doubt: float = 0.0,
     gold_tags: bool = False,
     initial: Path | None = None,
     batch_size: int | None = None,
@@ -104,12 +111,14 @@ def render(
         check_suffix(path or Path(source), [".conllu"])
     nlp = spacy.load(pipeline)
     _keep_graphs(nlp)
+    parser = _questioned_parser(nlp) if doubt else None
     tasks = _read(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
     results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
-    found = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp))
+    found = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp, parser))
+    found = (replace(drawing, doubt=doubt) for drawing in found)
     if only_changed:
         found = (drawing for drawing in found if _is_changed(drawing))
     drawings = list(progress(islice(found, limit or None), unit="sentences", silent=silent))
@@ -158,9 +167,26 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
         yield from zip(docs, gold, strict=True)
 
 
-def _draw(doc: Doc, gold: Gold, nlp: Language) -> Iterator[Drawing]:
-    """Yield a drawing for each sentence, without white space. A Doc with gold words is one sentence."""
-    graphs = (doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_with_probabilities(doc)]
+def _questioned_parser(nlp: Language) -> G2GParser | None:
+    """Return the last parser, which keeps its scores from now on, or None if it gives no scores of arcs."""
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    if not parsers or not parsers[-1].model.attrs.get("scores_arcs"):
+        return None
+    parsers[-1].keep_scores = True
+    return parsers[-1]
+
+
+def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
+    """Yield a drawing for each sentence, without white space. A Doc with gold words is one sentence.
+
+    doc: Parsed Doc.
+    gold: Gold annotation of its words.
+    nlp: Pipeline.
+    parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
+    """
+    graphs = [*((doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_with_probabilities(doc)])]
+    if parser is not None:
+        graphs[-1] = _with_confidence(doc, graphs[-1], parser)
     amrs = get_amrs(doc)
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
         if amrs is None and not isinstance(gold, AmrBlock):
@@ -218,6 +244,15 @@ def _tree_with_probabilities(doc: Doc) -> TokenGraph:
         # White space has no probabilities and is not drawn.
         graph[key] = [prob or 0.0 for prob in probs] if any(prob is not None for prob in probs) else []
     return graph
+
+
+def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GParser) -> TokenGraph:
+    """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
+    heads, labels = [0.0] * len(doc), [0.0] * len(doc)
+    for of in parser.confidence(doc):
+        for token, arc, labelled in zip(of.tokens, of.arcs, of.labelled, strict=True):
+            heads[token], labels[token] = arc, labelled / arc if arc else 0.0
+    return {**{key: [*values] for key, values in graph.items()}, "head_probs": heads, "dep_probs": labels}
 
 
 def _sentence_graphs(

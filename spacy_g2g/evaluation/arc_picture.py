@@ -123,6 +123,8 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
             path = arc_path(start, x, y, base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
         line, label = compared.arc_kinds(word)
+        if compared.is_doubtful(word):
+            line, label = f"{line} doubtful", f"{label} doubtful"
         title = escape(compared.describe(word))
         text = f'<text class="{label}" x="{label_x}" y="{y - 3}">{escape(dep)}</text>' if dep else ""
         parts.append(

@@ -27,12 +27,14 @@ class ComparedGraph:
     graph: Graph that is drawn.
     before: Graph of the previous iteration, or None.
     gold: Gold tree, or None. Heads of -1 and labels of "" in it are unknown.
+    doubt: Probability below which an arc with its label is doubtful.
     """
 
     words: Sequence[str]
     graph: Graph
     before: Graph | None = None
     gold: Graph | None = None
+    doubt: float = 0.0
 
     def arc_kinds(self, word: int) -> tuple[str, str]:
         """Classify the head of a word, and its head and label together.
@@ -49,6 +51,13 @@ class ComparedGraph:
         was_right, is_right = (a[0] == right_head and right_dep in ("", a[1]) for a in (old_arc, arc))
         head_kind = _KINDS[old_arc[0] != arc[0], old_arc[0] == right_head, arc[0] == right_head]
         return head_kind, _KINDS[old_arc != arc, was_right, is_right]
+
+    def is_doubtful(self, word: int) -> bool:
+        """Return whether head and label of a word have a probability, and one below ``doubt``."""
+        if not self.graph.head_probs or self.graph.arc(word)[0] == MISSING:
+            return False
+        label_prob = self.graph.dep_probs[word - 1] if self.graph.dep_probs else 1.0
+        return self.graph.head_probs[word - 1] * label_prob < self.doubt
 
     def facts(self) -> list[str]:
         """Return facts for the caption: changes, errors, roots and cycles."""
@@ -67,6 +76,9 @@ class ComparedGraph:
             n_known = sum(head != MISSING for head in self.gold.heads)
             n_wrong = sum(kinds.count(kind) for kind in _WRONG)
             facts.append(f"{n_known - n_wrong} of {n_known} right")
+        if self.doubt and graph.head_probs:
+            n_doubtful = sum(map(self.is_doubtful, range(1, len(words) + 1)))
+            facts.append(f"{_count(n_doubtful, 'arc')} below {self.doubt:g}")
         n_roots, n_headless = list(graph.heads).count(ROOT), list(graph.heads).count(MISSING)
         if n_headless:
             facts.append(f"{_count(n_headless, 'word')} without head")

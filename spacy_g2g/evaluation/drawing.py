@@ -28,6 +28,7 @@ class Drawing:
     are_steps: Whether each graph was made from the previous graph. If so, changes are shown and gold is
         folded at the end. Otherwise gold is drawn first.
     more: Further figures in HTML that follow the graphs.
+    doubt: Probability below which an arc with its label is marked.
     """
 
     words: Sequence[str]
@@ -37,6 +38,7 @@ class Drawing:
     text: str = ""
     are_steps: bool = True
     more: Sequence[str] = ()
+    doubt: float = 0.0
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -72,7 +74,8 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     figures = []
     before: Graph | None = None
     for name, graph in drawing.graphs.items():
-        figures.append(_draw_figure(name, ComparedGraph(drawing.words, graph, before, gold), columns))
+        compared = ComparedGraph(drawing.words, graph, before, gold, drawing.doubt)
+        figures.append(_draw_figure(name, compared, columns))
         # Compared with a graph without arcs, all arcs would be new.
         before = graph if drawing.are_steps and not graph.is_empty else None
     if gold is not None:
@@ -119,6 +122,9 @@ def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
         kinds |= CHANGES_AND_ERRORS if has_changes else {}
     if has_changes and has_gaps:
         kinds["changed"] = "changed, gold unknown" if has_gold else "changed"
+    doubt = max((drawing.doubt for drawing in drawings), default=0.0)
+    if doubt:
+        kinds["same doubtful"] = f"probability below {doubt:g}"
     items = [
         '<li><svg width="58" height="26" role="img" aria-hidden="true">'
         f'<path class="{kind}" d="{arc_path(6, 52, 16, 25)}"/><text class="{kind}" x="29" y="12">label</text>'

@@ -12,7 +12,15 @@ from spacy_g2g.cli.render import render
 
 from ..evaluation.test_drawing import Page
 from ..formats.samples import row
-from ..util import initialised_nlp, model_config, randomise, set_encoder, treebank_examples
+from ..util import (
+    initialised_nlp,
+    model_config,
+    parser_of,
+    plain_doc,
+    randomise,
+    set_encoder,
+    treebank_examples,
+)
 from .conftest import save_pipeline
 
 TEXT = "".join(
@@ -192,6 +200,21 @@ def test_our_parser_tells_its_probabilities(tmp_path, out):
     arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
     assert len(arcs) == 6
     assert all("%, label " in title for title in arcs)
+
+
+def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
+    nlp = initialised_nlp()
+    nlp.to_disk(tmp_path / "parser")
+    (of,) = parser_of(nlp).confidence(nlp(plain_doc(nlp.vocab, "she saw the cat")))
+    doubt = sorted(of.labelled)[2]
+    words = enumerate(["she", "saw", "the", "cat"], start=1)
+    (tmp_path / "in.conllu").write_text("".join(f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in words))
+    assert render(str(tmp_path / "parser"), str(tmp_path / "in.conllu"), out, doubt=doubt) == 1
+    assert f"2 arcs below {doubt:g}" in " ".join(read(out).text_of("figcaption"))
+    heads = {title.partition("head ")[2] for title in read(out).text_of("title")[1:]}
+    assert {
+        f"{arc:.1%}, label {both / arc:.1%}" for arc, both in zip(of.arcs, of.labelled, strict=True)
+    } <= heads
 
 
 def test_our_refiner_tells_its_iterations(tmp_path, out):

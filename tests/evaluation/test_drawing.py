@@ -184,6 +184,16 @@ def test_hovering_tells_probabilities_what_was_before_and_gold():
     assert "cats ← she: obj\ngold: cats ← saw: obj" in titles
 
 
+def test_arcs_below_a_probability_are_marked():
+    graph = Graph([2, 0, 2], ["nsubj", "root", "obj"], [0.5, 1.0, 0.9], [0.9, 1.0, 0.5])
+    for doubt, doubtful in ((0.0, []), (0.45, []), (0.46, ["nsubj", "obj"]), (1.0, ["nsubj", "obj"])):
+        text = draw_page([Drawing(WORDS, named([graph]), doubt=doubt)], title="page")
+        in_legend = ["label"] if doubt else []
+        assert sorted(Page(text).text_of("text", "same doubtful")) == [*in_legend, *doubtful]
+        assert (f"{len(doubtful) or 'no'} arcs below {doubt:g}" in text) == (doubt > 0)
+        assert (f"probability below {doubt:g}" in text) == (doubt > 0)
+
+
 def test_what_is_no_tree_is_drawn_and_told():
     graph = Graph([2, 1, MISSING], ["x", "y", ""])
     page = Page(draw(graph))

@@ -1,0 +1,66 @@
+"""``serve``: answer HTTP requests with a pipeline."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+
+from ..errors import Errors
+from .common import user_errors
+from .kbest import last_parser
+from .messages import msg
+from .options import GpuId, Pipeline, Silent
+
+#: Packages of the extra ``serve``.
+EXTRA = ("anyio", "cassis", "fastapi", "starlette", "uvicorn")
+
+
+def serve_cli(
+    pipeline: Pipeline,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen at. Any but 127.0.0.1 lets others in")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen at")] = 8000,
+    max_words: Annotated[
+        int, typer.Option("--max-words", min=1, help="Words of a text, or of a sentence of a document")
+    ] = 1000,
+    max_k: Annotated[int, typer.Option("--max-k", min=1, help="Number of trees of a sentence")] = 50,
+    max_bytes: Annotated[int, typer.Option("--max-bytes", min=1, help="Size of a request")] = 10_000_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds that a request may take")
+    ] = 60.0,
+    project: Annotated[
+        str, typer.Option("--project", help="Project of ArboratorGrew that lists the pipeline")
+    ] = "spacy-g2g",
+    gpu_id: GpuId = -1,
+    silent: Silent = False,
+) -> None:
+    """Parse by HTTP: plain JSON, INCEpTION, ArboratorGrew, and a page to annotate on.
+
+    There is no password and no encryption: whoever reaches the address can parse.
+    """
+    with user_errors(), needs_extra():
+        from ..serve.app import make_app, run
+        from ..serve.limits import Limits
+
+        setup_gpu(gpu_id, silent=silent)
+        nlp = spacy.load(pipeline)
+        limits = Limits(max_bytes=max_bytes, max_words=max_words, max_k=max_k, timeout=timeout)
+        app = make_app(nlp, last_parser(nlp), limits, project)
+        if not silent:
+            msg.good(f"{pipeline}: http://{host}:{port}/")
+        run(app, host, port)
+
+
+@contextmanager
+def needs_extra() -> Iterator[None]:
+    """Say what to install if a package of the extra is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA:
+            raise
+        raise ImportError(Errors.E1201.format(module=error.name)) from error

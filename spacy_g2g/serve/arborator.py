@@ -1,0 +1,224 @@
+"""The parser of ArboratorGrew: samples in CoNLL-U in, the same samples with trees out.
+
+Clients start a task and ask for it until it is ready. The requests are those of arborator-parser, commit
+7f00ae7 (``app/models/controller.py``, ``schema.py``). What the settings keep, BertForDeprel keeps as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+from spacy.tokens import Doc
+
+from ..data.constraints import constrain
+from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
+from ..errors import Errors
+from ..formats.conllu import COLUMNS, ConlluSentence, read_lines
+from .limits import MAX_CONSTRAINED_WORDS, RefusedError
+from .worker import Task, Worker
+
+#: How many tasks are remembered until clients have their results.
+MAX_TASKS = 64
+#: Annotation of Docs for each column that a pipeline may read or write.
+ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
+
+Kept = Literal["NONE", "EXISTING", "ALL"]
+Reply = dict[str, Any]
+
+
+class Model(BaseModel):
+    """Name of a parser."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_id: str
+    project_name: str
+
+
+class Settings(BaseModel):
+    """What is kept of each column: nothing, each value that is not "_", or the column as it is."""
+
+    keep_upos: Kept = "NONE"
+    keep_xpos: Kept = "NONE"
+    keep_feats: Kept = "NONE"
+    keep_lemmas: Kept = "NONE"
+    keep_heads: Kept = "NONE"
+    keep_deprels: Kept = "NONE"
+
+    def by_column(self) -> dict[str, Kept]:
+        """Return what is kept by the names of the columns."""
+        names = {"lemma": "lemmas", "head": "heads", "deprel": "deprels"}
+        return {column: getattr(self, f"keep_{names.get(column, column)}") for column in ALL_COLUMNS}
+
+
+class Start(BaseModel):
+    """Request to parse samples."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_info: Model
+    to_parse_samples: dict[str, str]
+    parsing_settings: Settings
+
+
+class Status(BaseModel):
+    """Request for the result of a task."""
+
+    parse_task_id: str
+
+
+def read_sample(name: str, text: str, settings: Settings) -> list[ConlluSentence]:
+    """Return the sentences of a sample.
+
+    Raises ValueError with its name and line if it is not CoNLL-U, or if heads are kept that are in no tree.
+    """
+    lines = io.StringIO(text, newline="\n")
+    return list(read_lines(lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial"))
+
+
+def written_columns(worker: Worker) -> set[str]:
+    """Return the names of the columns that a pipeline writes."""
+    pipes = (worker.nlp.get_pipe_meta(name) for name in worker.nlp.pipe_names)
+    attributes = {attribute for meta in pipes for attribute in meta.assigns}
+    names = {"upos": "pos", "xpos": "tag", "feats": "morph", "lemma": "lemma"}
+    return {column for column, name in names.items() if f"token.{name}" in attributes}
+
+
+def make_doc(worker: Worker, sentence: ConlluSentence, settings: Settings) -> Doc:
+    """Make the Doc of a sentence, with the annotation that is kept and no other that the pipeline writes."""
+    kept, written = settings.by_column(), written_columns(worker)
+    annotations = [
+        name for column, name in ANNOTATIONS.items() if kept[column] != "NONE" or column not in written
+    ]
+    doc = sentences_to_doc([sentence], worker.nlp.vocab, annotations=["SENT_START", *annotations])
+    heads, deps = source_arcs(doc)
+    heads = heads if kept["head"] != "NONE" else {}
+    # A label that the parser does not know is kept, but can't guide the parse.
+    known = {token: dep for token, dep in deps.items() if dep in worker.parser.labels}
+    deps = known if kept["deprel"] != "NONE" else {}
+    if (heads or deps) and len(doc) > MAX_CONSTRAINED_WORDS:
+        raise RefusedError(413, Errors.E1213.format(n=len(doc), limit=MAX_CONSTRAINED_WORDS))
+    constrain(doc, heads=heads, deps=deps)
+    return doc
+
+
+def tell(doc: Doc, sentence: ConlluSentence, settings: Settings) -> str:
+    """Return a sentence with the columns of its parsed Doc, but for what is kept."""
+    (parsed,) = doc_to_sentences(doc, columns=ALL_COLUMNS)
+    columns: dict[str, list[str]] = {}
+    for column, kept in settings.by_column().items():
+        if kept != "ALL":
+            pairs = zip(_cells(sentence, column), _cells(parsed, column), strict=True)
+            keeps = kept == "EXISTING"
+            columns[column] = [old if new == "_" or (keeps and old != "_") else new for old, new in pairs]
+    return str(sentence.replace(**columns))
+
+
+def _cells(sentence: ConlluSentence, column: str) -> list[str]:
+    return [sentence.lines[word.row].rstrip("\r\n").split("\t")[COLUMNS[column]] for word in sentence.words]
+
+
+class Tasks:
+    """The samples that are parsed, and results until they are asked for or many others have come."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self._found: OrderedDict[str, asyncio.Task[dict[str, str]]] = OrderedDict()
+
+    def start(self, request: Start) -> str:
+        """Start to parse samples, and return the id of the task.
+
+        Raises ValueError for samples that are not CoNLL-U, and RefusedError if too many are being parsed.
+        """
+        settings, given = request.parsing_settings, request.to_parse_samples
+        samples = {name: read_sample(name, text, settings) for name, text in given.items()}
+        for id_ in [id_ for id_, task in self._found.items() if task.done()][: -MAX_TASKS // 2]:
+            del self._found[id_]
+        if len(self._found) >= MAX_TASKS:
+            raise RefusedError(429, Errors.E1216.format(n=len(self._found)))
+        id_ = secrets.token_hex(16)
+        self._found[id_] = asyncio.create_task(self._parse(samples, settings))
+        return id_
+
+    def reply(self, id_: str, model: Model) -> Reply:
+        """Return what there is to tell of a task."""
+        task = self._found.get(id_)
+        if task is None:
+            return failed(Errors.E1217.format(id=id_[:40]))
+        if not task.done():
+            return success(ready=False)
+        if error := task.exception():
+            return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
+        return success(ready=True, parsed_samples=task.result(), model_info=model.model_dump())
+
+    async def _parse(self, samples: dict[str, list[ConlluSentence]], settings: Settings) -> dict[str, str]:
+        parsed = iter(await self.worker.ask(self._tasks(samples, settings)))
+        return {name: "".join(next(parsed) for _ in sentences) for name, sentences in samples.items()}
+
+    def _tasks(self, samples: dict[str, list[ConlluSentence]], settings: Settings) -> Iterator[Task]:
+        for sentence in (sentence for of_sample in samples.values() for sentence in of_sample):
+            yield Task(
+                make=lambda sentence=sentence: make_doc(self.worker, sentence, settings),  # type: ignore[misc]
+                tell=lambda doc, sentence=sentence: tell(doc, sentence, settings),  # type: ignore[misc]
+            )
+
+
+def success(**data: Any) -> Reply:
+    """Return a reply with data."""
+    return {"status": "success", "data": data}
+
+
+def failed(text: str) -> Reply:
+    """Return a reply that says what is wrong."""
+    return {"status": "failure", "error": text}
+
+
+def make_router(worker: Worker, project: str) -> APIRouter:
+    """Return the routes of the parser.
+
+    project: Project of ArboratorGrew that the pipeline is listed with.
+    """
+    router = APIRouter()
+    tasks = Tasks(worker)
+    meta = worker.nlp.meta
+    own = Model(model_id=f"{meta['lang']}_{meta['name']}-{meta['version']}", project_name=project)
+    las = float((meta.get("performance") or {}).get("ud_las") or 0.0)
+
+    @router.get("/list")
+    async def list_models() -> Reply:
+        """List the pipeline, with what the page of ArboratorGrew shows of it."""
+        about = {"epoch": 0, "data_description": {"n_train_sents": 0, "n_test_sents": 0}}
+        scores = {"LAS_epoch": las, "training_diagnostics": about}
+        return {"status": "success", "data": [{"model_info": own.model_dump(), "scores_best": scores}]}
+
+    @router.post("/parse/start")
+    async def parse_start(request: Start) -> Reply:
+        """Start to parse samples."""
+        if request.model_info != own:
+            return failed(Errors.E1218.format(found=request.model_info, expected=own))
+        return success(model_info=own.model_dump(), parse_task_id=tasks.start(request))
+
+    @router.post("/parse/status")
+    async def parse_status(request: Status) -> Reply:
+        """Return the parsed samples, if they are ready."""
+        return tasks.reply(request.parse_task_id, own)
+
+    @router.post("/train/start")
+    @router.post("/train/status")
+    async def train() -> Reply:
+        """Say that pipelines are trained elsewhere."""
+        return failed(Errors.E1219)
+
+    @router.delete("/list/{project_name}/{model_id}")
+    async def delete(project_name: str, model_id: str) -> Reply:
+        """Say that pipelines are not deleted from here."""
+        return failed(Errors.E1220.format(model=f"{project_name}/{model_id}"[:80]))
+
+    return router

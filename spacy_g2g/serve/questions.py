@@ -1,0 +1,172 @@
+"""Plain JSON: a text, or words with what is known of them, to trees and probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from spacy.tokens import Doc
+
+from .. import __version__
+from ..data.constraints import constrain
+from ..errors import Errors
+from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINTS, RefusedError
+from .worker import Task, Worker
+
+#: Token: a number that is a key of a JSON object, and so comes as a string.
+Key = Annotated[int, Field(ge=0)]
+#: Strings whose length has a bound are checked for halves of characters.
+Text = Annotated[StrictStr, Field(max_length=10**7)]
+Word = Annotated[StrictStr, Field(min_length=1)]
+Answer = dict[str, Any]
+
+
+class Part(BaseModel):
+    """Part of a request, without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Constraints(Part):
+    """What the tree must have; see ``data.constraints.constrain``."""
+
+    heads: dict[Key, StrictInt] = {}
+    deps: dict[Key, StrictStr] = {}
+    not_heads: dict[Key, list[StrictInt]] = {}
+    not_deps: dict[Key, list[StrictStr]] = {}
+    subtrees: list[list[StrictInt]] = []
+
+    def __len__(self) -> int:
+        """Return the number of constraints."""
+        lists: list[list[Any]] = [*self.not_heads.values(), *self.not_deps.values(), *self.subtrees]
+        return len(self.heads) + len(self.deps) + sum(map(len, lists))
+
+
+class Question(Part):
+    """What to parse, and what to tell.
+
+    text: Text. Either this or words.
+    words: Words, which stay as they are.
+    spaces: Whether a space follows each word.
+    sent_starts: Whether a sentence starts at each word. Without it, the pipeline sets sentences.
+    tags: Tag of each word.
+    constraints: What the tree must have.
+    k: Number of trees of each sentence.
+    """
+
+    text: Text | None = None
+    words: list[Word] | None = None
+    spaces: list[StrictBool] | None = None
+    sent_starts: list[StrictBool] | None = None
+    tags: list[Text] | None = None
+    constraints: Constraints = Constraints()
+    k: Annotated[StrictInt, Field(ge=1)] = 1
+
+
+def check(question: Question, worker: Worker) -> None:
+    """Raise RefusedError for a question that is over a limit or has no single meaning."""
+    limits, words = worker.limits, question.words
+    if (question.text is None) == (words is None):
+        raise RefusedError(422, Errors.E1208)
+    if question.k > limits.max_k:
+        raise RefusedError(422, Errors.E1209.format(k=question.k, limit=limits.max_k))
+    for name in ("spaces", "sent_starts", "tags"):
+        values = getattr(question, name)
+        if values is not None and len(values) != len(words or ()):
+            raise RefusedError(422, Errors.E1210.format(name=name, n=len(values), words=len(words or ())))
+    # More characters than these can't be words within the limit, but for those of a hostile text.
+    n = len(words) if words is not None else len(question.text or "") / 100
+    if n > limits.max_words:
+        raise RefusedError(413, Errors.E1207.format(n=int(n), limit=limits.max_words))
+    check_constraints(question)
+
+
+def check_constraints(question: Question) -> None:
+    """Raise RefusedError for more constraints, or in longer sentences, than are checked in short time."""
+    n = len(question.constraints)
+    if n > MAX_CONSTRAINTS:
+        raise RefusedError(413, Errors.E1211.format(n=n, limit=MAX_CONSTRAINTS))
+    if n and question.words is None:
+        raise RefusedError(422, Errors.E1212)
+    if n:
+        starts = [False, *(question.sent_starts or [False] * len(question.words or ()))[1:], True]
+        places = [0, *(i for i, start in enumerate(starts) if start)]
+        longest = max(end - start for start, end in pairwise(places))
+        if longest > MAX_CONSTRAINED_WORDS:
+            raise RefusedError(413, Errors.E1213.format(n=longest, limit=MAX_CONSTRAINED_WORDS))
+
+
+def make_doc(question: Question, worker: Worker) -> Doc:
+    """Make the Doc of a question."""
+    if question.words is None:
+        return worker.nlp.make_doc(question.text or "")
+    given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
+    columns: Any = {name: values for name, values in given.items() if values is not None}
+    doc = Doc(worker.nlp.vocab, words=question.words, **columns)
+    constrain(doc, **question.constraints.model_dump())
+    return doc
+
+
+def answer(doc: Doc, worker: Worker, k: int) -> Answer:
+    """Return what there is to tell of a parsed Doc: its tokens and the trees of its sentences.
+
+    doc: Parsed Doc.
+    worker: Worker that has parsed it.
+    k: Number of trees of each sentence.
+    Raises ValueError if the parser has one tree only, and k is above 1.
+    """
+    return {
+        "words": [token.text for token in doc],
+        "spaces": [bool(token.whitespace_) for token in doc],
+        "sentences": list(sentences(doc, worker, k)),
+    }
+
+
+def sentences(doc: Doc, worker: Worker, k: int) -> Iterator[Answer]:
+    """Yield the tree of each sentence, with probabilities if the parser has any."""
+    parser = worker.parser
+    ranked = parser.kbest(doc, k) if k > 1 else None
+    if worker.has_scores:
+        found = [asdict(of) for of in parser.confidence(doc)]
+    else:
+        spans = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
+        words = ([token.i for token in span if not token.is_space] for span in spans)
+        found = [{"tokens": tokens} for tokens in words if tokens]
+    for i, sentence in enumerate(found):
+        tokens = [doc[token] for token in sentence["tokens"]]
+        tree = {"heads": [token.head.i for token in tokens], "deps": [token.dep_ for token in tokens]}
+        trees = [] if ranked is None else [asdict(tree) for tree in ranked[i]]
+        yield {**sentence, **tree, **({"kbest": trees} if ranked is not None else {})}
+
+
+def make_router(worker: Worker) -> APIRouter:
+    """Return the routes of plain JSON."""
+    router = APIRouter()
+
+    @router.post("/parse")
+    async def parse(question: Question) -> Answer:
+        """Parse a text or words, with what is known of them."""
+        check(question, worker)
+        task = Task(make=lambda: make_doc(question, worker), tell=lambda doc: answer(doc, worker, question.k))
+        (found,) = await worker.ask([task])
+        return dict(found)
+
+    @router.get("/pipeline")
+    async def pipeline() -> Answer:
+        """Tell the pipeline's name, the labels of its parser, and what requests may ask for."""
+        meta = worker.nlp.meta
+        return {
+            "name": f"{meta['lang']}_{meta['name']}",
+            "version": meta["version"],
+            "spacy_g2g": __version__,
+            "labels": list(worker.parser.labels),
+            "has_scores": worker.has_scores,
+            "calibrated": worker.has_scores and tuple(worker.parser.temperatures) != (1.0, 1.0),
+            "limits": asdict(worker.limits),
+        }
+
+    return router

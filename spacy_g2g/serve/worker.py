@@ -1,0 +1,121 @@
+"""The thread that runs the pipeline for all requests, and parses what waits in one batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..errors import Errors
+from ..pipeline.g2g_parser import G2GParser
+from .limits import Limits, RefusedError
+
+#: How many sentences of one request wait at the same time, so that others get their turn.
+SENTENCES_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Task:
+    """A Doc to parse, and what to tell of it.
+
+    make: Makes the Doc.
+    tell: Returns the answer, which must not hold the Doc nor parts of it.
+    future: Gets the answer.
+    """
+
+    make: Callable[[], Doc]
+    tell: Callable[[Doc], Any]
+    future: Future[Any] = field(default_factory=Future)
+
+
+class Worker:
+    """A thread that parses the Docs of all requests. Those that wait together are one batch.
+
+    nlp: Pipeline. No other thread may use it from now on.
+    parser: Its last parser, which keeps its scores from now on if it has any.
+    limits: Bounds of a request.
+    """
+
+    def __init__(self, nlp: Language, parser: G2GParser, limits: Limits) -> None:
+        self.nlp = nlp
+        self.parser = parser
+        self.limits = limits
+        self.has_scores = bool(parser.model.attrs.get("scores_arcs"))
+        parser.keep_scores = self.has_scores
+        self._waiting: SimpleQueue[Task | None] = SimpleQueue()
+        # Thinc keeps the choice of a device in the context of a thread.
+        self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
+        self._thread.start()
+
+    async def ask(self, tasks: Iterable[Task]) -> list[Any]:
+        """Return the answers of tasks in their order. Raises the first error of a task."""
+        remaining, found = list(tasks), list[Any]()
+        while remaining:
+            now, remaining = remaining[:SENTENCES_AT_ONCE], remaining[SENTENCES_AT_ONCE:]
+            for task in now:
+                self._waiting.put(task)
+            answers = (asyncio.wrap_future(task.future) for task in now)
+            found += await asyncio.gather(*answers, return_exceptions=True)
+            for answer in found:
+                if isinstance(answer, BaseException):
+                    raise answer
+        return found
+
+    def close(self) -> None:
+        """End the thread after the batch that it parses."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        is_last = False
+        while not is_last and (first := self._waiting.get()) is not None:
+            batch, is_last = self._fill([first])
+            # A request that has ended in the meantime has cancelled its tasks.
+            tasks = [task for task in batch if task.future.set_running_or_notify_cancel()]
+            if not self._parse(tasks) and len(tasks) > 1:
+                for task in tasks:
+                    self._parse([task])
+
+    def _fill(self, batch: list[Task]) -> tuple[list[Task], bool]:
+        """Add what waits to a batch. Returns the batch, and whether the thread is to end after it."""
+        while len(batch) < SENTENCES_AT_ONCE:
+            try:
+                task = self._waiting.get_nowait()
+            except Empty:
+                break
+            if task is None:
+                return batch, True
+            batch.append(task)
+        return batch, False
+
+    def _parse(self, tasks: Sequence[Task]) -> bool:
+        """Answer tasks. Returns False if one of several has an error, and then answers none.
+
+        The strings of a batch are forgotten after it, so that memory does not grow with all that was asked.
+        """
+        try:
+            with self.nlp.memory_zone():
+                docs = self.nlp.pipe(
+                    [self._checked(task.make()) for task in tasks], batch_size=len(tasks) or 1
+                )
+                found = [task.tell(doc) for task, doc in zip(tasks, docs, strict=True)]
+        except Exception as error:
+            if len(tasks) == 1:
+                tasks[0].future.set_exception(error)
+            return False
+        for task, answer in zip(tasks, found, strict=True):
+            task.future.set_result(answer)
+        return True
+
+    def _checked(self, doc: Doc) -> Doc:
+        if len(doc) > self.limits.max_words:
+            raise RefusedError(413, Errors.E1207.format(n=len(doc), limit=self.limits.max_words))
+        return doc

@@ -1,0 +1,48 @@
+import sys
+from typing import Any
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+from spacy_g2g.cli import app
+
+from ..util import initialised_nlp
+
+SERVE = ["serve", "PIPELINE", "--port", "8123", "--max-words", "7", "--timeout", "2", "--silent"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("serve") / "pipeline"
+    initialised_nlp().to_disk(folder)
+    return str(folder)
+
+
+def invoke(pipeline: str) -> Any:
+    return CliRunner().invoke(app, [pipeline if word == "PIPELINE" else word for word in SERVE])
+
+
+def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: pytest.MonkeyPatch):
+    uvicorn = pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+    served: list[tuple[Any, dict[str, Any]]] = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **settings: served.append((app, settings)))
+    assert invoke(folder).exit_code == 0
+    ((service, settings),) = served
+    assert (settings["host"], settings["port"]) == ("127.0.0.1", 8123)
+    limits = service.state.worker.limits
+    assert (limits.max_words, limits.timeout) == (7, 2.0)
+    service.state.worker.close()
+
+
+def test_what_is_missing_is_said(folder: str, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    result = invoke(str(tmp_path / "blank"))
+    assert result.exit_code == 1
+    assert "G2G-E909" in result.output
+    for name in [name for name in sys.modules if name.startswith("spacy_g2g.serve")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    result = invoke(folder)
+    assert result.exit_code == 1
+    assert "extra 'serve'" in " ".join(result.output.split())

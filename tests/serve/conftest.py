@@ -1,0 +1,70 @@
+"""The service over a tiny pipeline, and real requests to it without a socket."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from thinc.api import fix_random_seed
+
+from ..util import add_tiny, parser_of, randomise, treebank_examples
+
+httpx = pytest.importorskip("httpx", reason="the tests send requests by httpx")
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+pytest.importorskip("cassis", reason="the extra 'serve' is not installed")
+
+Client = Any
+
+
+def make_pipeline() -> Language:
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    add_tiny(nlp)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    randomise(parser_of(nlp).model, 1, scale=0.25)
+    return nlp
+
+
+def talk(app: Any, conversation: Callable[[Client], Awaitable[Any]]) -> Any:
+    """What a conversation with the service returns, in an event loop of its own."""
+
+    async def run() -> Any:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await conversation(client)
+
+    return asyncio.run(run())
+
+
+def post(app: Any, path: str, *bodies: Any) -> list[Any]:
+    """The answers to requests that arrive at once; bytes are sent as they are."""
+
+    async def send(client: Client) -> list[Any]:
+        headers = {"Content-Type": "application/json"}
+        as_they_are = [isinstance(body, bytes) for body in bodies]
+        return await asyncio.gather(
+            *(
+                client.post(path, content=body, headers=headers) if is_raw else client.post(path, json=body)
+                for body, is_raw in zip(bodies, as_they_are, strict=True)
+            )
+        )
+
+    return talk(app, send)
+
+
+@pytest.fixture(scope="package")
+def nlp() -> Language:
+    """The pipeline that the service has a copy of."""
+    return make_pipeline()
+
+
+@pytest.fixture(scope="package")
+def app() -> Any:
+    from spacy_g2g.serve.app import make_app
+    from spacy_g2g.serve.limits import Limits
+
+    nlp = make_pipeline()
+    return make_app(nlp, parser_of(nlp), Limits(max_words=60, max_k=9, max_bytes=200_000), "treebank")

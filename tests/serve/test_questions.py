@@ -1,0 +1,212 @@
+import json
+import re
+import threading
+import time
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_g2g.data.constraints import constrain
+
+from ..util import parser_of, read_treebank
+from .conftest import httpx, make_pipeline, post, talk
+
+TEXT = "she saw the cat. dogs bark"
+WORDS = ["a", "hearing", "is", "set", "on", "it", "today"]
+
+
+def expected(nlp: Language, doc: Doc, k: int = 1) -> list[dict[str, Any]]:
+    """What the service says of a Doc."""
+    parser = parser_of(nlp)
+    found = []
+    for of, trees in zip(parser.confidence(doc), parser.kbest(doc, k), strict=True):
+        tokens = [doc[i] for i in of.tokens]
+        tree = {"heads": [token.head.i for token in tokens], "deps": [token.dep_ for token in tokens]}
+        found.append({**asdict(of), **tree, **({"kbest": [asdict(t) for t in trees]} if k > 1 else {})})
+    return found
+
+
+def close(found: Any) -> Any:
+    """Numbers of a JSON value, to be compared as they are computed in batches."""
+    if isinstance(found, dict):
+        return {key: close(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return [close(value) for value in found]
+    return pytest.approx(found, abs=1e-4) if isinstance(found, float) else found
+
+
+def test_a_text_gets_trees_and_probabilities(app, nlp: Language):
+    (reply,) = post(app, "/parse", {"text": TEXT, "k": 3})
+    doc = nlp(TEXT)
+    assert reply.status_code == 200
+    assert reply.json() == {
+        "words": [token.text for token in doc],
+        "spaces": [bool(token.whitespace_) for token in doc],
+        "sentences": close(expected(nlp, doc, 3)),
+    }
+    assert len(reply.json()["sentences"][0]["kbest"]) == 3
+
+
+def test_words_keep_what_is_known_of_them(app, nlp: Language):
+    constraints = {
+        "heads": {1: 3, 5: 1},
+        "deps": {5: "obl"},
+        "not_heads": {0: [1, 2]},
+        "not_deps": {2: ["aux"]},
+        "subtrees": [[4, 5]],
+    }
+    starts = [i == 0 for i in range(len(WORDS))]
+    (reply,) = post(app, "/parse", {"words": WORDS, "sent_starts": starts, "constraints": constraints})
+    doc = Doc(nlp.vocab, words=WORDS, sent_starts=starts)
+    constrain(doc, **constraints)
+    (found,) = reply.json()["sentences"]
+    assert found == close(expected(nlp, nlp(doc))[0])
+    assert (found["heads"][1], found["heads"][5], found["deps"][5]) == (3, 1, "obl")
+
+
+def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
+    texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
+    bodies: list[dict[str, Any]] = [{"text": text} for text in texts]
+    bodies[7:7] = [{"words": WORDS, "constraints": {"heads": {"1": 2, "2": 1}}}]
+    bodies[9:9] = [{"words": WORDS, "constraints": {"heads": {"9": 2}}}]
+    replies = post(app, "/parse", *bodies)
+    codes = [reply.status_code for reply in replies]
+    assert [i for i, code in enumerate(codes) if code != 200] == [7, 9]
+    assert "G2G-E516" in replies[7].text
+    assert "G2G-E514" in replies[9].text
+    parsed = [reply.json()["sentences"] for reply in replies if reply.status_code == 200]
+    for found, text in zip(parsed, texts, strict=True):
+        assert found == close(expected(nlp, nlp(text)))
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        ({}, 422, "G2G-E1208"),
+        ({"text": "a", "words": ["a"]}, 422, "G2G-E1208"),
+        ({"text": 3}, 422, "body.text is 3. Input should be a valid string."),
+        ({"text": "a", "sentence": 1}, 422, "body.sentence is 1. Extra inputs are not permitted."),
+        ({"words": ["a", ""]}, 422, "body.words.1 is ''"),
+        ({"words": ["a"], "k": True}, 422, "body.k is True"),
+        ({"words": ["a"], "k": 10}, 422, "k is 10. Expected 9 or less"),
+        ({"words": ["a"], "tags": []}, 422, "tags has 0 values. Expected one for each of 1 words."),
+        ({"words": ["a"] * 61}, 413, "has 61 words. Expected 60 or fewer"),
+        ({"text": "a " * 61}, 413, "has 61 words. Expected 60 or fewer"),
+        ({"words": ["a"], "constraints": {"deps": {"0": "no"}}}, 422, "the label 'no'"),
+        ({"words": ["a"], "constraints": {"heads": {"x": 0}}}, 422, "body.constraints.heads.x.[key] is 'x'"),
+        ({"words": ["a"], "constraints": {"not_heads": {"0": [0] * 1001}}}, 413, "1001 constraints"),
+        ({"text": "a", "constraints": {"heads": {"0": 0}}}, 422, "G2G-E1212"),
+        (b'{"text": NaN}', 422, "body.text is nan"),
+        (b'{"text": "a", "k": 1e400}', 422, "body.k is inf"),
+        (b'{"text": "\\ud800"}', 422, "body.text"),
+        (b'{"text": "a", "k": ' + b"9" * 5000 + b"}", 422, "Can't read the body"),
+        (b"[" * 100_000, 422, "Can't read the body"),
+        (b"{", 422, "Can't read the body: Expecting property name"),
+        (b"\xff", 422, "Can't read the body"),
+        (b" " * 200_001, 413, "more than 200000 bytes"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_bad_request_is_answered_with_what_is_wrong(app, body, status, text):
+    (reply,) = post(app, "/parse", body)
+    assert (reply.status_code, reply.json()["status"]) == (status, "failure")
+    assert text in reply.json()["error"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ["text", "words", "spaces", "sent_starts", "tags", "constraints", "k"]
+NUMBERS = st.dictionaries(st.sampled_from(["0", "1", "9", "-1", "x"]), st.integers(-2, 3) | JSON, max_size=2)
+DEMANDS = st.fixed_dictionaries({}, optional={"heads": NUMBERS, "deps": NUMBERS, "not_heads": NUMBERS})
+BODIES = st.fixed_dictionaries(
+    {"words": st.lists(st.text(st.characters(codec=None), max_size=3), max_size=4) | JSON},
+    optional={**{key: JSON for key in KEYS if key != "words"}, "constraints": DEMANDS},
+)
+PATHS = ["/parse", "/inception/predict", "/parser/models/parse/start", "/parser/models/parse/status"]
+
+
+@pytest.mark.filterwarnings("ignore:.*W801")
+@given(path=st.sampled_from(PATHS), body=BODIES | JSON | st.binary(max_size=8))
+def test_no_request_is_an_error_of_the_service(app, path: str, body: Any):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    (reply,) = post(app, path, raw)
+    assert reply.status_code in (200, 413, 422), reply.text
+    assert reply.status_code == 200 or reply.json()["error"]
+
+
+def test_the_page_runs_its_own_script_alone(app):
+    page = talk(app, lambda client: client.get("/"))
+    assert re.findall(r"https?://[\w.]+", page.text) == ["http://www.w3.org"]
+    policy = page.headers["content-security-policy"]
+    assert re.match(r"default-src 'none'; script-src 'sha256-[\w+/=]{44}'; ", policy)
+    about = talk(app, lambda client: client.get("/pipeline")).json()
+    assert about["labels"][0] == "root"
+    assert about["limits"]["max_words"] == 60
+    assert talk(app, lambda client: client.get("/nothing")).json()["status"] == "failure"
+
+
+@pytest.fixture
+def slow_app():
+    """A service that takes 0.2 seconds for a Doc, and breaks at the word "break"."""
+    from spacy_g2g.serve.app import make_app
+    from spacy_g2g.serve.limits import Limits
+
+    nlp = make_pipeline()
+
+    @Language.component("test_serve_slow")
+    def slow(doc: Doc) -> Doc:
+        time.sleep(0.2)
+        if doc[0].text == "break":
+            raise RuntimeError("secret")
+        return doc
+
+    nlp.add_pipe("test_serve_slow", first=True)
+    app = make_app(nlp, parser_of(nlp), Limits(timeout=0.5))
+    yield app
+    app.state.worker.close()
+
+
+def test_a_request_ends_in_time_and_the_next_is_answered(slow_app, monkeypatch: pytest.MonkeyPatch):
+    codes = [reply.status_code for reply in post(slow_app, "/parse", *[{"text": "a"}] * 5)]
+    assert codes.count(408) >= 3
+    time.sleep(1.0)
+    (reply,) = post(slow_app, "/parse", {"text": "a"})
+    assert reply.status_code == 200
+    monkeypatch.setattr("spacy_g2g.serve.limits.MAX_REQUESTS", 2)
+    codes = [reply.status_code for reply in post(slow_app, "/parse", *[{"text": "a"}] * 5)]
+    assert codes.count(429) == 3
+
+
+def test_an_unexpected_error_shows_nothing_of_the_code(slow_app):
+    (reply,) = post(slow_app, "/parse", {"text": "break"})
+    assert reply.status_code == 500
+    assert set(reply.json()) == {"status", "error"}
+    assert "secret" not in reply.text
+    assert "G2G-E1203" in reply.text
+
+
+def test_requests_by_a_socket(app, nlp: Language):
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        reply = httpx.post(f"http://127.0.0.1:{port}/parse", json={"text": TEXT})
+        assert reply.json()["sentences"] == close(expected(nlp, nlp(TEXT)))
+        large = httpx.post(f"http://127.0.0.1:{port}/parse", content=b" " * 200_001)
+        assert large.status_code == 413
+    finally:
+        server.should_exit = True
+        thread.join()
