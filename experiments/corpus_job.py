@@ -1,38 +1,50 @@
 """Long checks of `g2g parse-corpus`: random kills, cost over `nlp.pipe`, memory of a worker.
 
     python -m experiments.corpus_job kills PIPELINE TEXTS.jsonl [--documents 20000 --kills 200]
+    python -m experiments.corpus_job kills CHAIN TEXTS.jsonl --engine ray --poison --code CHAIN.py
     python -m experiments.corpus_job cost PIPELINE TEXTS.jsonl [--rounds 5]
-    python -m experiments.corpus_job memory PIPELINE TEXTS.jsonl [--shards 20]
+    python -m experiments.corpus_job memory PIPELINE TEXTS.jsonl [--shards 20 --precision bfloat16]
 
 TEXTS.jsonl has objects with a "text". `kills` has two drivers at work on one folder, each of which parses in
-its own process (`--engine none`). It kills one or both after random times, starts them again, and compares
-the output with that of an undisturbed run, byte by byte.
+its own process or by workers of one Ray. It kills drivers and workers after random times, starts drivers
+again, and compares the output with that of an undisturbed run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import multiprocessing
+import os
 import random
+import signal
+import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-import spacy
 from spacy.language import Language
 
 from spacy_g2g.corpus_job.block import BlockParser
 from spacy_g2g.corpus_job.job import Job
-from spacy_g2g.corpus_job.plan import Shard
-from spacy_g2g.corpus_job.run import Outcome, run_job
+from spacy_g2g.corpus_job.plan import Shard, make_plan
+from spacy_g2g.corpus_job.run import Outcome, load_pipeline, run_job
 from spacy_g2g.corpus_job.shard import Record, parse_shard
 
 MEGABYTE = 10**6
+#: Share of kills that meet a worker of Ray, if there are any.
+WORKERS_SHARE = 0.75
+
+
+def load(args: argparse.Namespace) -> Language:
+    return load_pipeline(Job(args.pipeline, Path(), code=args.code))
 
 
 def read_texts(path: Path) -> list[str]:
@@ -48,62 +60,176 @@ def write_corpus(path: Path, texts: Sequence[str], n: int, n_words: int | None =
             file.write(json.dumps({"id": f"d{i}", "text": shortened}) + "\n")
 
 
-def run(nlp: Language, pipeline: str, corpus: Path, output: Path, shard_bytes: int) -> Outcome:
+def run(nlp: Language, job: Job, corpus: Path, shard_bytes: int) -> Outcome:
     def engine(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
         return (parse_shard(nlp, shard, job) for shard in shards)
 
-    return run_job(Job(pipeline, output), [corpus], shard_bytes=shard_bytes, engine=engine)
+    return run_job(job, [corpus], shard_bytes=shard_bytes, engine=engine)
 
 
-def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    chance, nlp = random.Random(args.seed), spacy.load(args.pipeline)
-    corpus, output = folder / "corpus.jsonl", folder / "killed"
-    write_corpus(corpus, read_texts(args.texts), args.documents, n_words=args.words)
-    shard_bytes = corpus.stat().st_size // args.shards
-    start = time.perf_counter()
-    undisturbed = run(nlp, args.pipeline, corpus, folder / "undisturbed", shard_bytes)
-    seconds = time.perf_counter() - start
-    n_kills = n_both = 0
-    drivers: list[Any] = []
-    while n_kills < args.kills:
-        while len(drivers) < 2:
-            drivers.append(start_driver(nlp, args.pipeline, corpus, output, shard_bytes))
-        time.sleep(chance.expovariate(args.kills / (args.patience * seconds)))
-        doomed = [driver for driver in chance.sample(drivers, chance.choice((1, 2))) if driver.is_alive()]
+def run_with_ray(job: Job, corpus: Path, shard_bytes: int, workers: int, address: str) -> None:
+    from spacy_g2g.corpus_job.ray_engine import RayEngine
+
+    run_job(job, [corpus], shard_bytes=shard_bytes, engine=RayEngine(workers, address=address))
+
+
+class Drivers:
+    """Two drivers of a job, which are killed and started again.
+
+    start: Starts a driver of a job.
+    workers: Returns the ids of processes that work for the drivers.
+    """
+
+    def __init__(self, start: Callable[[Job], Any], workers: Callable[[], list[int]]) -> None:
+        self.start, self.workers = start, workers
+        self.running: list[Any] = []
+        self.counts: Counter[str] = Counter()
+
+    def kill_some(self, job: Job, chance: random.Random) -> None:
+        """Kill a driver, both, or a worker; then there are two drivers again."""
+        self.running = [driver for driver in self.running if driver.is_alive()]
+        workers = self.workers()
+        if workers and chance.random() < WORKERS_SHARE:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(workers), signal.SIGKILL)
+                self.counts["workers"] += 1
+        else:
+            doomed = chance.sample(self.running, min(len(self.running), chance.choice((1, 2))))
+            self.counts["drivers"] += len(doomed)
+            self.counts["both_at_once"] += len(doomed) == 2
+            self._end(doomed)
+        while len(self.running) < 2:
+            self.running.append(self.start(job))
+
+    @property
+    def n_kills(self) -> int:
+        return self.counts["workers"] + self.counts["drivers"]
+
+    def end(self) -> None:
+        self._end(list(self.running))
+
+    def _end(self, doomed: list[Any]) -> None:
         for driver in doomed:
             driver.kill()
             driver.join()
-        n_kills += len(doomed)
-        n_both += len(doomed) == 2
-        drivers = [driver for driver in drivers if driver.is_alive()]
-    for driver in drivers:
-        driver.kill()
-        driver.join()
-    n_done = len(list((output / "data").iterdir()))
-    outcome = run(nlp, args.pipeline, corpus, output, shard_bytes)
-    ids = [id_ for path in data(output) for id_ in pq.read_table(path, columns=["id"])["id"].to_pylist()]
-    return {
-        "documents": args.documents,
-        "shards": outcome.n_shards,
-        "kills": n_kills,
-        "both_at_once": n_both,
-        "shards_done_after_the_last_kill": n_done,
-        "lost": args.documents - len(set(ids)),
-        "twice": len(ids) - len(set(ids)),
-        "errors": outcome.manifest["errors"] if outcome.manifest else None,
-        "manifests_equal": outcome.manifest == undisturbed.manifest,
-        "files_that_differ": sum(
-            one.read_bytes() != other.read_bytes()
-            for one, other in zip(data(output), data(folder / "undisturbed"), strict=True)
-        ),
-        "left_over": [path.name for path in (output / "_state").iterdir()],
-    }
+            self.running.remove(driver)
 
 
-def start_driver(*arguments: Any) -> Any:
-    process = multiprocessing.get_context("fork").Process(target=run, args=arguments)
+def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Kill processes at random times until all shards are done; then begin another job if kills are left."""
+    chance, nlp = random.Random(args.seed), load(args)
+    corpus = folder / "corpus.jsonl"
+    write_corpus(corpus, read_texts(args.texts), args.documents, n_words=args.words)
+    shard_bytes = corpus.stat().st_size // args.shards
+    job = Job(args.pipeline, folder / "undisturbed", code=args.code, timeout=args.timeout)
+    start = time.perf_counter()
+    run(nlp, job, corpus, shard_bytes)
+    seconds = time.perf_counter() - start
+    poison = add_poison(corpus) if args.poison else {}
+    n_shards = len(make_plan([corpus], shard_bytes=shard_bytes))
+    drivers = make_drivers(args, nlp, corpus, shard_bytes)
+    pause = args.pause or args.patience * seconds / args.kills
+    jobs = []
+    while drivers.n_kills < args.kills and time.perf_counter() - start < 60 * args.minutes:
+        own = replace(job, output=folder / f"killed{len(jobs)}")
+        n_before, n_done = drivers.n_kills, 0
+        while drivers.n_kills < args.kills and time.perf_counter() - start < 60 * args.minutes:
+            drivers.kill_some(own, chance)
+            time.sleep(chance.expovariate(1 / pause))
+            n_done = len(list((own.output / "data").glob("*.parquet")))
+            if n_done == n_shards:
+                break
+            print(drivers.n_kills, "kills", n_done, "shards", file=sys.stderr, flush=True)
+        drivers.end()
+        jobs.append({"kills": drivers.n_kills - n_before, "shards_done_under_kills": n_done})
+        last = drivers.start(own)
+        last.join()
+        jobs[-1] |= compare(own.output, job.output, poison)
+    return {"documents": args.documents, "shards": n_shards, **drivers.counts, "jobs": jobs}
+
+
+def make_drivers(args: argparse.Namespace, nlp: Language, corpus: Path, shard_bytes: int) -> Drivers:
+    """Return drivers that parse in their own processes, or by workers of one Ray."""
+    if args.engine == "none":
+        return Drivers(lambda job: start_process("fork", run, nlp, job, corpus, shard_bytes), list)
+    import ray
+
+    from spacy_g2g.corpus_job.ray_engine import start_ray
+
+    start_ray(None, 2 * args.workers + 1)
+    address = ray.get_runtime_context().gcs_address
+    arguments = (corpus, shard_bytes, args.workers, address)
+    return Drivers(lambda job: start_process("spawn", run_with_ray, job, *arguments), ray_workers)
+
+
+def start_process(method: str, target: Callable[..., Any], *arguments: Any) -> Any:
+    process = multiprocessing.get_context(method).Process(target=target, args=arguments)  # type: ignore[attr-defined]
     process.start()
     return process
+
+
+def ray_workers() -> list[int]:
+    """Return the ids of our Ray's actors. Its raylet is our child, and they are the raylet's children."""
+    parents, names = {}, {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            pid = int(path.name)
+            parents[pid] = int((path / "stat").read_text("utf8").rpartition(")")[2].split()[1])
+            names[pid] = (path / "cmdline").read_bytes()
+    return [
+        pid
+        for pid, name in names.items()
+        if name.startswith(b"ray::MapWorker") and parents.get(parents[pid]) == os.getpid()
+    ]
+
+
+def add_poison(corpus: Path) -> dict[str, str]:
+    """Replace some documents by those that can't be parsed. Returns them by their ids.
+
+    The words are those that the component of ``tests/corpus_job/chain.py`` obeys.
+    """
+    lines = corpus.read_text(encoding="utf8").splitlines()
+    long = "long " * 250_000
+    texts = ["RAISE", "EXIT", "HANG", "KILL", "CRASH", long, "\ud800", None]
+    places = range(len(lines) // 10, len(lines), len(lines) // 10)
+    for place, text in zip(places, texts, strict=False):
+        lines[place] = json.dumps({"id": f"d{place}", "text": text})
+    lines[3] = '{"id": "d3", "text": broken'
+    corpus.write_text("\n".join(lines) + "\n", encoding="utf8")
+    return {"d3": "broken"} | {f"d{place}": str(text)[:9] for place, text in zip(places, texts, strict=False)}
+
+
+def compare(output: Path, undisturbed: Path, poison: dict[str, str]) -> dict[str, Any]:
+    """Return what a job's output lacks or has too much, and how it differs from an undisturbed one."""
+    found, expected = rows(output), rows(undisturbed)
+    ids, wanted = (
+        [row["id"] for row in found],
+        {row["id"]: row for row in expected if row["id"] not in poison},
+    )
+    errors = [
+        json.loads(line)
+        for path in sorted((output / "errors").iterdir())
+        for line in path.read_text(encoding="utf8").splitlines()
+    ]
+    differences = {
+        "lost": len(set(wanted) - set(ids)),
+        "twice": len(ids) - len(set(ids)),
+        "other_documents": len(set(ids) - set(wanted)),
+        "rows_that_differ": sum(
+            {**row, "place": 0} != {**wanted.get(row["id"], {}), "place": 0} for row in found
+        ),
+        "errors": {error["id"]: error["error"][:60] for error in errors},
+        "errors_lost_or_twice": len(poison) - len(errors),
+        "left_over": [path.name for path in (output / "_state").iterdir()],
+    }
+    if not poison:
+        pairs = zip(data(output), data(undisturbed), strict=True)
+        differences["files_that_differ"] = sum(a.read_bytes() != b.read_bytes() for a, b in pairs)
+    return differences
+
+
+def rows(output: Path) -> list[dict[str, Any]]:
+    return [row for path in data(output) for row in pq.read_table(path).to_pylist()]
 
 
 def data(output: Path) -> list[Path]:
@@ -112,7 +238,7 @@ def data(output: Path) -> list[Path]:
 
 def cost(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """CPU time of a job and of `nlp.pipe`, by turns; and the share of a job outside of `nlp.pipe`."""
-    nlp, texts = spacy.load(args.pipeline), read_texts(args.texts)
+    nlp, texts = load(args), read_texts(args.texts)
     corpus = folder / "corpus.jsonl"
     write_corpus(corpus, texts, len(texts))
     inside = [0.0]
@@ -156,27 +282,38 @@ def cost(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Resident memory after each shard of some that are all different."""
-    nlp, texts = spacy.load(args.pipeline), read_texts(args.texts)
-    corpus, sizes = folder / "corpus.jsonl", []
+    """Resident memory and CPU time after each shard; all texts come once, with new words."""
+    nlp, texts = load(args), read_texts(args.texts)
+    for _, pipe in nlp.pipeline:
+        if args.precision and hasattr(pipe, "precision"):
+            pipe.precision = args.precision
+    corpus, sizes, seconds = folder / "corpus.jsonl", [], []
     # New words in each document, so that memory of words shows.
-    n = len(texts) * args.shards
     with corpus.open("w", encoding="utf8") as file:
-        for i, text in zip(range(n), itertools.cycle(texts), strict=False):
+        for i, text in enumerate(texts):
             file.write(json.dumps({"id": f"d{i}", "text": f"{text} new{i}a new{i}b new{i}c"}) + "\n")
 
     def engine(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
         for shard in shards:
+            start = time.process_time()
             yield parse_shard(nlp, shard, job)
+            seconds.append(round(time.process_time() - start, 2))
             sizes.append(resident_mib())
+            print(shard.name, sizes[-1], "MiB", seconds[-1], "s", file=sys.stderr, flush=True)
 
-    run_job(
+    outcome = run_job(
         Job(args.pipeline, folder / "out"),
         [corpus],
         shard_bytes=corpus.stat().st_size // args.shards,
         engine=engine,
     )
-    return {"shards": len(sizes), "mib_after_each": sizes, "last_over_second": round(sizes[-1] / sizes[1], 3)}
+    return {
+        "shards": len(sizes),
+        "words": outcome.n_words,
+        "mib_after_each": sizes,
+        "cpu_seconds_of_each": seconds,
+        "last_over_second": round(sizes[-1] / sizes[1], 3),
+    }
 
 
 def resident_mib() -> float:
@@ -195,10 +332,20 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=12, help="longest document of `kills`")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--shards", type=int, default=100)
+    parser.add_argument("--engine", choices=["none", "ray"], default="none", help="of `kills`")
+    parser.add_argument("--workers", type=int, default=2, help="workers of Ray for each driver")
+    parser.add_argument("--code", type=Path, help="file with components of the pipeline")
+    parser.add_argument(
+        "--poison", action="store_true", help="documents that tests/corpus_job/chain.py obeys"
+    )
+    parser.add_argument("--timeout", type=float, default=600.0)
+    parser.add_argument("--minutes", type=float, default=600.0, help="longest time of `kills`")
+    parser.add_argument("--pause", type=float, default=0.0, help="mean seconds between kills, not --patience")
     parser.add_argument(
         "--patience", type=float, default=3.0, help="time with kills, the undisturbed run's = 1"
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--precision", default="", help="of `memory`: bfloat16 or float32")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

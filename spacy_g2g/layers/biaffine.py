@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from .dropout import Dropout
 from .linear import Linear
+from .packing import fill_up
 
 LEAKY_SLOPE = 0.1
 # Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
@@ -69,11 +70,16 @@ class BiaffineScorer(nn.Module):
         Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors that ``labels``
             takes: dependents, float [batch, n, label_width], and heads, float [batch, n + 1, label_width].
         """
-        projected = self.dropout(self.activation(self.project(words)))
-        arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
+        rows = words.flatten(0, 1)
+        # In training, dropout would draw numbers for added rows, too.
+        projected = self.project(rows if self.training else fill_up(rows))
+        projected = self.dropout(self.activation(projected))
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
         # ROOT's row makes the rows even, which spares PyTorch a copy of the weights for each sentence.
-        dependents = (arc_dep @ self.arc_weight[:-1] + self.arc_weight[-1])[:, 1:]
+        dependents = projected[:, : self.widths[0]] @ self.arc_weight[:-1] + self.arc_weight[-1]
+        dependents = dependents[: len(rows)].view(*words.shape[:2], -1)[:, 1:]
+        projected = projected[: len(rows)].view(*words.shape[:2], -1)
+        arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
         with torch.autocast(words.device.type, enabled=False):  # scores are 32-bit floats
             arcs = dependents.float() @ arc_head.transpose(1, 2).float()
             if self.distance_weight is not None:
@@ -89,10 +95,12 @@ class BiaffineScorer(nn.Module):
         Returns float [arcs, n_labels].
         """
         size = ARCS_AT_ONCE.get(heads.device.type, ARCS_AT_ONCE["cpu"])
-        parts = [slice(start, start + size) for start in range(0, max(1, len(heads)), size)]
+        n = len(heads)
+        dependents, heads = fill_up(dependents), fill_up(heads)
+        parts = [slice(start, start + size) for start in range(0, max(1, n), size)]
         # In the precision of the vectors, so that it is not rounded for each part.
         weight = self.label_weight.to(dependents.dtype)
-        return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])
+        return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
 
     def _distances(self, n_words: int) -> Tensor:
         """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""

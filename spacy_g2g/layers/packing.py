@@ -11,8 +11,8 @@ from torch import Tensor
 #: Rows of attention on a CPU are padded to a multiple of this, the number of 32-bit floats in a register of
 #: AVX512. Then PyTorch's attention sums in the same order in rows of all lengths.
 MULTIPLE = 16
-#: Packed positions are filled up to a multiple of the first number, or of the second if there are more than
-#: ``FEW``. oneDNN keeps code for each number of rows that it meets, so few numbers bound that memory.
+#: Rows are filled up to a multiple of the first number, or of the second if there are more than ``FEW``.
+#: oneDNN keeps code for each number of rows that it meets, so few numbers bound that memory.
 STEPS, FEW = (16, 64), 256
 
 
@@ -45,7 +45,7 @@ class Packing(NamedTuple):
         flat = mask.flatten()
         places = flat.nonzero().squeeze(1)
         n_real = len(places)
-        places = F.pad(places, (0, -n_real % STEPS[n_real > FEW]))
+        places = F.pad(places, (0, n_missing(n_real)))
         return cls(places, n_real, (flat.cumsum(0) - 1).clamp_(min=0), mask)
 
     def pad(self, x: Tensor) -> Tensor:
@@ -68,3 +68,13 @@ class Packing(NamedTuple):
         if n < self.mask.shape[1]:
             places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
         return rows.flatten(0, 1).index_select(0, places)
+
+
+def n_missing(n_rows: int) -> int:
+    """Return how many rows to add, so that there are few numbers of rows."""
+    return -n_rows % STEPS[n_rows > FEW]
+
+
+def fill_up(x: Tensor) -> Tensor:
+    """Add zeros to rows, [rows, width], on a CPU, so that there are few numbers of rows."""
+    return F.pad(x, (0, 0, 0, n_missing(len(x)))) if x.device.type == "cpu" else x

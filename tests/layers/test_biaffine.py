@@ -142,3 +142,16 @@ def test_labels_of_many_arcs_are_those_of_each_arc():
     for i in (0, size - 1, size, n - 1):
         alone = scorer.labels(dependents[i : i + 1], heads[i : i + 1])[0]
         assert torch.allclose(scores[i], alone, atol=1e-5)
+
+
+def test_predictions_have_few_numbers_of_rows(monkeypatch: pytest.MonkeyPatch):
+    """oneDNN keeps code for each of them."""
+    scorer, rows = make_scorer(), set[int]()
+    scorer.project.register_forward_hook(lambda module, inputs, output: rows.add(len(output)))
+    labels = scorer._labels
+    monkeypatch.setattr(scorer, "_labels", lambda x, *rest: rows.add(len(x)) or labels(x, *rest))
+    for n in range(1, 300, 7):
+        arcs, dependents, heads = scorer(torch.randn(2, n + 1, WIDTH))
+        assert arcs.shape == (2, n, n + 1)
+        assert scorer.labels(dependents[0], heads[0, 1:]).shape == (n, N_LABELS)
+    assert rows <= {16 * i for i in range(1, 17)} | {64 * i for i in range(1, 11)}
