@@ -33,7 +33,7 @@ from spacy_g2g.cli.convert_amr import convert_amr
 
 from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
-from .up_to_date import is_up_to_date, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 
 #: Seconds without an answer before a download fails.
 TIMEOUT = 60
@@ -256,7 +256,8 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> None:
     args = arguments(given)
     if args.command == "convert":
-        convert(args.folder, args.output, args.words, args.lang)
+        with one_at_a_time(args.output):
+            convert(args.folder, args.output, args.words, args.lang)
         return
     # Exit as after an error, so that files of an unfinished download are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
@@ -264,7 +265,8 @@ def main(given: list[str] | None = None) -> None:
         sources = {split: getattr(args, split) for split in SPLITS}
         ids = {split: getattr(args, f"{split}_ids") for split in SPLITS}
         data_license = "" if args.license in UNSET else args.license
-        fetch(args.name, args.folder, choose_parts(args.data, sources, ids), data_license)
+        with one_at_a_time(args.folder):
+            fetch(args.name, args.folder, choose_parts(args.data, sources, ids), data_license)
     except AmrDataError as error:
         sys.exit(str(error))
 

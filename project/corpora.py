@@ -15,7 +15,7 @@ from wasabi import msg
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert import convert
 
-from .up_to_date import is_up_to_date, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 
 
 def convert_once(source: Path, output: Path, n_sents: int) -> None:
@@ -40,8 +40,9 @@ def main() -> None:
     cli.add_argument("output", type=Path, help="folder for train.spacy and dev.spacy")
     cli.add_argument("--n-sents", type=int, default=1, help="sentences in each Doc")
     args = cli.parse_args()
-    for split in ("train", "dev"):
-        convert_once(args.folder / f"{split}.conllu", args.output / f"{split}.spacy", args.n_sents)
+    with one_at_a_time(args.output):
+        for split in ("train", "dev"):
+            convert_once(args.folder / f"{split}.conllu", args.output / f"{split}.spacy", args.n_sents)
 
 
 if __name__ == "__main__":

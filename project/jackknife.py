@@ -26,10 +26,11 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from spacy_g2g.cli.common import atomic_path, check_suffix
+from spacy_g2g.cli.common import check_suffix
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.corpus import corpus_files, read_docs, unparsed_copy
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
+from spacy_g2g.files import atomic_path, sha256_of, write_text
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
 
@@ -44,7 +45,7 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import choose_encoder, choose_language, read_source
-from .up_to_date import digest
+from .up_to_date import one_at_a_time
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
 #: Names of the arguments, other than files, that the trees depend on.
@@ -140,7 +141,7 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
     """
     config = choose_config(args.config, args.encoder)
     files = {"train": args.train, "dev": args.dev, "config": config}
-    settings = {name: digest(Path(path)) for name, path in files.items()}
+    settings = {name: sha256_of(Path(path)) for name, path in files.items()}
     settings |= {name: getattr(args, name) for name in SETTINGS}
     path = work / "settings.json"
     found = json.loads(path.read_text(encoding="utf8")) if path.exists() else settings
@@ -150,8 +151,7 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
             f"{work} has folds made with other settings: {', '.join(different)}. Expected the same settings, "
             "or another --work folder."
         )
-    work.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
+    write_text(path, json.dumps(settings, indent=2) + "\n")
 
 
 def jackknife(args: argparse.Namespace) -> float:
@@ -194,7 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--seed", type=int, default=0, help="seed of the dealing of blocks to folds")
     add("--work", type=Path, help="folder for the folds; beside the output if not given")
     add_training_arguments(cli)
-    jackknife(cli.parse_args(arguments))
+    args = cli.parse_args(arguments)
+    with one_at_a_time(args.output):
+        jackknife(args)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from spacy.cli.package import package
 
 from .model_card import complete_meta, model_card
 from .treebank_settings import read_source
-from .up_to_date import is_up_to_date, read_facts, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, read_facts, record_sources, sources_of
 
 SETS = ("dev", "test", "dev_raw", "test_raw")
 
@@ -99,7 +99,9 @@ def main() -> None:
     cli.add_argument("output", type=Path, help="folder for the package's folder")
     cli.add_argument("--name", required=True, help="name of the package, after the language code")
     cli.add_argument("--version", required=True, help="version of the package")
-    make_package(cli.parse_args())
+    args = cli.parse_args()
+    with one_at_a_time(args.output):
+        make_package(args)
 
 
 if __name__ == "__main__":

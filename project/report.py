@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spacy_g2g.cli.common import atomic_path
 from spacy_g2g.evaluation.page import escape, make_page, make_table
+from spacy_g2g.files import write_text
 
 from .markdown import Table, markdown_table
 from .model_card import treebank_name
@@ -278,8 +278,7 @@ def main() -> None:
     tables = [table for group in papers.values() for table in group["tables"]]
     names = list(dict.fromkeys(f"{table['short']}: {table['paper']}" for table in tables))
     for path, make in ((args.markdown, make_markdown), (args.html, make_html)):
-        with atomic_path(path) as temporary:
-            temporary.write_text(make(sections, intro, names), encoding="utf8")
+        write_text(path, make(sections, intro, names))
     print(f"{len(runs)} run(s): {args.markdown} and {args.html}")
 
 

@@ -23,11 +23,12 @@ from wasabi import msg
 
 import spacy_g2g
 from spacy_g2g.amr.api import make_amr_corpus
-from spacy_g2g.cli.common import atomic_path, user_errors
+from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
+from spacy_g2g.files import sha256_of, write_text
 
 from .treebank_settings import AMR, UNSET, read_source
-from .up_to_date import FACTS, digest, is_up_to_date, read_facts, record_sources
+from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources
 
 KINDS = ("parser", "refined", "pipeline")
 #: Prefixes of the metrics of AMRs in the scores of a pipeline.
@@ -45,7 +46,7 @@ def score_once(
     write: Function that writes them.
     settings: Settings that the scores depend on.
     """
-    made = {"inputs": {"model": model_digest, "gold": digest(gold)}, "settings": settings}
+    made = {"inputs": {"model": model_digest, "gold": sha256_of(gold)}, "settings": settings}
     if not is_up_to_date(output, made):
         write()
         record_sources(output, made)
@@ -67,8 +68,7 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
         name: {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
         for name, prefix in AMR_SCORES.items()
     }
-    with atomic_path(output) as path:
-        path.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf8")
+    write_text(output, json.dumps(scores, indent=2) + "\n")
     rows = [(name, *(f"{100 * value:.2f}" for value in values.values())) for name, values in scores.items()]
     msg.divider(f"AMRs, from gold words and sentences: {output}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
@@ -77,7 +77,7 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
 def score(args: argparse.Namespace) -> None:
     """Score all sets. Arguments are those of the command."""
     exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
-    model_digest = digest(args.model)
+    model_digest = sha256_of(args.model)
     for split in ("dev", "test"):
         gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder / f"{split}.conllu"
         for raw in (False, True) if args.raw else (False,):
@@ -106,8 +106,7 @@ def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
     if {**old, "date": None} == {**facts, "date": None}:
         return
     facts["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    with atomic_path(args.metrics / FACTS) as path:
-        path.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+    write_text(args.metrics / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 
 def main() -> None:
@@ -122,7 +121,7 @@ def main() -> None:
     cli.add_argument("--exclude-punct", default="", help="also without punctuation; see g2g evaluate")
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
     args = cli.parse_args()
-    with user_errors():
+    with user_errors(), one_at_a_time(args.metrics):
         setup_gpu(args.gpu)
         score(args)
 

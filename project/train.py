@@ -31,6 +31,7 @@ from thinc.api import Config
 
 import spacy_g2g
 from spacy_g2g.data.corpus import corpus_files, read_docs
+from spacy_g2g.files import write_text
 
 from .training_config import (
     CONFIGS,
@@ -45,7 +46,7 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
-from .up_to_date import FACTS, is_up_to_date, record_sources, sources_of
+from .up_to_date import FACTS, is_up_to_date, one_at_a_time, record_sources, sources_of
 
 CONFIG, TRAINING = "train.cfg", "training.json"
 
@@ -59,7 +60,8 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     """
     # spaCy writes its first model-best long before the end.
     unfinished = folder.with_name(f"{folder.name}.unfinished")
-    unfinished.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
     config.to_disk(unfinished / CONFIG, interpolate=False)
     start = time.perf_counter()
     spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu)
@@ -110,7 +112,7 @@ def write_facts(output: Path, facts: Mapping[str, Any]) -> None:
     minutes = json.loads((output / TRAINING).read_text(encoding="utf8"))["minutes"]
     date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
     text = json.dumps({**facts, "minutes": round(minutes, 2), "date": date, "versions": versions()}, indent=2)
-    (output / FACTS).write_text(text + "\n", encoding="utf8")
+    write_text(output / FACTS, text + "\n")
 
 
 def read_arguments() -> argparse.Namespace:
@@ -142,6 +144,12 @@ def add_training_arguments(cli: argparse.ArgumentParser) -> None:
 def main() -> None:
     """Run the command."""
     args = read_arguments()
+    with one_at_a_time(args.output):
+        train(args)
+
+
+def train(args: argparse.Namespace) -> None:
+    """Train what is not up to date. Arguments are those of the command."""
     source = read_source(args.data)
     lang, encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     parser = next((path for path in args.parser if path not in UNSET), "")

@@ -12,7 +12,6 @@ suffix, as CoNLL-U.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -28,10 +27,12 @@ from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+from spacy_g2g.files import sha256_of, write_text
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES, read_treebank
 
 from .treebank_settings import SOURCE, UNSET, papers_treebanks, read_source
+from .up_to_date import one_at_a_time
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
@@ -303,7 +304,7 @@ def _write_conllu(paths: Sequence[Path], target: Path) -> None:
 
 
 def _describe(path: Path, name: str) -> dict[str, str]:
-    return {"file": name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return {"file": name, "sha256": sha256_of(path)}
 
 
 def write_source(folder: Path, **source: Any) -> None:
@@ -315,17 +316,12 @@ def write_source(folder: Path, **source: Any) -> None:
 def _digests(folder: Path) -> dict[str, str]:
     """Return the digests of all files but the record of their source."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SOURCE)
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
-    }
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
 def _write_checksums(folder: Path, checksums: Path) -> None:
-    checksums.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{digest}  {name}\n" for name, digest in _digests(folder).items()]
-    temporary = checksums.with_name(f".{checksums.name}.new")
-    temporary.write_text("".join(lines), encoding="utf8")
-    temporary.replace(checksums)
+    write_text(checksums, "".join(lines))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -352,15 +348,21 @@ def main(arguments: list[str] | None = None) -> None:
         if options.command == "verify":
             verify(options.folder, options.checksums)
             return
-        given = {split: getattr(options, split) for split in SPLITS}
-        paths = {split: Path(path) for split, path in given.items() if path not in UNSET}
-        if paths:
-            data_license = "" if options.license in UNSET else options.license
-            import_files(options.treebank, paths, options.folder, options.checksums, data_license)
-        else:
-            download(options.base, options.treebank, options.tag, options.folder, options.checksums)
+        with one_at_a_time(options.folder):
+            fetch(options)
     except TreebankError as error:
         sys.exit(str(error))
+
+
+def fetch(options: argparse.Namespace) -> None:
+    """Make or verify the folder of a treebank. Arguments are those of the command."""
+    given = {split: getattr(options, split) for split in SPLITS}
+    paths = {split: Path(path) for split, path in given.items() if path not in UNSET}
+    if paths:
+        data_license = "" if options.license in UNSET else options.license
+        import_files(options.treebank, paths, options.folder, options.checksums, data_license)
+    else:
+        download(options.base, options.treebank, options.tag, options.folder, options.checksums)
 
 
 if __name__ == "__main__":

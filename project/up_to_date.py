@@ -6,37 +6,50 @@ forget the first.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.files import sha256_of, write_text
 
 #: File with the facts about a training or about scores, in their folder.
 FACTS = "facts.json"
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
-    if path.is_dir():
-        files = {
-            file.relative_to(path).as_posix(): digest(file) for file in path.rglob("*") if file.is_file()
-        }
-        return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
-    sha = hashlib.sha256()
-    with path.open("rb") as file_:
-        while block := file_.read(1 << 20):
-            sha.update(block)
-    return sha.hexdigest()
+@contextmanager
+def one_at_a_time(output: Path) -> Iterator[None]:
+    """Wait until no other process makes an output. On file systems without locks, do not wait.
+
+    output: File or folder.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(output.with_name(f".{output.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _lock(handle, output)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, output: Path) -> None:
+    with suppress(ImportError, OSError):
+        import fcntl  # Windows has none.
+
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            msg.info(f"Another process is making {output}: waiting for it")
+            fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def sources_of(inputs: Mapping[str, Path], **settings: Any) -> dict[str, Any]:
     """Return what an output depends on: digests of its inputs by name, and settings."""
-    return {"inputs": {name: digest(path) for name, path in inputs.items()}, "settings": settings}
+    return {"inputs": {name: sha256_of(path) for name, path in inputs.items()}, "settings": settings}
 
 
 def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
@@ -48,7 +61,10 @@ def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
     stamp = _stamp(output)
     if not (output.exists() and stamp.exists()):
         return False
-    up_to_date: bool = json.loads(stamp.read_text(encoding="utf8")) == {**sources, "output": digest(output)}
+    up_to_date: bool = json.loads(stamp.read_text(encoding="utf8")) == {
+        **sources,
+        "output": sha256_of(output),
+    }
     if up_to_date:
         msg.info(f"{output} is up to date")
     return up_to_date
@@ -56,9 +72,7 @@ def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
 
 def record_sources(output: Path, sources: Mapping[str, Any]) -> None:
     """Record what a file or folder was made from."""
-    with atomic_path(_stamp(output)) as path:
-        text = json.dumps({**sources, "output": digest(output)}, indent=2)
-        path.write_text(text + "\n", encoding="utf8")
+    write_text(_stamp(output), json.dumps({**sources, "output": sha256_of(output)}, indent=2) + "\n")
 
 
 def read_facts(folder: Path) -> dict[str, Any]:

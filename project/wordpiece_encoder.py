@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from .up_to_date import one_at_a_time
+
 #: Prefixes of the names of encoders without tokenizer.json.
 WITHOUT_TOKENIZER = ("tohoku-nlp/bert-base-japanese", "cl-tohoku/bert-base-japanese")
 #: Part of the names of encoders that read single characters.
@@ -28,8 +30,9 @@ def loadable_encoder(name: str) -> str:
         return name
     check_word_pieces(name)
     folder = ENCODERS / name.replace("/", "--")
-    if not folder.exists():
-        make_folder(fetch(name), folder)
+    with one_at_a_time(folder):
+        if not folder.exists():
+            make_folder(fetch(name), folder)
     return str(folder)
 
 

@@ -15,7 +15,7 @@ WING = f"{PACKAGE}.amr"
 DOOR = f"{WING}.api"
 # A room is a folder or a file. It imports from itself and from rooms on floors below.
 FLOORS = {
-    **dict.fromkeys(["", ".errors", ".arrays", ".amr"], 0),
+    **dict.fromkeys(["", ".errors", ".arrays", ".files", ".amr"], 0),
     **dict.fromkeys([".parsing", ".layers", ".formats"], 1),
     **dict.fromkeys([".models", ".data", ".evaluation"], 2),
     ".training": 2.5,
@@ -34,6 +34,7 @@ FLOORS = {
 ONLY = {
     "": set(),
     ".errors": set(),
+    ".files": set(),
     ".arrays": {"numpy"},
     ".parsing": {"numpy"},
     ".layers": {"torch", "numpy"},

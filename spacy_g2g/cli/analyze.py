@@ -20,16 +20,9 @@ from ..evaluation.report import (
     significance_rows,
 )
 from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
+from ..files import write_text
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import (
-    check_can_plot,
-    check_distinct,
-    check_suffix,
-    read_gold,
-    user_errors,
-    write_json,
-    write_text,
-)
+from .common import check_can_plot, check_distinct, check_suffix, read_gold, user_errors, write_json
 from .messages import msg
 from .options import Silent
 

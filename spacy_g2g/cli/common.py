@@ -1,11 +1,9 @@
 """Functions that the commands share: input and output files, progress bars and error messages."""
 
 import json
-import os
 import re
 import signal
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from ..data.graphs import write_initial_graph
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
+from ..files import is_stream, write_text
 from ..formats.conllu import ConlluSentence, text_lines
 from ..formats.conllx import read_treebank
 from .messages import msg
@@ -32,8 +31,6 @@ T = TypeVar("T")
 AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
 #: What PyTorch says when memory is short.
 NO_MEMORY = re.compile("can't allocate memory|out of memory")
-#: Folders of devices, and of the streams that a process has open.
-STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 @contextmanager
@@ -58,41 +55,6 @@ def user_errors() -> Iterator[None]:
 
 def _exit_on_signal(number: int, _frame: object) -> NoReturn:
     sys.exit(128 + number)
-
-
-def is_stream(path: Path) -> bool:
-    """Return whether a path is a device, a pipe or a standard stream, which can only be written to."""
-    return path.absolute().parent in STREAMS or (path.exists() and not path.is_file())
-
-
-@contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside a file, which replaces the file at the end or is removed after an error.
-
-    The target of a link is replaced, not the link. A stream is given itself.
-    """
-    if is_stream(path):
-        yield path
-        return
-    target = path.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file that gets its name only when it is complete."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf8", newline="\n")
 
 
 def write_json(path: Path, figures: Any) -> None:

@@ -12,9 +12,10 @@ from spacy.tokens import DocBin
 
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
+from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
-from .common import atomic_path, check_distinct, check_suffix, progress, user_errors
+from .common import check_distinct, check_suffix, progress, user_errors
 from .messages import msg
 from .options import Silent
 

@@ -10,7 +10,8 @@ import typer
 from spacy.tokens import DocBin
 
 from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError, amr_files
-from .common import atomic_path, check_suffix, progress, user_errors
+from ..files import atomic_path
+from .common import check_suffix, progress, user_errors
 from .messages import msg
 from .options import Silent
 

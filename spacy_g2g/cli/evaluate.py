@@ -17,20 +17,12 @@ from ..errors import Errors, Warnings
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import plot_reliability
 from ..evaluation.punctuation import punctuation_rule
+from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
 from .calibrate import measure, print_calibration
-from .common import (
-    atomic_path,
-    check_can_plot,
-    check_suffix,
-    gold_docs,
-    progress,
-    read_gold,
-    user_errors,
-    write_json,
-)
+from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 

@@ -23,18 +23,10 @@ from ..data.docs import (
     source_sentences,
 )
 from ..errors import Errors
+from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from .annotate import Result, Task, annotate
-from .common import (
-    atomic_path,
-    check_suffix,
-    is_stream,
-    progress,
-    read_amr_words,
-    read_texts,
-    user_errors,
-    with_graphs,
-)
+from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
 from .kbest import Ranker
 from .messages import msg
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent

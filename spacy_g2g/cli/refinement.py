@@ -17,18 +17,10 @@ from ..evaluation.plots import plot_refinement
 from ..evaluation.rates import percent, signed_percent
 from ..evaluation.refinement import RefinedSentence, analyse_refinement
 from ..evaluation.refinement_scores import COMPARED, ArcScores, Curve, Refinement
+from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from .common import (
-    atomic_path,
-    check_can_plot,
-    check_suffix,
-    gold_docs,
-    progress,
-    read_gold,
-    user_errors,
-    write_json,
-)
+from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 

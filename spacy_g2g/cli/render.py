@@ -17,11 +17,12 @@ from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
 from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
+from ..files import write_text
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.graphs import Graph
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors, write_text
+from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
@@ -15,6 +13,7 @@ from typing import Any
 from spacy.util import get_package_path, is_package
 
 from ..errors import Errors
+from ..files import sha256_of, write_text
 from .documents import Fields
 from .plan import Shard
 
@@ -77,9 +76,9 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "pipeline": {
             "name": f"{described.get('lang', '')}_{described.get('name', '')}",
             "version": described.get("version", ""),
-            "hash": hash_of(folder),
+            "hash": sha256_of(folder),
         },
-        "code": hash_of(job.code) if job.code else None,
+        "code": sha256_of(job.code) if job.code else None,
         "versions": {name: version(name) for name in ("spacy-g2g", "spacy")},
         "fields": asdict(job.fields) | {"kept": list(job.fields.kept)},
         "annotations": None if job.annotations is None else list(job.annotations),
@@ -87,17 +86,6 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "shard_bytes": shard_bytes,
         "inputs": {path: Path(path).stat().st_size for path in dict.fromkeys(shard.path for shard in plan)},
     }
-
-
-def hash_of(path: Path) -> str:
-    """Return a hash of a file, or of all files of a folder with their names."""
-    digest = hashlib.sha256()
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    for file in files:
-        if file.suffix != ".pyc":
-            digest.update(str(file.relative_to(path)).encode())
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return digest.hexdigest()[:16]
 
 
 def open_folder(output: Path, own: dict[str, Any]) -> str:
@@ -112,7 +100,7 @@ def open_folder(output: Path, own: dict[str, Any]) -> str:
     path = output / "job.json"
     text = json.dumps(own, indent=1)
     if not path.exists():
-        _create(path, text)
+        write_text(path, text, keep=True)  # Other processes may be creating it, too.
     there = json.loads(path.read_text(encoding="utf8"))
     different = [key for key in own if there.get(key) != own[key]]
     if different:
@@ -129,28 +117,3 @@ def _differences(there: dict[str, Any], own: dict[str, Any], keys: Sequence[str]
             key, one, other = f"{key} {inner}", one.get(inner), other.get(inner)
         found.append(f"{key} (there {one!r}, now {other!r})")
     return "; ".join(found)
-
-
-def _create(path: Path, text: str) -> None:
-    """Write a file that other processes may be creating, too: the first one stays."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    temporary.write_text(text, encoding="utf8")
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        pass
-    except OSError:  # A file system without links.
-        if not path.exists():
-            os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a text file that is always whole under its name."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_text(text, encoding="utf8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -16,7 +16,8 @@ from spacy.language import Language
 from thinc.api import require_gpu
 
 from ..errors import Errors
-from .job import Job, identity, open_folder, replace_text
+from ..files import write_text
+from .job import Job, identity, open_folder
 from .journal import Journal
 from .plan import Shard, make_plan
 from .shard import Record, parse_shard, read_record, settle_errors
@@ -152,5 +153,5 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
         path.unlink(missing_ok=True)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
     manifest = {"job": job.fingerprint, **totals, "shards": records}
-    replace_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 from spacy.language import Language
 
 from ..errors import Errors
+from ..files import write_text
 from .block import BlockParser, ErrorRecord, blocks
 from .documents import Document, read_documents
-from .job import FORMAT_VERSION, Job, replace_text
+from .job import FORMAT_VERSION, Job
 from .journal import Journal
 from .plan import Shard
 from .table import annotations_of, make_schema, make_table
@@ -175,6 +176,6 @@ def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
     there = path.read_text(encoding="utf8") if path.exists() else ""
     if there != text:
         if text:
-            replace_text(path, text)
+            write_text(path, text)
         else:
             path.unlink(missing_ok=True)

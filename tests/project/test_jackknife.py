@@ -165,21 +165,6 @@ def test_a_training_set_may_be_a_folder(copied: Path, trained: list[str]):
         jackknife.main([str(folder), *arguments(copied, *more)[1:]])
 
 
-def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path: Path):
-    def digest(**files: str) -> str:
-        folder = tmp_path / "folder"
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "inner").mkdir(parents=True)
-        for name, content in files.items():
-            (folder / "inner" / name).write_text(content, encoding="utf8")
-        found: str = jackknife.digest(folder)
-        return found
-
-    first = digest(a="1", b="2")
-    assert first == digest(b="2", a="1")
-    assert len({first, digest(a="2", b="1"), digest(a="12", b=""), digest(a="1"), digest(a="1", c="2")}) == 5
-
-
 def test_damaged_folds_are_found(copied: Path):
     shutil.copyfile(copied / "work/1/predicted.spacy", copied / "work/2/predicted.spacy")
     with pytest.raises(SystemExit, match=r"delete .*2"):

@@ -1,0 +1,77 @@
+"""Files that are whole or as before, and digests of files."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: Folders of devices, and of the streams that a process has open.
+STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a device, a pipe or a standard stream, which can only be written to."""
+    return path.absolute().parent in STREAMS or (path.exists() and not path.is_file())
+
+
+@contextmanager
+def atomic_path(path: Path, *, keep: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside a file, which replaces the file at the end or is removed after an error.
+
+    The target of a link is replaced, not the link. A stream is given itself.
+
+    path: Path of the file.
+    keep: Keep a file that is already there at the end, as one that another process has written meanwhile.
+    """
+    if is_stream(path):
+        yield path
+        return
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        if not (keep and _is_kept(temporary, target)):
+            temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, *, keep: bool = False) -> None:
+    """Write a text file that gets its name only when it is complete; see ``atomic_path``."""
+    with atomic_path(path, keep=keep) as temporary:
+        temporary.write_text(text, encoding="utf8", newline="\n")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder, in hexadecimal.
+
+    Compiled Python files do not count.
+    """
+    sha = hashlib.sha256()
+    if path.is_dir():
+        for file in sorted(file for file in path.rglob("*") if file.is_file() and file.suffix != ".pyc"):
+            sha.update(f"{file.relative_to(path).as_posix()}\n{sha256_of(file)}\n".encode())
+        return sha.hexdigest()
+    with path.open("rb") as content:
+        while block := content.read(1 << 20):
+            sha.update(block)
+    return sha.hexdigest()
+
+
+def _is_kept(temporary: Path, target: Path) -> bool:
+    """Give a file its name unless there is one. Returns False if there is none and links can't be made."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        return True
+    except OSError:
+        return target.exists()
+    return True
