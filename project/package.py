@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from .model_card import complete_meta, model_card
 from .treebank_settings import read_source
 from .up_to_date import is_up_to_date, one_at_a_time, read_facts, record_sources, sources_of
 
+#: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
+NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-Za-z0-9.+-]*")
 SETS = ("dev", "test", "dev_raw", "test_raw")
 
 
@@ -66,6 +69,16 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf8")
 
 
+def check_names(name: str, version: str) -> None:
+    """Raise SystemExit for a name or version that could lead out of a folder, or into a generated file."""
+    for what, value, pattern in (("name", name, NAME), ("version", version, VERSION)):
+        if not pattern.fullmatch(value):
+            raise SystemExit(
+                f"The {what} of the package is {value!r}. Expected letters, digits and underscores, as in "
+                "en_g2g, of a language code and a name; and a version such as 0.1.0."
+            )
+
+
 def make_package(args: argparse.Namespace) -> None:
     """Make the wheel, unless it is up to date. Arguments are those of the command."""
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
@@ -73,6 +86,7 @@ def make_package(args: argparse.Namespace) -> None:
     made = sources_of(inputs, name=args.name, version=args.version)
     lang = json.loads((args.model / "meta.json").read_text(encoding="utf8"))["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
+    check_names(name, args.version)
     output = args.output / f"{name}-{args.version}"
     if is_up_to_date(output, made):
         return

@@ -28,8 +28,10 @@ def benchmark_cli(
     pipeline: Pipeline,
     data: Annotated[Path, typer.Argument(help="A .conllu or .spacy file, or a folder of such files")],
     runs: Annotated[int, typer.Option(help="Number of timed runs after a warm-up run")] = 5,
-    limit: Annotated[int, typer.Option(help="Number of Docs to read; 0 for all")] = 0,
-    threads: Annotated[int, typer.Option(help="Number of PyTorch threads; 0 for PyTorch's default")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Number of Docs to read; 0 for all")] = 0,
+    threads: Annotated[
+        int, typer.Option(min=0, max=1024, help="Number of PyTorch threads; 0 for PyTorch's default")
+    ] = 0,
     gpu_id: GpuId = -1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the figures")] = None,
 ) -> None:
@@ -92,7 +94,8 @@ def benchmark(
     Returns the numbers of Docs, words and threads; and for each task the median, minimum and maximum of words
         per second, the median ratio to the speed of its encoder (for the pipeline: of all its encoders
         together), the average number of encoder passes for a piece, and the precision of the network.
-    Raises ValueError if the pipeline has no parser of this library, or if runs is below 1.
+    Raises ValueError if the pipeline has no parser of this library, if runs is below 1, or if there are no
+        words.
     """
     import torch
 
@@ -103,8 +106,10 @@ def benchmark(
     if threads:
         torch.set_num_threads(threads)
     docs = [example.predicted for example in make_corpus(data, limit=limit)(nlp)]
-    tasks = _tasks(nlp, docs)
     n_words = sum(map(len, docs))
+    if not n_words:
+        raise ValueError(Errors.E925.format(path=data))
+    tasks = _tasks(nlp, docs)
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for run in tqdm(range(runs + 1), desc="runs", disable=None):
         for name, task in tasks.items():

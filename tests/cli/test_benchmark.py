@@ -99,3 +99,16 @@ def test_command_writes_the_figures(data: Path, tmp_path: Path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(output.read_text(encoding="utf8"))["runs"] == 1
+
+
+def test_a_corpus_without_words_is_an_error(tmp_path: Path):
+    (tmp_path / "empty.conllu").write_text("")
+    with pytest.raises(ValueError, match=r"E925.*empty\.conllu"):
+        benchmark(initialised_nlp(), tmp_path / "empty.conllu")
+
+
+@pytest.mark.parametrize("option", ["--limit=-1", "--threads=-1", "--threads=100000000"])
+def test_numbers_that_make_no_sense_are_errors_of_the_command(data: Path, option: str):
+    result = CliRunner().invoke(app, ["benchmark", "pipeline", str(data), option])
+    assert result.exit_code == 2
+    assert "not in the range" in result.output
