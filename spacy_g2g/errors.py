@@ -302,6 +302,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E818 = "The Doc {text!r}... has words without a head in their sentence. Expected a Doc that was parsed."
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
+    E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
 
     # 9xx: cli
     E901 = (

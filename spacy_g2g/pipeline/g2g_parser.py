@@ -28,6 +28,7 @@ from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
+from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
@@ -163,6 +164,7 @@ class G2GParser(InformsRefiners, AnsweringPipe):
             label_hashes,
             self.vocab.strings.add(SPACE_LABEL),
         )
+        self._use_noun_chunks(docs)
         if self.store_probabilities:
             for (place, words), parse in zip(layout.word_places(), parses, strict=True):
                 probs = zip(words, parse.head_probs.tolist(), parse.label_probs.tolist(), strict=True)
@@ -170,6 +172,12 @@ class G2GParser(InformsRefiners, AnsweringPipe):
                     underscore = docs[place][word]._
                     underscore.set(HEAD_PROB, head_prob)
                     underscore.set(DEP_PROB, dep_prob)
+
+    def _use_noun_chunks(self, docs: Sequence[Doc]) -> None:
+        """Let Docs and all Docs of their vocabularies find noun chunks by the labels of the trees."""
+        if has_ud_labels(self.labels):
+            for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
+                use_ud_noun_chunks(target, self.vocab.lang)
 
     # Training
 
@@ -295,3 +303,4 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         expected = self._built_for(exclude).get("n_labels", found)
         if found != expected:
             raise ValueError(Errors.E806.format(origin=origin, found=found, expected=expected))
+        self._use_noun_chunks([])

@@ -1,0 +1,91 @@
+"""Noun chunks from trees with the labels of Universal Dependencies.
+
+spaCy's own rules for some languages expect other labels, and find no objects and obliques in such trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from spacy.symbols import NOUN, PRON, PROPN
+from spacy.tokens import Doc, Span, Token
+
+from ..errors import Errors
+
+#: Languages whose rules in spaCy choose nouns by labels that Universal Dependencies lacks.
+LANGUAGES = frozenset({"de", "en", "fa", "ja"})
+#: Labels without subtypes that tell Universal Dependencies from the labels of those rules.
+UD_LABELS = frozenset({"obj", "obl"})
+_NOUNS = frozenset({NOUN, PRON, PROPN})
+#: Relations of nouns that head no chunk: parts of names, of compounds, of fixed phrases, and function words.
+_NO_HEAD = (
+    *("advmod", "amod", "aux", "case", "cc", "clf", "compound", "cop", "det", "discourse", "expl"),
+    *("fixed", "flat", "goeswith", "mark", "nummod", "punct", "reparandum"),
+)
+#: Relations of what belongs to the chunk, before the noun and after it.
+_BEFORE = ("advmod", "amod", "clf", "compound", "det", "flat", "goeswith", "nmod", "nummod")
+_AFTER = ("compound", "fixed", "flat", "goeswith")
+
+
+def has_ud_labels(labels: Collection[str]) -> bool:
+    """Return whether labels are those of Universal Dependencies."""
+    return any(_base(label) in UD_LABELS for label in labels)
+
+
+def use_ud_noun_chunks(target: Any, lang: str) -> None:
+    """Let a Doc or a vocabulary find noun chunks by Universal Dependencies, if its language needs that."""
+    if lang in LANGUAGES:
+        name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
+        setattr(target, name, ud_noun_chunks)
+
+
+def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and label of each noun chunk, as spaCy's rules do.
+
+    A chunk is a noun, proper noun or pronoun with what belongs to it directly: determiners, adjectives,
+    numbers, possessors, and parts of names and compounds. Prepositions, clauses and coordinated phrases are
+    outside. A chunk inside another one is left out.
+
+    doclike: Doc or Span with heads, labels and parts of speech.
+    Raises ValueError without them.
+    """
+    doc = doclike.doc
+    for name in ("DEP", "POS"):
+        if not doc.has_annotation(name):
+            raise ValueError(Errors.E823.format(attr=name))
+    label = doc.vocab.strings.add("NP")
+    end = 0
+    for start, stop in sorted(map(_bounds, filter(_is_head, doclike)), key=lambda span: (span[0], -span[1])):
+        if start >= end:
+            yield start, stop, label
+            end = stop
+
+
+def _base(label: str) -> str:
+    return label.partition(":")[0]
+
+
+def _is_head(token: Token) -> bool:
+    return token.pos in _NOUNS and token.dep != 0 and _base(token.dep_) not in _NO_HEAD
+
+
+def _bounds(noun: Token) -> tuple[int, int]:
+    """Return the first token of a noun's chunk, and the token after its last."""
+    start, end = noun.i, noun.i + 1
+    edge = start  # where the next dependent must end; punctuation may stand in between
+    for child in reversed(list(noun.lefts)):
+        relation = _base(child.dep_)
+        if child.right_edge.i + 1 != edge or relation not in (*_BEFORE, "punct"):
+            break
+        edge = child.left_edge.i
+        # A phrase with a preposition of its own is another chunk, but a possessor ends in a particle.
+        if relation == "nmod" and any(_base(left.dep_) == "case" for left in child.lefts):
+            break
+        if relation != "punct":
+            start = edge
+    for child in noun.rights:
+        if child.i > end or _base(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
+            break
+        end = child.right_edge.i + 1
+    return start, end
