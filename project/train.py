@@ -37,6 +37,7 @@ from .training_config import (
     CONFIGS,
     choose_config,
     choose_steps,
+    has_setting,
     overrides,
     pipeline_config,
     refiner_config,
@@ -123,6 +124,7 @@ def read_arguments() -> argparse.Namespace:
     cli.add_argument("output", type=Path, help="folder for model-best, model-last and facts.json")
     parsers = "trained pipelines; a refiner of the first whose name is not empty is trained"
     cli.add_argument("--parser", nargs="+", default=(), help=parsers)
+    cli.add_argument("--tokenizer", default="-", help="pipeline whose tokenizer is taken, if it is there")
     cli.add_argument("--train-parsed", default="", help="TRAIN as project/jackknife.py parsed it")
     add_training_arguments(cli)
     return cli.parse_args()
@@ -157,10 +159,12 @@ def train(args: argparse.Namespace) -> None:
     path = choose_config(args.config, encoder, parser)
     config = load_config(path)
     encoder = encoder if parser else used_encoder(config, encoder)
+    has_tokenizer = Path(args.tokenizer).exists() and has_setting(config, "paths.tokenizer")
     counts = count_corpus(args.train, config)
     steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"]))
     inputs = {"train": args.train, "dev": args.dev, "config": path, "parser": Path(parser or "-")}
     inputs |= {"encoder": Path(encoder or "-"), "train_parsed": Path(train_parsed or "-")}
+    inputs |= {"tokenizer": Path(args.tokenizer)} if has_tokenizer else {}
     sources = sources_of(
         {name: file for name, file in inputs.items() if file.exists()},
         parser=parser, encoder=encoder, lang=lang, steps=steps,
@@ -170,6 +174,8 @@ def train(args: argparse.Namespace) -> None:
         return
     settings = overrides("" if parser else encoder, lang) | steps
     settings |= {"paths.train": str(args.train), "paths.dev": str(args.dev)}
+    if has_tokenizer:
+        settings["paths.tokenizer"] = args.tokenizer
     if train_parsed:
         settings["paths.train_parsed"] = train_parsed
     if parser:

@@ -69,6 +69,8 @@ def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataRe
     }
     if not parsers:
         raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=training["frozen_components"]))
+    if full["initialize"]["before_init"] is not None:  # it may give the pipeline another tokenizer
+        registry.resolve({"call": full["initialize"]["before_init"]})["call"](nlp)
     names = [training["train_corpus"], training["dev_corpus"]]
     train, dev = (
         read_corpus(nlp, reader, name, limit=limit, silent=silent)

@@ -9,7 +9,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
+from ..data.docs import USER_DATA_KEY, source_sentences
 from ..data.report import CorpusFacts, GoldSentence, corpus_facts, multiword
 from ..errors import Errors
 from ..formats.graphs import Graph
@@ -72,8 +74,16 @@ def read_corpus(
         unset=int(layout.unset.sum()),
         misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.graph.deps)),
         multiword=multiword(references),
+        tokens=_tokens(nlp, references),
     )
     return GoldCorpus(examples, docs, layout, gold, facts)
+
+
+def _tokens(nlp: Language, references: list[Doc]) -> TokenCounts | None:
+    """Compare the tokenizer with the tokens of the Docs that keep their CoNLL-U; None without such Docs."""
+    kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
+    chunks = read_chunks(sentence for doc in kept for sentence in source_sentences(doc))
+    return ChunkTable(chunks).score(nlp.tokenizer) if chunks else None
 
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:

@@ -70,6 +70,7 @@ CORPUS_ROWS: tuple[tuple[str, Callable[[CorpusFacts], str]], ...] = (
     ("Longest sentence, words", lambda f: _count(f.longest)),
     ("Sentences of one word", lambda f: _share(f.one_word, f.sentences)),
     ("Multiword tokens (share of words in them)", _multiword),
+    ("F1 of tokens, from text", lambda f: "unknown" if f.token_f1 is None else f"{100 * f.token_f1:.2f}"),
     ("Sentences with a whole tree", lambda f: _share(f.trees, f.sentences)),
     ("Non-projective trees", lambda f: _share(f.non_projective, f.trees)),
     ("Non-projective words", lambda f: _share(f.non_projective_words, f.words)),

@@ -25,6 +25,7 @@ from .calibrate import measure, print_calibration
 from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
+from .tokenizer import explain_tokens
 
 
 def evaluate_cli(
@@ -144,6 +145,9 @@ def evaluate(
         # A treebank without marked paragraphs is one long text.
         nlp.max_length = max(nlp.max_length, *map(len, texts))
         docs = nlp.pipe(texts, batch_size=batch_size)
+        if not silent:
+            for line in explain_tokens(nlp.tokenizer, sentences):
+                msg.text(line)
     elif predict_sentences:
         docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:

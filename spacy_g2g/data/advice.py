@@ -21,6 +21,8 @@ FEW_SENTENCES, RARE_LABEL = 200, 20
 #: Shares above which there is a warning: dev sentences that are long duplicates, words in multiword tokens,
 #: words with unknown pieces, and the lead of initial graphs on train over initial graphs on dev.
 MANY_DUPLICATES, MANY_MULTIWORD, MANY_UNKNOWN, TOO_GOOD = 0.01, 0.01, 0.005, 0.05
+#: F1 of tokens below which there is a warning.
+GOOD_TOKENS = 0.985
 #: Mean number of pieces in a word above which there is a warning.
 MANY_PIECES = 3.0
 #: Number of labels or words that a text names.
@@ -73,6 +75,10 @@ TEXTS = {
         "{n} of {words} words are parts of multiword tokens, which tokenizers of spaCy do not split: parses "
         "of raw text will be worse than scores on gold words. Give the parser words that are split, and "
         "measure with g2g evaluate --raw."
+    ),
+    "tokens": (
+        "The tokenizer cuts the text in other ways than the corpus: F1 of tokens is {f1:.2f}. Most often: "
+        "{names}. Make a tokenizer by g2g tokenizer, and name it in [initialize.before_init]."
     ),
     "no_boundaries": (
         "{n} of {docs} predicted Docs have no sentence boundaries, and no component sets them: outside of "
@@ -191,6 +197,8 @@ def _of_corpus(where: str, facts: CorpusFacts, *, sets_boundaries: bool) -> Iter
     in_multiword = facts.multiword_words or 0
     if in_multiword > MANY_MULTIWORD * facts.words:
         yield _find("multiword", where, n=in_multiword, words=facts.words)
+    if facts.token_f1 is not None and facts.token_f1 < GOOD_TOKENS:
+        yield _find("tokens", where, f1=100 * facts.token_f1, names=_name(facts.token_errors))
     if facts.unset and not sets_boundaries:
         yield _find("no_boundaries", where, n=facts.unset, docs=facts.docs)
 

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 
 from ..formats.graphs import MISSING, ROOT, Graph
 from ..parsing.tree import non_projective_arcs
+from .chunks import TokenCounts
 from .docs import USER_DATA_KEY
 
 #: Number of words from which on a duplicate is hardly a coincidence. Short duplicates are ("Thanks !").
@@ -69,6 +70,9 @@ class CorpusFacts:
     space_heads: Number of words whose head is white space.
     multiword_tokens: Number of multiword tokens; None if not known.
     multiword_words: Number of words in multiword tokens; None if not known.
+    token_f1: F1 of the tokenizer's tokens in the corpus's text, between 0 and 1; None if not known.
+    token_errors: Number of times that each chunk of text is cut in another way, most frequent first: gold
+        tokens, a slash, and the tokenizer's tokens.
     labels: Number of words with each label.
     roots: Number of roots with each label.
     """
@@ -93,6 +97,8 @@ class CorpusFacts:
     space_heads: int
     multiword_tokens: int | None
     multiword_words: int | None
+    token_f1: float | None
+    token_errors: dict[str, int]
     labels: dict[str, int]
     roots: dict[str, int]
 
@@ -105,6 +111,7 @@ def corpus_facts(
     unset: int = 0,
     misaligned: int = 0,
     multiword: tuple[int, int] | None = None,
+    tokens: TokenCounts | None = None,
 ) -> CorpusFacts:
     """Count what sentences have.
 
@@ -114,6 +121,7 @@ def corpus_facts(
     unset: Number of predicted Docs without sentence boundaries.
     misaligned: Number of labelled gold words with no exactly matching predicted token.
     multiword: Numbers of multiword tokens and of the words in them; None if not known.
+    tokens: Comparison of the tokenizer with the corpus's text; None if not known.
     """
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
@@ -133,6 +141,8 @@ def corpus_facts(
         misaligned=misaligned,
         multiword_tokens=None if multiword is None else multiword[0],
         multiword_words=None if multiword is None else multiword[1],
+        token_f1=None if tokens is None else tokens.f1,
+        token_errors={} if tokens is None else tokens.named(N_NAMED),
         labels=dict(labels.most_common()),
         roots=dict(roots.most_common()),
         **{name: counts[name] for name in _SUMMED},

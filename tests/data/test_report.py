@@ -74,6 +74,8 @@ def test_counts_equal_those_worked_out_by_hand():
         space_heads=1,
         multiword_tokens=1,
         multiword_words=2,
+        token_f1=None,
+        token_errors={},
         labels={"dep": 9, "root": 8},
         roots={"root": 8},
     )
@@ -154,6 +156,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "few_sentences": ({"train": {"sentences": 199}}, "train"),
     "duplicates": ({"duplicates": 9, "long_duplicates": 4}, "dev"),
     "multiword": ({"dev": {"multiword_tokens": 4, "multiword_words": 8}}, "dev"),
+    "tokens": ({"dev": {"token_f1": 0.984, "token_errors": {"a b / ab": 7}}}, "dev"),
     "no_boundaries": ({"dev": {"unset": 7}}, "dev"),
     "no_labels": ({"train": {"labels": {}, "roots": {}}}, "train"),
     "no_labels_in_dev": ({"dev": {"labels": {}}}, "dev"),

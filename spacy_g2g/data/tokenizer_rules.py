@@ -1,0 +1,265 @@
+"""Rules of spaCy's tokenizer, and candidates for new ones from the chunks that are cut in the wrong way."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from spacy.language import Language
+from spacy.tokenizer import Tokenizer
+from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
+from spacy.vocab import Vocab
+
+from .chunks import Chunk
+
+LETTER, DIGIT = r"[^\W\d_]", r"\d"
+_PARTS = re.compile(rf"{DIGIT}+|{LETTER}+|.", re.DOTALL)
+
+Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
+AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
+COMPILE: dict[str, Callable[[Any], re.Pattern[str]]] = {
+    "prefixes": compile_prefix_regex,
+    "suffixes": compile_suffix_regex,
+    "infixes": compile_infix_regex,
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of a tokenizer. Patterns that were added come before the language's own.
+
+    prefixes: Patterns of what is cut off at the start of a chunk.
+    suffixes: Patterns of what is cut off at its end.
+    infixes: Patterns of what is cut out of the rest.
+    whole: Patterns of what is never cut.
+    added: Patterns that were added to the affixes and infixes, by the names of these.
+    exceptions: Tokens of chunks, and of what is left of chunks, in spaCy's form.
+    token_match: The language's own pattern of what is never cut, or None.
+    url_match: Function that finds URLs, or None.
+    """
+
+    prefixes: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    infixes: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exceptions: Mapping[str, Any] = field(default_factory=dict)
+    token_match: str | None = None
+    url_match: Any = None
+
+    def tokenizer(self, vocab: Vocab) -> Tokenizer:
+        """Make a tokenizer of spaCy."""
+        both = {kind: (*self.added.get(kind, ()), *getattr(self, kind)) for kind in AFFIXES}
+        search = {kind: patterns and COMPILE[kind](patterns) for kind, patterns in both.items()}
+        return self._with(
+            vocab,
+            search["prefixes"] and search["prefixes"].search,
+            search["suffixes"] and search["suffixes"].search,
+            search["infixes"] and search["infixes"].finditer,
+            self.exceptions,
+        )
+
+    def trial(self, vocab: Vocab, exceptions: Mapping[str, Any]) -> Tokenizer:
+        """Make a tokenizer for a trial, which compiles only the patterns that were added.
+
+        vocab: Vocabulary.
+        exceptions: Exceptions to use.
+        """
+        parts = {kind: [_compiled(kind, self.added.get(kind, ())), _compiled(kind, getattr(self, kind))]
+                 for kind in AFFIXES}  # fmt: skip
+        found = {kind: [pattern for pattern in patterns if pattern] for kind, patterns in parts.items()}
+        return self._with(
+            vocab,
+            partial(_leftmost, found["prefixes"]),
+            partial(_leftmost, found["suffixes"]),
+            partial(_all_matches, found["infixes"]),
+            exceptions,
+        )
+
+    def _with(self, vocab: Vocab, prefix: Any, suffix: Any, infix: Any, exceptions: Any) -> Tokenizer:
+        whole = [rf"(?:{pattern})\Z" for pattern in self.whole]
+        whole += [self.token_match] if self.token_match else []
+        return Tokenizer(
+            vocab,
+            rules=dict(exceptions),
+            prefix_search=prefix or None,
+            suffix_search=suffix or None,
+            infix_finditer=infix or None,
+            token_match=re.compile("|".join(whole)).match if whole else None,
+            url_match=self.url_match,
+        )
+
+
+@lru_cache(maxsize=1024)
+def _compiled(kind: str, patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    return COMPILE[kind](patterns) if patterns else None
+
+
+def _leftmost(patterns: list[re.Pattern[str]], text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the first match of several patterns, that of the first pattern where they start together."""
+    found = [match for pattern in patterns if (match := pattern.search(text, start))]
+    return min(found, key=lambda match: match.start(), default=None)
+
+
+def _all_matches(patterns: list[re.Pattern[str]], text: str) -> list[re.Match[str]]:
+    matches: list[re.Match[str]] = []
+    start = 0
+    while start <= len(text) and (match := _leftmost(patterns, text, start)):
+        matches.append(match)
+        start = max(match.end(), start + (match.end() == match.start()), match.start() + 1)
+    return matches
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the rules.
+
+    trigger: Pattern that is found in every chunk that the change can concern.
+    added: Patterns to put before the others, each with the rules they belong to.
+    dropped: Pattern to remove, with the rules it belongs to.
+    """
+
+    trigger: str
+    added: tuple[tuple[Kind, str], ...] = ()
+    dropped: tuple[Kind, str] | None = None
+
+    def apply(self, rules: Rules) -> Rules:
+        """Return the changed rules."""
+        for kind, pattern in self.added:
+            if kind == "whole":
+                rules = replace(rules, whole=(pattern, *rules.whole))
+            else:
+                more = (pattern, *rules.added.get(kind, ()))
+                rules = replace(rules, added={**rules.added, kind: more})
+        if self.dropped is not None:
+            kind, pattern = self.dropped
+            kept = tuple(other for other in getattr(rules, kind) if other != pattern)
+            rules = replace(rules, **{kind: kept})  # type: ignore[arg-type]
+        return rules
+
+
+def language_rules(nlp: Language) -> Rules:
+    """Return the rules of a language."""
+    defaults = nlp.Defaults
+    match = defaults.token_match
+    return Rules(
+        prefixes=tuple(map(str, defaults.prefixes or ())),
+        suffixes=tuple(map(str, defaults.suffixes or ())),
+        infixes=tuple(map(str, defaults.infixes or ())),
+        exceptions=dict(defaults.tokenizer_exceptions or {}),
+        token_match=match.__self__.pattern if match else None,  # type: ignore[attr-defined]
+        url_match=defaults.url_match,
+    )
+
+
+def additions(wrong: Iterable[tuple[Chunk, Chunk, int]]) -> list[Change]:
+    """List new patterns that would mend at least two distinct chunks, the most useful first.
+
+    wrong: Gold tokens, tokens of the tokenizer, and number of times, of each chunk.
+    """
+    n_chunks: Counter[Change] = Counter()
+    n_times: Counter[Change] = Counter()
+    for gold, system, n in wrong:
+        for change in dict.fromkeys(_additions(gold, system)):
+            n_chunks[change] += 1
+            n_times[change] += n
+    useful = [change for change in n_times if n_chunks[change] > 1]
+    return sorted(useful, key=lambda change: (-n_times[change], change.added))
+
+
+def removals(rules: Rules) -> Iterator[Change]:
+    """Yield the removal of each affix and infix."""
+    for kind in AFFIXES:
+        for pattern in getattr(rules, kind):
+            yield Change(trigger=pattern, dropped=(kind, pattern))
+
+
+def _additions(gold: Chunk, system: Chunk) -> Iterator[Change]:
+    cuts, own = set(_ends(gold)), set(_ends(system))
+    start = 0
+    for token in gold:
+        end = start + len(token)
+        if any(start < i < end for i in own):
+            yield from _keep(token)
+        start = end
+    text, bounds = "".join(gold), [0, *sorted(cuts)]
+    for i in sorted(cuts - own):
+        place = bounds.index(i)
+        left, right = text[bounds[place - 1] : i], text[i : bounds[place + 1]]
+        yield from _split(left, right, text[:i], text[i:])
+
+
+def _ends(tokens: Chunk) -> Iterator[int]:
+    end = 0
+    for token in tokens:
+        end += len(token)
+        yield end
+
+
+def _everywhere(pattern: str) -> Change:
+    return Change(pattern, (("prefixes", pattern), ("suffixes", pattern), ("infixes", pattern)))
+
+
+def _keep(token: str) -> Iterator[Change]:
+    """Yield patterns that keep a token whole."""
+    if not any(char.isalnum() for char in token):
+        yield from _runs(token)
+        return
+    parts = _PARTS.findall(token)
+    exact = [_shape(part, exact=True) for part in parts]
+    loose = [_shape(part, exact=False) for part in parts]
+    patterns = ["".join(exact), "".join(loose)]
+    if len(parts) > 2:
+        patterns.append(f"(?i:{re.escape(parts[0])})" + "".join(loose[1:]))
+        patterns.append("".join(loose[:-1]) + f"(?i:{re.escape(parts[-1])})")
+    for pattern in patterns:
+        yield Change(pattern, (("whole", pattern),))
+
+
+def _runs(token: str) -> Iterator[Change]:
+    """Yield patterns that keep a run of symbols together."""
+    if len(set(token)) == 1:
+        for least in (2, 3, 4):
+            if len(token) >= least:
+                yield _everywhere(f"{re.escape(token[0])}{{{least},}}")
+    else:
+        symbols = "".join(re.escape(char) for char in sorted(set(token)))
+        yield from map(_everywhere, (f"[{symbols}]{{2,}}", re.escape(token)))
+
+
+def _shape(part: str, *, exact: bool) -> str:
+    if part[0].isdigit():
+        return f"{DIGIT}{{{len(part)}}}" if exact else f"{DIGIT}+"
+    return f"{LETTER}+" if part[0].isalpha() else re.escape(part)
+
+
+def _split(left: str, right: str, before: str, after: str) -> Iterator[Change]:
+    """Yield patterns that cut between two tokens.
+
+    left, right: The tokens.
+    before, after: Text of the chunk on either side of the cut.
+    """
+    is_first, is_last = left == before, right == after
+    seen, ahead = f"(?<={_class(left[-1])})", f"(?={_class(right[0])})"
+    for pattern in (seen + ahead, f"(?<={re.escape(left[-1])}){ahead}", f"{seen}(?={re.escape(right[0])})"):
+        yield Change(pattern, (("infixes", pattern),))
+    follow = "" if is_last else f"(?={_class(after[len(right)])})"
+    kind: Kind = "suffixes" if is_last else "infixes"
+    for pattern in (f"{seen}(?i:{re.escape(right)}){follow}", *_bare(right, right[0])):
+        yield Change(pattern, ((kind, pattern),))
+    if is_first:
+        for pattern in (f"(?i:{re.escape(left)}){ahead}", *_bare(left, left[-1])):
+            yield Change(pattern, (("prefixes", pattern),))
+
+
+def _bare(token: str, edge: str) -> list[str]:
+    """Return a token as a pattern, unless it could be the end of a word."""
+    return [] if edge.isalnum() else [re.escape(token)]
+
+
+def _class(char: str) -> str:
+    return LETTER if char.isalpha() else DIGIT if char.isdigit() else re.escape(char)

@@ -1,0 +1,148 @@
+"""A tokenizer of spaCy made from the tokens of a treebank.
+
+The rules start from those of the language. Each change is kept if it lowers the number of wrong tokens in the
+training text. New patterns are tried first, then removals of patterns, then exceptions. The search is
+deterministic, and its result is a plain ``spacy.tokenizer.Tokenizer``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from spacy.language import Language
+from spacy.symbols import ORTH
+from spacy.tokenizer import Tokenizer
+from spacy.vocab import Vocab
+
+from ..arrays import IntArray
+from .chunks import Chunk, ChunkTable
+from .tokenizer_rules import Change, Rules, additions, language_rules, removals
+
+#: Number of times that patterns and exceptions are looked for, each time with those found before.
+N_ROUNDS = 2
+#: Number of candidates that are tried in a round.
+N_CANDIDATES = 500
+#: Number of wrong tokens that a new pattern must mend at least.
+LEAST_GAIN = 3
+
+
+def train_tokenizer(nlp: Language, chunks: Counter[Chunk]) -> Tokenizer:
+    """Make a tokenizer that cuts as a treebank does.
+
+    nlp: Pipeline of the language, for its rules and its vocabulary.
+    chunks: Counts of the training chunks by their tokens.
+    """
+    search = _Search(nlp, ChunkTable(chunks))
+    for _ in range(N_ROUNDS):
+        search.try_changes(additions(search.wrong())[:N_CANDIDATES])
+        search.try_changes(removals(search.rules))
+        search.add_exceptions()
+    return search.rules.tokenizer(nlp.vocab)
+
+
+class _Search:
+    """Rules that are changed step by step, with the errors that they make.
+
+    nlp: Pipeline of the language.
+    table: Training chunks.
+    """
+
+    def __init__(self, nlp: Language, table: ChunkTable) -> None:
+        #: A vocabulary that computes nothing of its words.
+        self.vocab = Vocab()
+        self.table = table
+        self.rules = language_rules(nlp)
+        self.longest = max(map(len, self.rules.exceptions), default=0)
+        self._parts_of: dict[int, set[str]] = {}
+        self.all_rows = np.arange(len(table.chunks))
+        self.errors = table.errors(self.rules.tokenizer(self.vocab), self.all_rows)
+
+    def wrong(self) -> list[tuple[Chunk, Chunk, int]]:
+        """List the chunks that are cut in the wrong way: gold tokens, tokens, and number of times."""
+        return self.table.score(self.rules.tokenizer(self.vocab)).disagreements
+
+    def try_changes(self, changes: Iterable[Change]) -> None:
+        """Keep the changes that mend more than they spoil, tried in the order of what each mends alone."""
+        alone = [(self._gain(change), change) for change in changes]
+        useful = [(gain, change) for gain, change in alone if gain >= LEAST_GAIN]
+        for _, change in sorted(useful, key=lambda pair: (-pair[0], len(pair[1].trigger), pair[1].trigger)):
+            if self._gain(change) >= LEAST_GAIN:
+                self.rules = change.apply(self.rules)
+                rows = self._rows_with(change, self.all_rows)
+                self.errors[rows] = self._cut(self.rules, rows)
+
+    def _gain(self, change: Change) -> int:
+        """Return the number of wrong tokens that a change mends, 0 if it spoils as many distinct chunks."""
+        changed = change.apply(self.rules)
+        wrong = self._rows_with(change, np.flatnonzero(self.errors))
+        most = (self.errors[wrong] - self._cut(changed, wrong)).clip(0)
+        if most.sum() < LEAST_GAIN or (most > 0).sum() < 2:
+            return 0
+        rows = self._rows_with(change, self.all_rows)
+        gains = self.errors[rows] - self._cut(changed, rows)
+        return int(gains.sum()) if (gains > 0).sum() > (gains < 0).sum() else 0
+
+    def _cut(self, rules: Rules, rows: IntArray) -> IntArray:
+        """Count the errors of some chunks, by a tokenizer with the exceptions that can concern them."""
+        near = {part for row in rows.tolist() for part in self._parts(row) if part in rules.exceptions}
+        exceptions = {part: rules.exceptions[part] for part in sorted(near)}
+        return self.table.errors(rules.trial(self.vocab, exceptions), rows)
+
+    def _parts(self, row: int) -> set[str]:
+        """Return the parts of a chunk that are as long as some exception."""
+        if row not in self._parts_of:
+            text, longest = self.table.texts[row], self.longest
+            ends = range(1, len(text) + 1)
+            parts = {text[start:end] for end in ends for start in range(max(0, end - longest), end)}
+            self._parts_of[row] = parts & self.rules.exceptions.keys()
+        return self._parts_of[row]
+
+    def add_exceptions(self) -> None:
+        """Add exceptions for what is still cut in the wrong way, where they mend more than they spoil."""
+        found = _cores(self.wrong())
+        while found:
+            added = {core: [{ORTH: token} for token in tokens] for core, tokens in found.items()}
+            changed = replace(self.rules, exceptions={**self.rules.exceptions, **added})
+            errors = self.table.errors(changed.tokenizer(self.vocab), self.all_rows)
+            gains = self.errors - errors
+            bad = self._without_gain(found, gains)
+            if not bad:
+                self.rules, self.errors = changed, errors
+                self._parts_of.clear()
+                self.longest = max(map(len, changed.exceptions), default=0)
+                return
+            found = {core: tokens for core, tokens in found.items() if core not in bad}
+
+    def _without_gain(self, found: dict[str, Chunk], gains: IntArray) -> set[str]:
+        """Return the exceptions that mend nothing in all the chunks that contain them."""
+        total: defaultdict[str, int] = defaultdict(int)
+        lengths = sorted({len(core) for core in found})
+        for row in np.flatnonzero(gains).tolist():
+            text, gain = self.table.texts[row], int(gains[row])
+            inside = {text[i : i + n] for n in lengths for i in range(len(text) - n + 1)}
+            for core in inside & found.keys():
+                total[core] += gain
+        return {core for core in found if total[core] <= 0}
+
+    def _rows_with(self, change: Change, rows: IntArray) -> IntArray:
+        search, texts = re.compile(change.trigger).search, self.table.texts
+        return np.array([row for row in rows.tolist() if search(texts[row])], dtype=np.int64)
+
+
+def _cores(wrong: Iterable[tuple[Chunk, Chunk, int]]) -> dict[str, Chunk]:
+    """Return the most frequent gold tokens of each part of a chunk that is cut in the wrong way."""
+    votes: defaultdict[str, Counter[Chunk]] = defaultdict(Counter)
+    for gold, system, n in wrong:
+        start = 0
+        while start < min(len(gold), len(system)) - 1 and gold[start] == system[start]:
+            start += 1
+        end = 0
+        while end < min(len(gold), len(system)) - start - 1 and gold[-1 - end] == system[-1 - end]:
+            end += 1
+        core = gold[start : len(gold) - end]
+        votes["".join(core)][core] += n
+    return {text: min(found, key=lambda core: (-found[core], core)) for text, found in votes.items()}
