@@ -190,6 +190,7 @@ class Errors(metaclass=_TextsWithCodes):
         "These constraints can't hold together in a {trees} with one root: {constraints}. Expected at least "
         "one less."
     )
+    E517 = "There are no rules named {unknown}. Expected some of: {names}."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = (
         "doc.user_data['conllu'] is {found!r}. Expected what convert writes: {{\"text\": [...], "
@@ -287,6 +288,10 @@ class Errors(metaclass=_TextsWithCodes):
     E814 = (
         "{name!r} has the model {model!r}, which gives no scores of arcs. Expected a model that scores all "
         "arcs, such as spacy_g2g.SynTr.v1, or a parse without keep_scores."
+    )
+    E822 = (
+        "{name!r} has the model {model!r}, whose trees can't be made to follow rules. Expected a model that "
+        "scores all arcs, such as spacy_g2g.SynTr.v1, or no rules."
     )
     E821 = (
         "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "

@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from ..amr.api import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
+from ..data.constraints import check_rules
 from ..data.constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
@@ -27,7 +28,7 @@ from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from .annotate import Result, Task, annotate
 from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
-from .kbest import Ranker
+from .kbest import Ranker, scoring_parser
 from .messages import msg
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
@@ -59,6 +60,12 @@ def parse_cli(
         bool,
         typer.Option("--constrain", help="Keep each HEAD and DEPREL of a .conllu file that is not _"),
     ] = False,
+    rules: Annotated[
+        str,
+        typer.Option(
+            "--rules", help='Rules of UD that trees must follow, such as "too-many-subjects,leaf-punct"'
+        ),
+    ] = "",
     silent: Silent = False,
 ) -> None:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
@@ -79,6 +86,7 @@ def parse_cli(
             initial=initial,
             kbest=kbest,
             constrain=constrain,
+            rules=[name.strip() for name in rules.split(",") if name.strip()],
             silent=silent,
         )
     if not silent:
@@ -96,6 +104,7 @@ def parse(
     initial: Path | None = None,
     kbest: int | None = None,
     constrain: bool = False,
+    rules: Sequence[str] = (),
     silent: bool = True,
 ) -> int:
     """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
@@ -116,6 +125,9 @@ def parse(
         raise FileNotFoundError(Errors.E906.format(path=input_))
     nlp = spacy.load(pipeline)
     ranker = Ranker(nlp, kbest) if kbest else None
+    if rules:
+        check_rules(rules)
+        scoring_parser(nlp).rules = rules
     tasks = _READERS[in_suffix](input_, nlp)
     if constrain:
         check_suffix(input_, (".conllu",))

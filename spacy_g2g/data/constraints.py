@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..parsing.conflicts import find_conflict
-from ..parsing.constraints import Constraint
+from ..parsing.constraints import Constraint, Kind
+from ..parsing.rules import RULES, rule_constraint, rule_name
 
 #: Extension attribute of Docs for what their trees must have.
 CONSTRAINTS = "g2g_constraints"
-KEYS = ("heads", "deps", "not_heads", "not_deps", "subtrees")
+KEYS = ("heads", "deps", "not_heads", "not_deps", "subtrees", "rules")
 #: How many characters of a value an error shows.
 SHOWN = 80
 
@@ -26,6 +27,7 @@ def constrain(
     not_heads: Mapping[int, Iterable[int]] | None = None,
     not_deps: Mapping[int, Iterable[str]] | None = None,
     subtrees: Iterable[Iterable[int]] | None = None,
+    rules: Iterable[str] | None = None,
 ) -> None:
     """Set what the next parse of a Doc must have, in place of all that was set before.
 
@@ -38,6 +40,7 @@ def constrain(
     not_heads: Heads that a token may not have.
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
+    rules: Names of rules of Universal Dependencies that the trees must follow; see ``parsing.rules``.
     """
     if not Doc.has_extension(CONSTRAINTS):
         Doc.set_extension(CONSTRAINTS, default=None)
@@ -47,12 +50,18 @@ def constrain(
         "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
         "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
         "subtrees": [list(tokens) for tokens in subtrees or ()],
+        "rules": list(rules or ()),
     }
     doc._.set(CONSTRAINTS, found if any(found.values()) else None)
 
 
 def read_constraints(
-    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str], projective: bool = False
+    doc: Doc,
+    sentences: Sequence[Sequence[int]],
+    labels: Sequence[str],
+    *,
+    projective: bool = False,
+    rules: Sequence[str] = (),
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence of a Doc.
 
@@ -60,14 +69,18 @@ def read_constraints(
     sentences: Tokens of each sentence that has words, without white space.
     labels: Labels of the parser.
     projective: Whether the parser can build projective trees alone.
+    rules: Names of further rules that the trees must follow.
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if constraints can't hold together.
     """
     given: dict[str, Any] | None = doc._.get(CONSTRAINTS) if Doc.has_extension(CONSTRAINTS) else None
-    if not given:
+    if not given and not rules:
         return [()] * len(sentences)
+    given = given or {}
     if not isinstance(given, dict) or set(given) - set(KEYS):
         raise ValueError(Errors.E513.format(found=repr(given)[:SHOWN], keys=", ".join(KEYS)))
+    names = dict.fromkeys([*rules, *given.get("rules", ())])
+    check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
     for kind, tokens, label in _demands(given):
@@ -87,6 +100,10 @@ def read_constraints(
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
     for words, constraints in zip(sentences, found, strict=True):
+        is_asked = bool(constraints)
+        constraints += [rule_constraint(name, labels) for name in names]
+        if not is_asked:
+            continue  # some tree follows all rules
         if conflict := find_conflict(constraints, len(words), len(labels), projective):
             texts = [describe(constraint, [doc[i].text for i in words], labels) for constraint in conflict]
             trees = "projective tree (swap = false)" if projective else "tree"
@@ -94,7 +111,10 @@ def read_constraints(
     return [tuple(constraints) for constraints in found]
 
 
-Kind = Literal["head", "label", "not head", "not label", "subtree"]
+def check_rules(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that is not the name of a rule."""
+    if unknown := sorted(set(names) - set(RULES)):
+        raise ValueError(Errors.E517.format(unknown=unknown, names=", ".join(RULES)))
 
 
 def _demands(given: Mapping[str, Any]) -> Iterator[tuple[Kind, list[int], str | None]]:
@@ -117,7 +137,9 @@ def describe(constraint: Constraint, words: Sequence[str], labels: Sequence[str]
     words: Words of the sentence.
     labels: Labels of the parser.
     """
-    kind, members, value = constraint
+    kind, members, value, *_ = constraint
+    if kind == "rule":
+        return f"the rule {rule_name(constraint)}"
     names = [f"{word} {words[word - 1]!r}" for word in members]
     if kind == "subtree":
         return f"the words {', '.join(names)} are one subtree"

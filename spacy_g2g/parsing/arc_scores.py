@@ -12,6 +12,7 @@ from ..arrays import DoubleArray, FloatArray, IntArray
 from ..errors import Errors
 from .constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
 from .kbest import best_trees
+from .rules import best_ruled_trees
 from .tree import ROOT_LABEL
 
 
@@ -20,7 +21,8 @@ class RankedTrees(NamedTuple):
 
     heads: int [trees, n].
     labels: The best label of each arc, int [trees, n].
-    scores: Sum of the log-probabilities of the heads, float [trees].
+    scores: Sum of the log-probabilities of the heads, float [trees]. If rules are to be followed, it is less
+        by what the log-probabilities of the labels lose against those of the best labels.
     head_probs: Probability of each head, float [trees, n].
     label_probs: Probability of each label given the head, float [trees, n].
     """
@@ -66,20 +68,24 @@ class ArcScores:
         Raises ValueError if no tree meets the constraints.
         """
         n = len(self.arcs)
+        words = np.arange(n)
         arcs = self.restricted(constraints).arcs.astype(np.float64)
-        heads, scores = best_trees(arcs, k, subtree_words(constraints, n))
+        allowed = allowed_labels(constraints, n, self.n_labels)[:, ROOT_LABEL + 1 :]
+        rules = [constraint for constraint in constraints if constraint.kind == "rule"]
+        subtrees = subtree_words(constraints, n)
+        if rules and self.n_labels > 1:
+            of_arcs = np.where(allowed[:, None], self.labels.astype(np.float64), -np.inf)
+            heads, labels, scores = best_ruled_trees(arcs, of_arcs, k, rules, subtrees)
+        else:
+            heads, scores = best_trees(arcs, k, subtrees)
+            labels = np.full(heads.shape, ROOT_LABEL)
+            if self.n_labels > 1:
+                label_scores = np.where(allowed, self.labels[words, heads - 1], -np.inf)
+                labels = np.where(heads == 0, ROOT_LABEL, label_scores.argmax(axis=2) + 1)
         if not len(heads):
             raise ValueError(Errors.E107.format(sentence=0))
-        words = np.arange(n)
-        label_scores = self.labels[words, heads - 1]
-        if constraints:
-            allowed = allowed_labels(constraints, n, self.n_labels)[:, ROOT_LABEL + 1 :]
-            label_scores = np.where(allowed, label_scores, -np.inf)
-        is_root = heads == 0
-        labels = np.full(heads.shape, ROOT_LABEL)
         label_probs = np.ones(heads.shape, dtype=np.float32)
         if self.n_labels > 1:
-            labels = np.where(is_root, ROOT_LABEL, label_scores.argmax(axis=2) + 1)
-            label_probs = np.where(is_root, label_probs, np.exp(label_scores.max(axis=2)))
-        head_probs = np.exp(self.arcs[words, heads])
-        return RankedTrees(heads, labels, scores, head_probs, label_probs)
+            label_probs = np.exp(self.labels[words, heads - 1, labels - 1])
+            label_probs[heads == 0] = 1.0
+        return RankedTrees(heads, labels, scores, np.exp(self.arcs[words, heads]), label_probs)

@@ -21,7 +21,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..arrays import BoolArray
-from ..data.constraints import CONSTRAINTS
+from ..data.constraints import CONSTRAINTS, check_rules
 from ..errors import Errors, Warnings
 from .answers import TEMPERATURES, AnsweringPipe
 from .gold import gold_parses, lay_out_examples
@@ -30,7 +30,7 @@ from .layout import Layout, ParsedBatch, lay_out, make_sentences
 from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
-from .ranked import SCORES, constraints_of, keep_scores, with_requests
+from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ EXAMPLES_AT_ONCE = 500
         "model": {"@architectures": "spacy_g2g.SynTr.v1"},
         "store_probabilities": False,
         "keep_scores": False,
+        "rules": [],
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -60,6 +61,7 @@ def make_g2g_parser(
     model: Model[Any, Any],
     store_probabilities: bool,
     keep_scores: bool,
+    rules: list[str],
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> G2GParser:
@@ -70,6 +72,8 @@ def make_g2g_parser(
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
         find trees without the encoder. A sentence of n words with L labels takes 4 n² L bytes.
+    rules: Names of rules of UD that all trees must follow, such as "too-many-subjects"; for models that score
+        all arcs. docs/annotating.md lists them.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -79,6 +83,7 @@ def make_g2g_parser(
         name,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
+        rules=rules,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
@@ -101,12 +106,15 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         *,
         store_probabilities: bool = False,
         keep_scores: bool = False,
+        rules: Sequence[str] = (),
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
+        check_rules(rules)
+        self.rules = [*rules]
         self.cfg = {"labels": []}
         add_extension()
         for extension in (SCORES, CONSTRAINTS):
@@ -125,11 +133,15 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         """
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
         possible = self.model.attrs.get("meets_constraints")
-        constraints = constraints_of(docs, layout, self.labels, projective=possible == "projective")
+        constraints = constraints_of(
+            docs, layout, self.labels, projective=possible == "projective", rules=self.rules
+        )
         if any(constraints) and possible is None:
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()
+        if has_rules(constraints) and not self.model.attrs.get("scores_arcs"):
+            raise ValueError(Errors.E822.format(name=self.name, model=self.model.name))
         if self.keep_scores or any(constraints):
             sentences = with_requests(sentences, constraints, self.keep_scores)
         return sentences

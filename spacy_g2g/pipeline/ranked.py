@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -101,18 +101,30 @@ def kept_scores(doc: Doc, layout: Layout) -> list[ArcScores] | None:
 
 
 def constraints_of(
-    docs: Sequence[Doc], layout: Layout, labels: Sequence[str], projective: bool = False
+    docs: Sequence[Doc],
+    layout: Layout,
+    labels: Sequence[str],
+    *,
+    projective: bool = False,
+    rules: Sequence[str] = (),
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence that has words; see ``read_constraints``."""
-    if not any(doc._.get(CONSTRAINTS) for doc in docs):
+    if not rules and not any(doc._.get(CONSTRAINTS) for doc in docs):
         return [()] * int((layout.n_words > 0).sum())
     words: list[list[list[int]]] = [[] for _ in docs]
     for place, tokens in layout.word_places():
         words[place].append(tokens)
     pairs = zip(docs, words, strict=True)
     return [
-        found for doc, sentences in pairs for found in read_constraints(doc, sentences, labels, projective)
+        found
+        for doc, sentences in pairs
+        for found in read_constraints(doc, sentences, labels, projective=projective, rules=rules)
     ]
+
+
+def has_rules(sentences: Iterable[Iterable[Constraint]]) -> bool:
+    """Return whether some of the constraints of sentences are rules."""
+    return any(constraint.kind == "rule" for constraints in sentences for constraint in constraints)
 
 
 def with_requests(
@@ -126,7 +138,7 @@ def with_requests(
     Raises ValueError for constraints of a sentence that can't be parsed whole.
     """
     for sentence, found in zip(sentences, constraints, strict=True):
-        if found:
+        if any(constraint.kind != "rule" for constraint in found):
             check_whole(sentence)
     return [
         replace(sentence, constraints=found, keep_scores=keep_scores and len(sentence.words) <= MAX_WORDS)

@@ -54,6 +54,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "store_graphs": False,
         "store_probabilities": False,
         "keep_scores": False,
+        "rules": [],
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -69,6 +70,7 @@ def make_rng_refiner(
     store_graphs: bool,
     store_probabilities: bool,
     keep_scores: bool,
+    rules: list[str],
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
@@ -83,6 +85,7 @@ def make_rng_refiner(
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs of the last pass in ``doc._.g2g_scores``, as ``g2g_parser`` does.
+    rules: Names of rules of UD that all trees must follow, as in ``g2g_parser``.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -96,6 +99,7 @@ def make_rng_refiner(
         store_graphs=store_graphs,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
+        rules=rules,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
@@ -125,6 +129,7 @@ class RngRefiner(G2GParser):
         store_graphs: bool = False,
         store_probabilities: bool = False,
         keep_scores: bool = False,
+        rules: Sequence[str] = (),
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -142,6 +147,7 @@ class RngRefiner(G2GParser):
             name,
             store_probabilities=store_probabilities,
             keep_scores=keep_scores,
+            rules=rules,
             half_precision_weights=half_precision_weights,
             scorer=scorer,
         )
