@@ -1,6 +1,6 @@
 """``calibrate``: fit the temperatures of a parser's probabilities, and measure how far they are off."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from ..errors import Errors
 from ..evaluation.calibration import Reliability, reliability
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
+from ..pipeline.ranked import SCORES
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
 from .kbest import scoring_parser
 from .messages import msg
@@ -57,60 +58,58 @@ def calibrate(
     """
     if not pipeline.is_dir():
         raise ValueError(Errors.E935.format(path=pipeline))
+    check_suffix(gold, TREEBANK_SUFFIXES)
     nlp = spacy.load(pipeline)
-    pairs = _scored(nlp, gold, gold_tags, initial, batch_size, silent)
     parser = scoring_parser(nlp)
+    parser.keep_scores = True
+    sentences = read_gold(gold)
+    inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
+    docs = progress(nlp.pipe(inputs, batch_size=batch_size), unit="sentences", silent=silent)
     found = parser.calibrate(
-        Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False)) for doc, sentence in pairs
+        Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
+        for doc, sentence in zip(docs, sentences, strict=True)
     )
     # Its settings alone are written: weights stay as they are, in half precision, too.
     parser.to_disk(pipeline / parser.name, exclude=["model", "vocab"])
     return found.heads, found.labels
 
 
-def measure(
-    pipeline: str,
-    gold: Path,
-    *,
-    gold_tags: bool = False,
-    initial: Path | None = None,
-    batch_size: int | None = None,
-    silent: bool = True,
-) -> dict[str, Reliability]:
-    """Compare the probabilities of arcs, labelled arcs and trees with gold trees, subtypes included.
+class Observer:
+    """Compares the probabilities of arcs, labelled arcs and trees with gold trees, subtypes included.
 
-    Arguments are those of ``calibrate``.
+    The last parser of the pipeline keeps its scores from now on.
+
+    nlp: Pipeline.
+    Raises ValueError if its last parser gives no scores.
     """
-    nlp = spacy.load(pipeline)
-    parser = scoring_parser(nlp)
-    seen: dict[str, tuple[list[float], list[bool]]]
-    seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
-    for doc, sentence in _scored(nlp, gold, gold_tags, initial, batch_size, silent):
-        (found,) = parser.confidence(doc)
-        heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
-        pairs = list(zip(doc, heads, sentence.words, strict=True))
-        right = [head == word.head for _, head, word in pairs]
-        labelled = [head == word.head and token.dep_ == word.deprel for token, head, word in pairs]
-        for name, probs, are_right in (
-            ("arcs", found.arcs, right),
-            ("labelled arcs", found.labelled, labelled),
-            ("trees", [found.tree], [all(right)]),
-        ):
-            seen[name][0].extend(probs)
-            seen[name][1].extend(are_right)
-    return {name: reliability(*columns) for name, columns in seen.items()}
 
+    def __init__(self, nlp: Language) -> None:
+        self.parser = scoring_parser(nlp)
+        self.parser.keep_scores = True
+        self._seen: dict[str, tuple[list[float], list[bool]]]
+        self._seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
 
-def _scored(
-    nlp: Language, gold: Path, gold_tags: bool, initial: Path | None, batch_size: int | None, silent: bool
-) -> Iterator[tuple[Doc, ConlluSentence]]:
-    """Yield each gold sentence and its Doc, parsed by the pipeline, which keeps the scores of arcs."""
-    check_suffix(gold, TREEBANK_SUFFIXES)
-    scoring_parser(nlp).keep_scores = True
-    sentences = read_gold(gold)
-    inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
-    docs = nlp.pipe(inputs, batch_size=batch_size)
-    yield from zip(progress(docs, unit="sentences", silent=silent), sentences, strict=True)
+    def watch(self, docs: Iterable[Doc], gold: Iterable[ConlluSentence]) -> Iterator[Doc]:
+        """Yield parsed Docs, of a sentence each, after they were compared with the gold sentences."""
+        for doc, sentence in zip(docs, gold, strict=True):
+            (found,) = self.parser.confidence(doc)
+            doc._.set(SCORES, None)
+            heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+            pairs = list(zip(doc, heads, sentence.words, strict=True))
+            right = [head == word.head for _, head, word in pairs]
+            labelled = [head == word.head and token.dep_ == word.deprel for token, head, word in pairs]
+            for name, probs, are_right in (
+                ("arcs", found.arcs, right),
+                ("labelled arcs", found.labelled, labelled),
+                ("trees", [found.tree], [all(right)]),
+            ):
+                self._seen[name][0].extend(probs)
+                self._seen[name][1].extend(are_right)
+            yield doc
+
+    def result(self) -> dict[str, Reliability]:
+        """Return how reliable the probabilities of each kind are."""
+        return {name: reliability(*columns) for name, columns in self._seen.items()}
 
 
 def print_calibration(found: Mapping[str, Reliability]) -> None:

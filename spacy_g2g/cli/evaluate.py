@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
 from ..errors import Errors, Warnings
+from ..evaluation.calibration import Reliability
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import plot_reliability
 from ..evaluation.punctuation import punctuation_rule
@@ -21,7 +22,7 @@ from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from .calibrate import measure, print_calibration
+from .calibrate import Observer, print_calibration
 from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
@@ -86,6 +87,7 @@ def evaluate_cli(
             check_suffix(plot, (".png", ".svg"))
             check_can_plot()
         setup_gpu(gpu_id, silent=silent)
+        found: dict[str, Reliability] | None = {} if calibration or plot else None
         scores = evaluate(
             pipeline,
             gold,
@@ -94,22 +96,19 @@ def evaluate_cli(
             gold_tags=gold_tags,
             initial=initial,
             exclude_punct=exclude_punct,
+            reliabilities=found,
             batch_size=batch_size,
             silent=silent,
         )
         if output is not None:
             write_scores(scores, output)
-        if calibration or plot:
-            found = measure(
-                pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
-            )
-    if plot:
+    if plot and found:
         with atomic_path(plot) as path:
             plot_reliability(found, path, plot.suffix[1:])
     if not silent:
         given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
         print_scores(scores, "text" if raw else given)
-        if calibration or plot:
+        if found:
             print_calibration(found)
 
 
@@ -122,10 +121,14 @@ def evaluate(
     gold_tags: bool = False,
     initial: Path | None = None,
     exclude_punct: str = "",
+    reliabilities: dict[str, Reliability] | None = None,
     batch_size: int | None = None,
     silent: bool = True,
 ) -> dict[str, Score]:
-    """Score a pipeline on a treebank. ``spacy g2g evaluate --help`` describes the arguments.
+    """Score a pipeline on a treebank. ``spacy g2g evaluate --help`` describes the other arguments.
+
+    reliabilities: Dict that gets the reliability of probabilities of each kind, from gold sentences; None if
+        it is not wanted.
 
     Returns the scores of ``evaluation.conll18.evaluate_sentences`` by metric.
     Raises ValueError if the gold file has no complete trees, if the rule for punctuation is unknown, or if
@@ -140,6 +143,7 @@ def evaluate(
             Warnings.W901.format(n=len(words), path=gold, name=exclude_punct, rule=rule.text), stacklevel=2
         )
     nlp = spacy.load(pipeline)
+    observer: Observer | None = None
     if raw:
         texts = list(read_paragraphs(sentences))
         # A treebank without marked paragraphs is one long text.
@@ -152,13 +156,19 @@ def evaluate(
         docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:
         inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
+        observer = None if reliabilities is None else Observer(nlp)
         docs = nlp.pipe(inputs, batch_size=batch_size)
+        if observer is not None:
+            docs = observer.watch(docs, sentences)
     system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
-    return evaluate_sentences(
+    scores = evaluate_sentences(
         sentences,
         progress(system, unit="sentences", silent=silent),
         is_punctuation=rule.matches if rule else None,
     )
+    if reliabilities is not None and observer is not None:
+        reliabilities.update(observer.result())
+    return scores
 
 
 def _unsplit_docs(

@@ -33,6 +33,15 @@ def scoring_parser(nlp: Language) -> G2GParser:
     return parser
 
 
+def with_confidence(parser: G2GParser, results: Iterable[Result]) -> Iterator[Result]:
+    """Add the key "confidence" to the keys of each Doc: the probabilities of each sentence's tree and arcs.
+
+    parser: Parser that has parsed the Docs and kept its scores, which stay in the Docs.
+    """
+    for doc, record in results:
+        yield doc, {**record, "confidence": [asdict(found) for found in parser.confidence(doc)]}
+
+
 class Ranker:
     """The last parser of a pipeline, which keeps its scores from now on, and a number of trees.
 

@@ -28,7 +28,7 @@ from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from .annotate import Result, Task, annotate
 from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
-from .kbest import Ranker, scoring_parser
+from .kbest import Ranker, scoring_parser, with_confidence
 from .messages import msg
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
@@ -66,6 +66,12 @@ def parse_cli(
             "--rules", help='Rules of UD that trees must follow, such as "too-many-subjects,leaf-punct"'
         ),
     ] = "",
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Add probabilities of trees and arcs to .jsonl, calibrated if fitted"
+        ),
+    ] = False,
     silent: Silent = False,
 ) -> None:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
@@ -86,6 +92,7 @@ def parse_cli(
             initial=initial,
             kbest=kbest,
             constrain=constrain,
+            confidence=confidence,
             rules=[name.strip() for name in rules.split(",") if name.strip()],
             silent=silent,
         )
@@ -105,6 +112,7 @@ def parse(
     kbest: int | None = None,
     constrain: bool = False,
     rules: Sequence[str] = (),
+    confidence: bool = False,
     silent: bool = True,
 ) -> int:
     """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
@@ -120,6 +128,8 @@ def parse(
     """
     in_suffix = check_suffix(input_, tuple(_READERS))
     suffixes = (".conllu", ".jsonl") if kbest else (*_WRITERS, AMR_SUFFIX)
+    if confidence:
+        suffixes = (".jsonl",)
     out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, suffixes)
     if not input_.is_file():
         raise FileNotFoundError(Errors.E906.format(path=input_))
@@ -128,6 +138,8 @@ def parse(
     if rules:
         check_rules(rules)
         scoring_parser(nlp).rules = rules
+    if confidence:
+        scoring_parser(nlp).keep_scores = True
     tasks = _READERS[in_suffix](input_, nlp)
     if constrain:
         check_suffix(input_, (".conllu",))
@@ -139,6 +151,8 @@ def parse(
     annotated = annotate(nlp, tasks, batch_size=batch_size, n_process=n_process)
     with atomic_path(output) as path, annotated as docs_and_keys:
         results = progress(docs_and_keys, unit="Docs", silent=silent)
+        if confidence:
+            results = with_confidence(scoring_parser(nlp), results)
         if out_suffix == AMR_SUFFIX:
             return _write_amr(results, path, input_.stem, nlp.pipe_names)
         if ranker and out_suffix == ".conllu":

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 import spacy
 
-from spacy_g2g.cli.calibrate import calibrate, measure, print_calibration
+from spacy_g2g.cli.calibrate import calibrate, print_calibration
+from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.cli.parse import parse
+from spacy_g2g.evaluation.calibration import Reliability
 from spacy_g2g.evaluation.plots import plot_reliability
 from spacy_g2g.formats.conllu import read_conllu
 
@@ -54,13 +56,17 @@ def test_conllu_has_a_block_for_each_tree(folder: str, tmp_path):
 def test_jsonl_has_the_trees_under_one_key(folder: str, tmp_path):
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text(json.dumps({"text": "she saw cats", "id": 7}) + "\n", "utf8")
-    parse(folder, source, out, kbest=2)
+    parse(folder, source, out, kbest=2, confidence=True)
     record = json.loads(out.read_text("utf8"))
     [[first, second]] = record["kbest"]
     assert record["id"] == 7
     assert first["heads"] == [token["head"] for token in record["tokens"]]
     assert first["heads"] != second["heads"]
     assert first["score"] >= second["score"]
+    (sure,) = record["confidence"]
+    assert 0 < sure["tree"] <= min(sure["arcs"])
+    assert [a >= b > 0 for a, b in zip(sure["arcs"], sure["labelled"], strict=True)] == [True] * 3
+    assert "g2g_scores" not in out.read_text("utf8")
 
 
 def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_path):
@@ -95,11 +101,13 @@ def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path, caps
     short.write_text("".join([str(s) for s in sample if len(s.words) < 8][:9]), "utf8")
     parse(folder, short, source)
     model = (copied / "g2g_parser" / "model").read_bytes()
-    before = measure(str(copied), source)
+    before: dict[str, Reliability] = {}
+    assert evaluate(str(copied), source, reliabilities=before)["LAS"].f1 == 1.0
     heads, labels = calibrate(copied, source)
     # The parser is always right by its own trees, so the coldest temperature is the best.
     assert max(heads, labels) < 0.2
-    after = measure(str(copied), source)
+    after: dict[str, Reliability] = {}
+    evaluate(str(copied), source, reliabilities=after)
     assert all(after[name].error < before[name].error for name in ("arcs", "labelled arcs", "trees"))
     assert after["arcs"].counts.sum() == sum(len(s.words) for s in read_conllu(source))
     assert (copied / "g2g_parser" / "model").read_bytes() == model
