@@ -1,4 +1,4 @@
-"""Language and encoder of a treebank, from the table `assets/treebanks.json`.
+"""Language and encoder of a treebank, from `assets/treebanks.json` and the package's table of encoders.
 
     python -m project.treebank_settings
 
@@ -13,11 +13,13 @@ from typing import Any
 
 from wasabi import msg
 
+from spacy_g2g.data.encoders import MANY, known_encoders, modern_encoder
+
 TABLE = Path(__file__).parent.parent / "assets" / "treebanks.json"
 #: Texts that `spacy project run` gives for an empty variable.
 UNSET = ("", "null", "None")
-#: Names of the encoders in a treebank's row.
-CHOICES = ("papers", "modern")
+#: Names of choices of encoders: the treebank's in the papers, and the language's in the table of encoders.
+PAPERS, MODERN = "papers", "modern"
 SOURCE = "source.json"
 #: Kind of the data, in its source.json, and of a pipeline.
 AMR = "amr"
@@ -26,7 +28,7 @@ NEUTRAL = "xx"
 
 
 def read_table() -> dict[str, Any]:
-    """Read the table of treebanks, encoders and licences."""
+    """Read the table of treebanks."""
     table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf8"))
     return table
 
@@ -68,15 +70,22 @@ def choose_language(lang: str, source: dict[str, Any]) -> str:
 
 
 def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
-    """Return the given encoder, or the treebank's for "papers" and "modern"; "" for no encoder."""
+    """Return the given encoder, or the treebank's for "papers" and "modern"; "" for no encoder.
+
+    encoder: Name of an encoder, or a choice.
+    source: Record of the treebank, see ``read_source``.
+    """
     if encoder in UNSET:
         return ""
-    if encoder not in CHOICES:
+    if encoder not in (PAPERS, MODERN):
         return encoder
     table = read_table()
-    others = table[AMR if source.get("kind") == AMR else "others"]
-    row = table["treebanks"].get(source.get("treebank"), others)
-    return str(row[encoder])
+    row = table["treebanks"].get(source.get("treebank"), {})
+    if source.get("kind") == AMR:
+        return str(table[AMR])
+    if encoder == PAPERS:
+        return str(row.get(PAPERS, table["others"]))
+    return modern_encoder(row.get("lang") or source.get("code") or MANY)
 
 
 def encoder_name(encoder: str) -> str:
@@ -92,7 +101,8 @@ def pipeline_name(path: str) -> str:
 
 def encoder_license(encoder: str) -> str:
     """Return the licence of a checkpoint; "unknown" if the table does not have it."""
-    return str(read_table()["encoder_licenses"].get(encoder, "unknown"))
+    licenses = {known.name: known.license for known in known_encoders()}
+    return licenses.get(encoder) or "unknown"
 
 
 if __name__ == "__main__":

@@ -81,6 +81,9 @@ class Errors(metaclass=_TextsWithCodes):
         "The {n_heads} attention heads can't share {n_key_heads} heads of keys evenly. Expected a divisor of "
         "{n_heads}."
     )
+    E225 = (
+        "The tokenizer is a {found}, which can't be made from vocab.txt. Expected tokenizer.json, or {known}."
+    )
 
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"

@@ -11,18 +11,21 @@ import torch
 from torch import Tensor
 
 from ..errors import Errors
+from . import sentencepiece, wordpiece
 from .config_check import checked_config
 from .encoder import GraphEncoder
 from .encoder_config import EncoderConfig
 from .families import ACTIVATION_NAMES, FAMILIES, Family, UnfitSettingError
 from .meta import on_meta
-from .sentencepiece import FAIRSEQ, to_tokenizer
+from .sentencepiece import FAIRSEQ
 
 CONFIG_FILE = "config.json"
 TOKENIZER_FILE = "tokenizer.json"
 TOKENIZER_SETTINGS_FILE = "tokenizer_config.json"
-#: Models of SentencePiece, for checkpoints without tokenizer.json. The second has other ids than its encoder.
-PIECES_FILE, FAIRSEQ_PIECES_FILE = "spm.model", "sentencepiece.bpe.model"
+#: Files of pieces that take the place of tokenizer.json. The second has other ids than its encoder.
+PIECES_FILES = ("spm.model", "sentencepiece.bpe.model", "vocab.txt")
+#: Types of models whose vocab.txt has word pieces.
+WITH_WORD_PIECES = ("bert", "electra", "distilbert")
 WEIGHTS_FILE = "model.safetensors"
 OLD_WEIGHTS_FILE = "pytorch_model.bin"
 
@@ -60,7 +63,7 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
         return Path(name)
     from huggingface_hub import snapshot_download
 
-    files = [CONFIG_FILE, TOKENIZER_FILE, TOKENIZER_SETTINGS_FILE, PIECES_FILE, FAIRSEQ_PIECES_FILE]
+    files = [CONFIG_FILE, TOKENIZER_FILE, TOKENIZER_SETTINGS_FILE, *PIECES_FILES]
     try:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=[*files, WEIGHTS_FILE]))
         if not (folder / WEIGHTS_FILE).exists():
@@ -122,16 +125,23 @@ def _read_text(path: Path) -> str:
 
 
 def _read_tokenizer(folder: Path, model_type: str) -> str:
-    """Return the text of tokenizer.json, or make it from a model of SentencePiece if there is none."""
-    path, fairseq = folder / PIECES_FILE, None
-    if not path.is_file():
-        path, fairseq = folder / FAIRSEQ_PIECES_FILE, model_type if model_type in FAIRSEQ else "xlm-roberta"
-    if (folder / TOKENIZER_FILE).is_file() or not path.is_file():
+    """Return the text of tokenizer.json, or make it from another file of pieces if there is none."""
+    others = [folder / name for name in PIECES_FILES if (folder / name).is_file()]
+    if model_type not in WITH_WORD_PIECES:
+        others = [path for path in others if path.name != "vocab.txt"]
+    if (folder / TOKENIZER_FILE).is_file() or not others:
         return _read_text(folder / TOKENIZER_FILE)
-    has_settings = (folder / TOKENIZER_SETTINGS_FILE).is_file()
-    settings = json.loads(_read_text(folder / TOKENIZER_SETTINGS_FILE)) if has_settings else {}
+    path, settings_path = others[0], folder / TOKENIZER_SETTINGS_FILE
+    settings = json.loads(_read_text(settings_path)) if settings_path.is_file() else {}
+    if not isinstance(settings, dict):
+        raise ValueError(Errors.E208.format(path=settings_path, cause="no JSON object"))
     try:
-        return to_tokenizer(path.read_bytes(), settings, fairseq)
+        if path.name == "vocab.txt":
+            return wordpiece.to_tokenizer(path.read_text(encoding="utf8"), settings)
+        layout = model_type if model_type in FAIRSEQ else "xlm-roberta"
+        return sentencepiece.to_tokenizer(
+            path.read_bytes(), settings, layout if path.name == PIECES_FILES[1] else None
+        )
     except ValueError as error:
         raise ValueError(Errors.E208.format(path=path, cause=error)) from error
 

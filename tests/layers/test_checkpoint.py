@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from spacy_g2g.layers.checkpoint import Checkpoint, load_checkpoint, load_weights, resolve_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 
+from ..util import sample_texts
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
@@ -176,6 +177,44 @@ def test_a_model_of_sentencepiece_takes_the_place_of_a_missing_tokenizer(
     assert {"type": "Lowercase"} in tokenizer["normalizer"]["normalizers"]
     (folder / file).write_bytes(b"text")
     with pytest.raises(ValueError, match=rf"E208.*{file}.*E219"):
+        load_checkpoint(folder)
+
+
+def test_a_vocabulary_takes_the_place_of_a_missing_tokenizer(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer
+    from transformers import BertTokenizerFast
+
+    folder = save(make_model("electra"), tmp_path)
+    (folder / "tokenizer.json").unlink()
+    letters = sorted({letter for letter in "".join(sample_texts(40)) if letter.strip()})
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "é",
+        *letters,
+        *(f"##{letter}" for letter in letters),
+        "the",
+    ]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
+    for settings in (
+        {},
+        {"do_lower_case": False},
+        {"strip_accents": False},
+        {"tokenize_chinese_chars": False},
+    ):
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+        theirs = BertTokenizerFast(str(folder / "vocab.txt"), **settings)
+        ours = Tokenizer.from_str(load_checkpoint(folder).tokenizer)
+        for text in [*sample_texts(40), "É é 汉字", "\u200bthe"]:
+            expected = theirs(text, add_special_tokens=False)["input_ids"]
+            assert ours.encode(text, add_special_tokens=False).ids == expected, text
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertJapaneseTokenizer"}')
+    with pytest.raises(ValueError, match=r"E208.*vocab\.txt.*E225.*BertJapaneseTokenizer"):
+        load_checkpoint(folder)
+    change_config(folder, model_type="roberta")
+    with pytest.raises(FileNotFoundError, match=r"E207.*tokenizer\.json"):
         load_checkpoint(folder)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from project import all_treebanks, treebank, treebank_settings
+from spacy_g2g.data.encoders import modern_encoder
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -34,20 +35,26 @@ def test_lengths_of_rows_are_those_of_the_columns():
 
 
 @pytest.mark.parametrize(
-    ("treebank", "papers"),
+    ("treebank", "code", "papers", "modern"),
     [
-        ("UD_Turkish-IMST", "bert-base-multilingual-cased"),
-        ("UD_Chinese-GSD", "bert-base-chinese"),
-        ("UD_Japanese-GSD", "tohoku-nlp/bert-base-japanese"),
-        ("PTB", "bert-base-uncased"),
-        ("UD_Dutch-Alpino", "bert-base-multilingual-cased"),
+        ("UD_Turkish-IMST", "tr", "bert-base-multilingual-cased", "xlm-roberta-base"),
+        ("UD_Chinese-GSD", "", "bert-base-chinese", "xlm-roberta-base"),
+        ("UD_Japanese-GSD", "", "tohoku-nlp/bert-base-japanese", "xlm-roberta-base"),
+        ("PTB", "", "bert-base-uncased", "google/electra-base-discriminator"),
+        (
+            "UD_German-GSD",
+            "de",
+            "bert-base-multilingual-cased",
+            "german-nlp-group/electra-base-german-uncased",
+        ),
+        ("Mine", "", "bert-base-multilingual-cased", "xlm-roberta-base"),
     ],
 )
-def test_encoders_are_the_treebanks_unless_one_is_named(treebank: str, papers: str):
-    source = {"treebank": treebank}
+def test_encoders_are_the_treebanks_unless_one_is_named(treebank: str, code: str, papers: str, modern: str):
+    source = {"treebank": treebank, "code": code}
     choose = treebank_settings.choose_encoder
     assert choose("papers", source) == papers
-    assert "roberta-base" in choose("modern", source)
+    assert choose("modern", source) == modern
     assert choose("mine", source) == "mine"
     assert choose("", source) == choose("null", source) == ""
 
@@ -55,12 +62,14 @@ def test_encoders_are_the_treebanks_unless_one_is_named(treebank: str, papers: s
 def test_encoders_of_amrs_are_of_their_own_row():
     source = {"kind": "amr", "treebank": "mine"}
     assert treebank_settings.choose_encoder("papers", source) == "roberta-base"
+    assert treebank_settings.choose_encoder("modern", source) == "roberta-base"
     assert treebank_settings.choose_encoder("mine", source) == "mine"
 
 
 def test_every_encoder_of_the_table_has_a_known_licence():
     table = treebank_settings.read_table()
-    encoders = {row[choice] for row in table["treebanks"].values() for choice in treebank_settings.CHOICES}
+    rows = table["treebanks"].values()
+    encoders = {row["papers"] for row in rows} | {modern_encoder(row["lang"]) for row in rows}
     assert "unknown" not in {treebank_settings.encoder_license(encoder) for encoder in encoders}
     assert treebank_settings.encoder_license("mine") == "unknown"
 
