@@ -81,6 +81,11 @@ class Errors(metaclass=_TextsWithCodes):
         "The {n_heads} attention heads can't share {n_key_heads} heads of keys evenly. Expected a divisor of "
         "{n_heads}."
     )
+    E223 = "The encoder has {n} buckets for distances up to {most}. Expected 2 to 2 * {most} - 4 buckets."
+    E224 = (
+        "Can't build a convolution over {size} positions in {groups} groups of the width {width}. Expected "
+        "an odd number of positions, and groups that divide the width."
+    )
     E225 = (
         "The tokenizer is a {found}, which can't be made from vocab.txt. Expected tokenizer.json, or {known}."
     )

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import LongTensor, Tensor, nn
 
 from ..errors import Errors
+from .disentangled import DistanceProjections
 from .dropout import Dropout
 from .edges import Edges
 from .geometry import PLAIN, Geometry
@@ -45,6 +46,8 @@ class GraphSelfAttention(nn.Module):
     so that a relation means the same at any distance: it is read by the query before its rotation. The code
     rotates the relations of edges, which are fewer than the queries of all heads.
 
+    Disentangled attention adds terms of distances to the score: see ``disentangled.py``.
+
     If positions see a window, an edge opens it for its pair; see ``Window``.
 
     A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
@@ -55,6 +58,9 @@ class GraphSelfAttention(nn.Module):
     n_key_heads: Number of heads of keys and values, which neighbouring heads of queries share (Ainslie et al.
         2023, "GQA"); 0 for as many as ``n_heads``.
     bias: Whether the linear layers have a bias.
+    n_terms: Number of terms of a score, which is 3 for disentangled attention. Scores are divided by
+        sqrt(n_terms d).
+    distances: Makes the terms of distances; None for none.
     dropout: Rate on the attention weights a, before both the values and V[r] are taken.
     n_relations: Number of rows in the tables K and V, [n_relations, width / n_heads], which the heads share;
         0 for no tables.
@@ -70,6 +76,8 @@ class GraphSelfAttention(nn.Module):
         *,
         n_key_heads: int = 0,
         bias: bool = True,
+        n_terms: int = 1,
+        distances: DistanceProjections | None = None,
         dropout: float = 0.0,
         n_relations: int = 0,
         normalise_keys: bool = False,
@@ -84,6 +92,8 @@ class GraphSelfAttention(nn.Module):
         self.n_heads = n_heads
         self.n_key_heads = n_key_heads
         self.head_width = width // n_heads
+        self.scale = (n_terms * self.head_width) ** -0.5
+        self.distances = distances
         self.n_relations = n_relations
         # The rows of query, key and value in one matrix: one large product is faster than three.
         self.qkv = Linear(width, (n_heads + 2 * n_key_heads) * self.head_width, bias=bias)
@@ -137,11 +147,13 @@ class GraphSelfAttention(nn.Module):
         if self.n_key_heads < self.n_heads:
             k, v = (part.repeat_interleave(self.n_heads // self.n_key_heads, 2) for part in (k, v))
         dropout = self.dropout.p if self.training else 0.0
-        if edges is not None or (dropout and x.device.type == "cpu"):
-            z = self._attend(q, k, v, visible, edges, geometry.at_edges)
+        if edges is not None or self.distances is not None or (dropout and x.device.type == "cpu"):
+            z = self._attend(q, k, v, visible, edges, geometry)
         else:
             q, k, v = (part.transpose(1, 2) for part in (q, k, v))
-            z = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout).transpose(1, 2)
+            z = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=visible, dropout_p=dropout, scale=self.scale
+            ).transpose(1, 2)
         if window is not None:
             z = window.join(z)
         z = z.reshape(batch, n, -1)
@@ -161,9 +173,11 @@ class GraphSelfAttention(nn.Module):
         v: Tensor,
         visible: Tensor | None,
         edges: Edges | None,
-        at_edges: Rotation | None,
+        geometry: Geometry,
     ) -> Tensor:
-        """Attend by the formula: for graphs, and for dropout on a CPU, where PyTorch's own attention is slow.
+        """Attend by the formula: for graphs, for distances, and for dropout on a CPU.
+
+        PyTorch's own attention is slow with dropout on a CPU.
 
         Beyond the scores, [heads, batch, n, keys], memory is linear in the number of edges.
 
@@ -172,19 +186,24 @@ class GraphSelfAttention(nn.Module):
         v: Values, of the keys' shape.
         visible: Keys that each query sees, bool [batch, 1, n or 1, keys]; None for all.
         edges: The graphs; None for no graph.
-        at_edges: Rotation of each edge's query; None without rotary positions.
+        geometry: What the places of positions mean.
         Returns z, float [batch, n, heads, d].
         """
         batch, n, size = q.shape[:3]
         n_keys = k.shape[1]
         if q.device.type == "cpu":
             size = min(size, max(1, CACHED_SCORES // (batch * n * n_keys)))
-        terms = None if edges is None else self._terms(edges, at_edges, (size, batch, n, n_keys))
+        terms = None if edges is None else self._terms(edges, geometry.at_edges, (size, batch, n, n_keys))
+        of_distances = None
+        if self.distances is not None and geometry.distances is not None:
+            of_distances = self.distances(geometry.distances, self.qkv, self.scale)
         parts = [part.permute(2, 0, 1, 3).split(size) for part in (q, k, v)]  # type: ignore[no-untyped-call]
         outputs = []
         for q, k, v in zip(*parts, strict=True):
-            q = (q * self.head_width**-0.5).contiguous()
+            q = (q * self.scale).contiguous()
             scores = q @ k.transpose(2, 3)
+            if of_distances is not None:
+                of_distances.add_to_scores(scores, q, k, size * len(outputs))
             if terms is not None:
                 terms.add_to_scores(scores, q)
             if visible is not None:

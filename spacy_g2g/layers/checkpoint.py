@@ -12,10 +12,11 @@ from torch import Tensor
 
 from ..errors import Errors
 from . import sentencepiece, wordpiece
-from .config_check import checked_config
+from .config_check import UnfitSettingError, checked_config
 from .encoder import GraphEncoder
 from .encoder_config import EncoderConfig
-from .families import ACTIVATION_NAMES, FAMILIES, Family, UnfitSettingError
+from .families import FAMILIES, Family
+from .feedforward import ACTIVATION_NAMES
 from .meta import on_meta
 from .sentencepiece import FAIRSEQ
 

@@ -22,6 +22,14 @@ LEAST = {
 RATES = ("dropout", "attention_dropout")
 
 
+class UnfitSettingError(ValueError):
+    """A setting of config.json that no encoder of ours has."""
+
+    def __init__(self, key: str, found: object, expected: str) -> None:
+        super().__init__(key, found, expected)
+        self.key, self.found, self.expected = key, found, expected
+
+
 def checked_config(values: Mapping[str, Any]) -> EncoderConfig:
     """Return the configuration with some values.
 

@@ -13,7 +13,7 @@ class InputEmbeddings(nn.Module):
     """Sum of piece, position, segment and extra vectors, normalised (Devlin et al. 2019, figure 2).
 
     The tables have the width ``embedding_width``. If the layers have another width, a linear layer follows
-    the norm (ELECTRA, Clark et al. 2020).
+    the norm (ELECTRA, Clark et al. 2020), or stands before it without a bias (``project_first``, DeBERTa).
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -26,9 +26,13 @@ class InputEmbeddings(nn.Module):
         if config.position_table:
             self.positions = nn.Embedding(config.n_positions + config.position_offset, width)
         self.segments = nn.Embedding(config.n_segments, width) if config.n_segments else None
-        self.norm = make_norm(config, width) if config.embedding_norm else nn.Identity()
+        self.project_first = config.project_first
+        norm_width = config.width if config.project_first else width
+        self.norm = make_norm(config, norm_width) if config.embedding_norm else nn.Identity()
         self.dropout = Dropout(config.dropout)
-        self.projection = nn.Linear(width, config.width) if width != config.width else None
+        self.projection: nn.Module = nn.Identity()
+        if width != config.width:
+            self.projection = nn.Linear(width, config.width, bias=not config.project_first)
 
     def forward(self, pieces: Tensor, segments: Tensor | None = None, extra: Tensor | None = None) -> Tensor:
         """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
@@ -41,8 +45,9 @@ class InputEmbeddings(nn.Module):
             x = x + added
         if extra is not None:
             x = x + extra
-        x = self.dropout(self.norm(x))
-        return x if self.projection is None else self.projection(x)
+        if self.project_first:
+            return self.dropout(self.norm(self.projection(x)))  # type: ignore[no-any-return]
+        return self.projection(self.dropout(self.norm(x)))  # type: ignore[no-any-return]
 
     def _added(self, n: int, segments: Tensor | None) -> Tensor | None:
         """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] if all rows agree."""

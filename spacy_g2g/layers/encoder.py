@@ -8,6 +8,8 @@ from itertools import islice
 from torch import LongTensor, Tensor, nn
 
 from .attention import GraphSelfAttention
+from .convolution import Convolution
+from .disentangled import DistanceProjections, DistanceTable
 from .dropout import Dropout
 from .edges import Edges
 from .embeddings import InputEmbeddings
@@ -37,6 +39,8 @@ class EncoderLayer(nn.Module):
             config.n_attention_heads,
             n_key_heads=config.n_key_heads,
             bias=config.attention_bias,
+            n_terms=1 + config.content_to_position + config.position_to_content,
+            distances=DistanceProjections(config) if config.max_distance else None,
             dropout=config.attention_dropout,
             n_relations=config.n_relations,
             normalise_keys=config.normalise_keys,
@@ -82,6 +86,8 @@ class GraphEncoder(nn.Module):
         super().__init__()
         self.config = config
         self.embeddings = InputEmbeddings(config)
+        self.distances = DistanceTable(config) if config.max_distance else None
+        self.convolution = Convolution(config) if config.convolution_width else None
         self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
         self.final_norm = make_norm(config, config.width) if config.pre_norm else nn.Identity()
         self._initialise()
@@ -149,13 +155,19 @@ class GraphEncoder(nn.Module):
         See ``encode``, and ``GraphSelfAttention.forward`` for shapes with a packing.
         """
         yield x
+        inputs = x
         kinds = [self.config.is_local(i) for i in range(len(self.layers))]
         geometries = {
             is_local: Geometry.of(self.config, x, mask, edges, packing, is_local=is_local)
             for is_local in set(kinds)
         }
-        for layer, is_local in zip(self.layers, kinds, strict=True):
+        if self.distances is not None:
+            distances = self.distances(x.shape[1] if packing is None else packing.mask.shape[1])
+            geometries = {kind: found._replace(distances=distances) for kind, found in geometries.items()}
+        for i, (layer, is_local) in enumerate(zip(self.layers, kinds, strict=True)):
             x = layer(x, mask, edges, packing, geometries[is_local])
+            if i == 0 and self.convolution is not None:
+                x = self.convolution(x, inputs, mask, packing)
             yield x
 
     def set_dropout(self, rate: float) -> None:
@@ -173,7 +185,7 @@ class GraphEncoder(nn.Module):
     def _initialise(self) -> None:
         std = self.config.initializer_range
         for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
+            if isinstance(module, nn.Linear | nn.Embedding | nn.Conv1d):
                 nn.init.normal_(module.weight, std=std)
-            if isinstance(module, nn.Linear) and module.bias is not None:
+            if isinstance(module, nn.Linear | nn.Conv1d) and module.bias is not None:
                 nn.init.zeros_(module.bias)

@@ -9,13 +9,14 @@ class EncoderConfig:
 
     vocab_size: Number of pieces in the vocabulary.
     width: Width of the layers.
-    embedding_width: Width of the embeddings, which differs from ``width`` in ELECTRA alone.
+    embedding_width: Width of the embeddings, which may differ from ``width``.
     n_layers: Number of layers.
     n_attention_heads: Attention heads of each layer.
     hidden_width: Width of the feed-forward networks.
     n_key_heads: Heads of keys and values; 0 for as many as attention heads.
     n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
     position_table: Whether positions have vectors, which are added to the input.
+    project_first: Whether embeddings of another width are projected before their norm, not after it.
     position_offset: First row of the position table in use (RoBERTa family: pad id + 1).
     rotary_base: Base of rotary positions (Su et al. 2021); 0 for none.
     window: Greatest distance at which positions see each other in a local layer; 0 if no layer is local.
@@ -29,6 +30,16 @@ class EncoderConfig:
     layer_norm_eps: Constant that keeps norms from dividing by zero.
     pre_norm: Whether norms stand before attention and feed-forward networks instead of after the residual
         connections. Then one more norm follows the last layer.
+    content_to_position: Whether attention has this term of disentangled attention; see ``disentangled.py``.
+    position_to_content: Whether attention has this term.
+    max_distance: Number of distances on each side, or the end of their scale; 0 for no distances. The scale
+        of attention is the same with them and without them.
+    distance_buckets: Number of buckets of distances on each side; 0 for a vector for each distance.
+    distance_norm: Whether the vectors of distances are normalised.
+    share_projections: Whether the projections of queries and keys serve the vectors of distances, too.
+    convolution_width: Number of positions that a convolution beside the first layer reads; 0 for none.
+    convolution_groups: Number of groups of channels of that convolution.
+    convolution_activation: Activation of that convolution: "tanh", or as ``activation``.
     attention_bias: Whether the linear layers of attention have a bias.
     feedforward_bias: Whether the linear layers of the feed-forward networks have a bias.
     activation: "gelu", "gelu_new" (by tanh), "relu" or "silu".
@@ -50,6 +61,7 @@ class EncoderConfig:
     n_key_heads: int = 0
     n_positions: int = 512
     position_table: bool = True
+    project_first: bool = False
     position_offset: int = 0
     rotary_base: float = 0.0
     window: int = 0
@@ -62,6 +74,15 @@ class EncoderConfig:
     norm_bias: bool = True
     layer_norm_eps: float = 1e-12
     pre_norm: bool = False
+    content_to_position: bool = False
+    position_to_content: bool = False
+    max_distance: int = 0
+    distance_buckets: int = 0
+    distance_norm: bool = False
+    share_projections: bool = True
+    convolution_width: int = 0
+    convolution_groups: int = 1
+    convolution_activation: str = "tanh"
     attention_bias: bool = True
     feedforward_bias: bool = True
     activation: str = "gelu"

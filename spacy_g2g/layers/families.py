@@ -8,15 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# From the activation names of config.json to ours.
-ACTIVATION_NAMES = {
-    "gelu": "gelu",
-    "gelu_new": "gelu_new",
-    "gelu_pytorch_tanh": "gelu_new",
-    "relu": "relu",
-    "silu": "silu",
-    "swish": "silu",
-}
+from . import deberta
+from .config_check import UnfitSettingError
 
 # From fields of EncoderConfig to keys of config.json.
 BERT_KEYS = {
@@ -145,14 +138,6 @@ EUROBERT_MODULES = {
 Settings = Mapping[str, Any]
 
 
-class UnfitSettingError(ValueError):
-    """A setting of config.json that no encoder of ours has."""
-
-    def __init__(self, key: str, found: object, expected: str) -> None:
-        super().__init__(key, found, expected)
-        self.key, self.found, self.expected = key, found, expected
-
-
 @dataclass(frozen=True)
 class Family:
     """A family of checkpoints.
@@ -272,6 +257,14 @@ FAMILIES = {
         ELECTRA_MODULES,
         BERT_DEFAULTS,
         fixed=BERT_FIXED,
+    ),
+    "deberta-v2": Family(
+        "deberta.",
+        BERT_KEYS,
+        {**BERT_MODULES, **deberta.MODULES},
+        {**BERT_DEFAULTS, "n_segments": 0, "layer_norm_eps": 1e-7, "n_positions": 512, "activation": "gelu"},
+        fixed={"is_decoder": False},
+        derive=deberta.derive,
     ),
     "distilbert": Family(
         "distilbert.", DISTILBERT_KEYS, DISTILBERT_MODULES, {**BERT_DEFAULTS, "n_segments": 0}

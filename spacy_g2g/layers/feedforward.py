@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -14,9 +15,21 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu_new": partial(F.gelu, approximate="tanh"),
     "relu": F.relu,
     "silu": F.silu,
+    "tanh": torch.tanh,
 }
 #: Names of activations and their variants in oneDNN, which applies them to the product at once.
 FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh"), "relu": ("relu", "")}
+
+#: From the activation names of config.json to ours.
+ACTIVATION_NAMES = {
+    "gelu": "gelu",
+    "gelu_new": "gelu_new",
+    "gelu_pytorch_tanh": "gelu_new",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+    "tanh": "tanh",
+}
 
 
 class FeedForward(nn.Module):
@@ -37,9 +50,7 @@ class FeedForward(nn.Module):
         self, width: int, hidden_width: int, activation: str, *, gated: bool = False, bias: bool = True
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(Errors.E201.format(activation=activation, known=", ".join(sorted(ACTIVATIONS))))
-        self.activation = ACTIVATIONS[activation]
+        self.activation = find_activation(activation)
         self.fused = FUSED.get(activation)
         self.gated = gated
         self.hidden = Linear(width, 2 * hidden_width if gated else hidden_width, bias=bias)
@@ -55,3 +66,10 @@ class FeedForward(nn.Module):
         else:
             hidden = self.activation(self.hidden(x))
         return self.output(hidden)  # type: ignore[no-any-return]
+
+
+def find_activation(name: str) -> Callable[[Tensor], Tensor]:
+    """Return the function of an activation. Raises ValueError for an unknown name."""
+    if name not in ACTIVATIONS:
+        raise ValueError(Errors.E201.format(activation=name, known=", ".join(sorted(ACTIVATIONS))))
+    return ACTIVATIONS[name]

@@ -18,6 +18,7 @@ with warnings.catch_warnings():
     # Version 4 decorates functions by torch.compile on import, which takes seconds and is never run here.
     with mock.patch("torch.compile", return_value=lambda function: function):
         importlib.import_module("transformers.models.modernbert.modeling_modernbert")
+    importlib.import_module("transformers.models.deberta_v2.modeling_deberta_v2")
 
 BERT_SIZES = {
     "vocab_size": 50,
@@ -60,6 +61,15 @@ EUROBERT_SIZES = {
     "bos_token_id": 1,
     "eos_token_id": 2,
 }
+DEBERTA_SIZES = {
+    **BERT_SIZES,
+    "relative_attention": True,
+    "position_buckets": 8,
+    "position_biased_input": True,
+    "pos_att_type": ["c2p", "p2c"],
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+}
 # Family to names of configuration class, model, model with a head; and its sizes.
 FAMILIES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertModel", "BertForMaskedLM", BERT_SIZES),
@@ -72,6 +82,7 @@ FAMILIES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
         "ElectraForPreTraining",
         {**BERT_SIZES, "embedding_size": 16},
     ),
+    "deberta-v2": ("DebertaV2Config", "DebertaV2Model", "DebertaV2ForMaskedLM", DEBERTA_SIZES),
     "distilbert": ("DistilBertConfig", "DistilBertModel", "DistilBertForMaskedLM", DISTILBERT_SIZES),
     "modernbert": ("ModernBertConfig", "ModernBertModel", "ModernBertForMaskedLM", MODERNBERT_SIZES),
     "eurobert": ("EuroBertConfig", "EuroBertModel", "EuroBertForMaskedLM", EUROBERT_SIZES),

@@ -291,7 +291,7 @@ def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
         ),
         ({"model_type": "DELETE"}, "E209.*None"),
         ({"position_embedding_type": "relative_key"}, "E211.*'relative_key'.*'absolute'"),
-        ({"hidden_act": "tanh"}, "E211.*hidden_act is 'tanh'.*gelu"),
+        ({"hidden_act": "mish"}, "E211.*hidden_act is 'mish'.*gelu"),
         ({"hidden_size": "DELETE"}, "E210.*'hidden_size' is missing"),
         ({"vocab_size": 51}, r"E213.*word_embeddings\.weight.*\[50, 24\].*\[51, 24\]"),
         ({"num_hidden_layers": 4}, r"E212.*'encoder\.layer\.3\.attention\.self\.query\.weight'"),

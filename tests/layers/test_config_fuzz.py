@@ -17,6 +17,10 @@ from .families import FAMILIES, dropout_settings, make_model, padded_batch, save
 #: Values to try of some fields, beside those that a value's type suggests.
 VALUES: dict[str, list[Any]] = {
     "activation": ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish", "tanh", "quick_gelu"],
+    "attention_head_size": [4, 6],
+    "conv_groups": [2, 5],
+    "conv_kernel_size": [0, 2, 3],
+    "embedding_size": [16, 24],
     "head_dim": [4, 8, 16],
     "is_decoder": [True],
     "layer_types": [
@@ -25,7 +29,11 @@ VALUES: dict[str, list[Any]] = {
         ["sliding_attention", "full_attention"] * 2,
         ["sliding_attention"] * 4,
     ],
+    "max_relative_positions": [0, 3, 7, 40],
+    "norm_rel_ebd": ["none", "layer_norm|none", ["layer_norm"]],
     "num_key_value_heads": [1, 2, 3, None],
+    "pos_att_type": [None, [], ["p2c"], "c2p", "p2c|c2p", ["p2p"], "p2c, c2p"],
+    "position_buckets": [-1, 0, 1, 4, 5, 64],
     "position_embedding_type": ["absolute", "relative_key", "relative_key_query"],
     "rope_parameters": [
         {"rope_type": "linear", "factor": 2.0, "rope_theta": 50.0},
@@ -45,10 +53,18 @@ if transformers.__version__ < "5":
     VALUES |= {"layer_types": [], "rope_parameters": []}
 #: Fields that change the encoder, which some classes take without naming them.
 UNNAMED = (
+    "attention_head_size",
+    "conv_act",
+    "conv_groups",
+    "conv_kernel_size",
+    "embedding_size",
     "head_dim",
     "is_decoder",
     "layer_types",
+    "norm_rel_ebd",
+    "position_buckets",
     "position_embedding_type",
+    "share_att_key",
     "rope_parameters",
     "rope_scaling",
 )

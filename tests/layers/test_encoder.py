@@ -164,8 +164,8 @@ def test_segments_without_a_table_are_refused() -> None:
 
 
 def test_unknown_activation_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E201.*'tanh'.*gelu, gelu_new, relu, silu"):
-        GraphEncoder(replace(CONFIG, activation="tanh"))
+    with pytest.raises(ValueError, match=r"G2G-E201.*'mish'.*gelu, gelu_new, relu, silu, tanh"):
+        GraphEncoder(replace(CONFIG, activation="mish"))
 
 
 def test_pre_norm_adds_what_layers_make_of_normalised_vectors() -> None:

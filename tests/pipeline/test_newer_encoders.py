@@ -23,6 +23,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any], int]] = {
 
 
 CASES = [("modernbert", "SynTr"), ("modernbert", "RNGTr"), ("modernbert", "StateTr"), ("eurobert", "SentTr")]
+CASES += [("deberta-v2", system) for system in SYSTEMS]
 
 
 @pytest.mark.parametrize("case", mostly_slow(CASES, [("modernbert", "SynTr")]), ids=str)
@@ -45,5 +46,5 @@ def test_systems_learn_with_newer_encoders_and_are_kept(case: tuple[str, str], t
     assert [tree_of(loaded(example.predicted)) for example in graph_examples(loaded, "wrong")] == expected
     copied = encoder_from_pipeline(str(tmp_path / "nlp"), factory)([])
     original = load_checkpoint(source).config
-    for name in ("rotary_base", "local_rotary_base", "window", "n_key_heads", "gated", "pre_norm"):
+    for name in ("rotary_base", "local_rotary_base", "window", "n_key_heads", "gated", "max_distance"):
         assert getattr(copied.config, name) == getattr(original, name)

@@ -1,0 +1,170 @@
+"""Disentangled attention: terms of the distance between two positions (He et al. 2021, "DeBERTa", 3.1).
+
+Let s(i, j) be the row of the distance i - j in a table of vectors, which all layers share. Each layer makes a
+key Kd and a query Qd of each row, and its attention computes
+
+    e_ij = (q_i . k_j + q_i . Kd[s(i, j)] + k_j . Qd[s(i, j)]) / sqrt(3 d)
+
+"Content to position" is the second product, "position to content" the third; without one of them the scale is
+sqrt(2 d). Graph input adds q_i . N(K[r_ij]) to the sum. It has no product of relations and distances, as the
+formula has none of two distances. So the relation NONE needs no parameters here either: its product would be
+the same number for all keys of a query.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import LongTensor, Tensor, nn
+
+from ..errors import Errors
+from .dropout import Dropout
+from .encoder_config import EncoderConfig
+from .linear import Linear
+from .norms import make_norm
+
+#: Number of positions whose products with distances are computed together.
+BLOCK = 128
+
+
+class Distances(NamedTuple):
+    """Vectors of all distances in rows of n positions.
+
+    vectors: float [rows, width], rows of the table.
+    places: Row of each distance n, n - 1, ..., -n in ``vectors``, int [2 * n + 1].
+    """
+
+    vectors: Tensor
+    places: LongTensor
+
+
+class DistanceTable(nn.Module):
+    """Table of vectors for distances, which all layers share.
+
+    Distances have rows of their own up to half the number of buckets. Longer ones share rows, on a
+    logarithmic scale (the code of DeBERTa-v2).
+
+    config: Sizes: ``distance_buckets`` on each side, which are half the number of rows, or none for a row for
+        each distance; and ``max_distance``, where the scale ends.
+    Raises ValueError for a scale that has no end after its beginning.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.n_buckets, self.max_distance = config.distance_buckets, config.max_distance
+        if self.n_buckets and not 0 < self.n_buckets // 2 < self.max_distance - 1:
+            raise ValueError(Errors.E223.format(n=self.n_buckets, most=self.max_distance))
+        self.rows = nn.Embedding(2 * (self.n_buckets or self.max_distance), config.width)
+        self.norm = make_norm(config, config.width) if config.distance_norm else nn.Identity()
+
+    def forward(self, n: int) -> Distances:
+        """Return the vectors of all distances in rows of n positions."""
+        places = distance_rows(n, self.n_buckets, self.max_distance).to(self.rows.weight.device)
+        # The longest distances have the first and the last row.
+        first, last = int(places[-1]), int(places[0])
+        vectors = self.norm(self.rows.weight[first : last + 1])
+        return Distances(vectors, places - first)  # type: ignore[arg-type]
+
+
+def distance_rows(n: int, n_buckets: int, max_distance: int) -> Tensor:
+    """Return the table's rows of the distances n, n - 1, ..., -n, int [2 * n + 1].
+
+    See ``DistanceTable``. Logarithms have 32 bits, as those of the checkpoints' own code: others would give
+    other rows where the scale is close to a whole number.
+    """
+    distances = torch.arange(n, -n - 1, -1)
+    size = n_buckets or max_distance
+    if n_buckets:
+        middle = n_buckets // 2
+        lengths = distances.abs().clamp(min=middle)
+        scale = torch.log(torch.tensor((max_distance - 1) / middle))
+        steps = torch.ceil(torch.log(lengths / middle) / scale * (middle - 1)) + middle
+        distances = torch.where(distances.abs() <= middle, distances, (steps * distances.sign()).long())
+    return (distances + size).clamp(0, 2 * size - 1)
+
+
+class DistanceTerms(NamedTuple):
+    """Terms of one layer for all of its heads.
+
+    keys: float [heads, d, 2 * n], Kd of the distances n - 1, ..., -n; None for no term.
+    queries: float [heads, d, 2 * n], Qd of the distances 1 - n, ..., n, scaled; None for no term.
+    """
+
+    keys: Tensor | None
+    queries: Tensor | None
+
+    def add_to_scores(self, scores: Tensor, q: Tensor, k: Tensor, first: int) -> Tensor:
+        """Add both terms to the scores of some heads.
+
+        scores: float [heads, batch, n, n].
+        q, k: Scaled queries and keys, float [heads, batch, n, d].
+        first: Number of the first of these heads.
+        """
+        heads = slice(first, first + len(q))
+        if self.keys is not None:
+            scores = scores.add_(_by_distance(q, self.keys[heads]))
+        if self.queries is not None:
+            scores = scores.add_(_by_distance(k, self.queries[heads]).transpose(2, 3))
+        return scores
+
+
+class DistanceProjections(nn.Module):
+    """Makes the keys and queries of distances for one layer.
+
+    config: Sizes, the terms that scores have, and whether the layer's own projections of queries and keys
+        serve distances, too.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        width, shared = config.width, config.share_projections
+        self.n_heads = config.n_attention_heads
+        self.to_position, self.to_content = config.content_to_position, config.position_to_content
+        self.key = Linear(width, width) if self.to_position and not shared else None
+        self.query = Linear(width, width) if self.to_content and not shared else None
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, distances: Distances, qkv: nn.Linear, scale: float) -> DistanceTerms:
+        """Project the distances.
+
+        qkv: The layer's linear layer with the rows of queries, keys and values.
+        scale: Factor of queries.
+        """
+        vectors = self.dropout(distances.vectors)
+        width = vectors.shape[1]
+        keys = queries = None
+        if self.to_position:
+            keys = self._project(vectors, self.key, qkv, slice(width, 2 * width))
+            keys = keys[..., distances.places[1:]]
+        if self.to_content:
+            queries = self._project(vectors, self.query, qkv, slice(width)) * scale
+            queries = queries[..., distances.places[:-1].flip(0)]
+        return DistanceTerms(keys, queries)
+
+    def _project(self, vectors: Tensor, own: nn.Module | None, qkv: nn.Linear, rows: slice) -> Tensor:
+        """Return float [heads, d, rows]."""
+        if own is not None:
+            projected: Tensor = own(vectors)
+        else:
+            projected = nn.functional.linear(vectors, qkv.weight[rows], qkv.bias[rows])
+        return projected.view(len(vectors), self.n_heads, -1).permute(1, 2, 0)
+
+
+def _by_distance(x: Tensor, vectors: Tensor) -> Tensor:
+    """Return y[i, j] = x_i . v(n - 1 - i + j) for the columns v of some vectors.
+
+    Products of ``BLOCK`` positions leave out most of the columns that these positions do not meet.
+
+    x: float [heads, batch, n, d].
+    vectors: float [heads, d, 2 * n].
+    Returns float [heads, batch, n, n].
+    """
+    n = x.shape[2]
+    blocks = []
+    for start in range(0, n, BLOCK):
+        rows = x[:, :, start : start + BLOCK]
+        size = rows.shape[2]
+        products = rows.flatten(1, 2) @ vectors[..., n - start - size : 2 * n - start]
+        # The columns of each row begin one earlier than those of the row before it, which longer rows undo.
+        flat = products.view(len(x), -1, size * (n + size))[..., size - 1 : -1]
+        blocks.append(flat.unflatten(-1, (size, n + size - 1))[..., :n])
+    return blocks[0] if len(blocks) == 1 else torch.cat(blocks, 2)
