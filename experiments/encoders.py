@@ -1,12 +1,12 @@
 """Compare our encoders with those of transformers, with random weights: difference of vectors, and CPU time.
 
-    python -m experiments.encoders [--families modernbert mmbert-small eurobert] [--layers 22] check
+    python -m experiments.encoders [--families modernbert mmbert-small deberta-v3 eurobert] [--layers 22] check
     python -m experiments.encoders [--families ...] [--layers 4] speed en_ewt-ud-dev.conllu
     python -m experiments.encoders --families modernbert --layers 3 long
 
 `check` prints the largest difference between the two at each length. `speed` prints seconds of CPU time of
 one thread. Sentences have one piece for each word and two special ones. Batches have 32 sentences in the
-order of the treebank, padded to the longest. Their models run as "eager" and as "sdpa". All take turns.
+order of the treebank, padded to the longest. Their models run as "eager", and as "sdpa" where they can. All take turns.
 `long` prints CPU time for one long row, with and without a random tree as graph, and the memory that the
 process needed at most up to then, beyond what it had before.
 
@@ -50,6 +50,22 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         "ModernBert",
         {**MODERNBERT, "hidden_size": 384, "num_attention_heads": 6, "local_rope_theta": 160_000.0},
     ),
+    "deberta-v3": (
+        "DebertaV2",
+        {
+            "hidden_size": 768,
+            "num_hidden_layers": 12,
+            "num_attention_heads": 12,
+            "intermediate_size": 3072,
+            "max_position_embeddings": 1024,
+            "relative_attention": True,
+            "position_buckets": 256,
+            "norm_rel_ebd": "layer_norm",
+            "share_att_key": True,
+            "pos_att_type": "p2c|c2p",
+            "position_biased_input": False,
+        },
+    ),
     "eurobert": (
         "EuroBert",
         {
@@ -62,6 +78,8 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
+#: Kinds of attention that transformers has for a family; "eager" and "sdpa" for the others.
+KINDS = {"deberta-v3": ("eager",)}
 SMALL = {"vocab_size": 1000, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 LENGTHS = (1, 2, 17, 64, 65, 66, 129, 200, 512, 1024)
 BATCH = 32
@@ -96,7 +114,7 @@ def make_batch(lengths: list[int]) -> tuple[Tensor, Tensor]:
 
 def check(family: str, n_layers: int | None) -> dict[str, float]:
     """Return the largest difference of vectors at each length, alone and in one padded batch."""
-    ours, (theirs,) = make_models(family, n_layers, ("sdpa",))
+    ours, (theirs,) = make_models(family, n_layers, KINDS.get(family, ("eager", "sdpa"))[-1:])
     found = {}
     for lengths in [*([n] for n in LENGTHS), [1024, 700, 300, 64, 1]]:
         pieces, mask = make_batch(lengths)
@@ -132,10 +150,11 @@ def seconds(runs: dict[str, Callable[[], None]], n_rounds: int) -> dict[str, flo
 
 def speed(family: str, lengths: list[int], n_layers: int | None, n_rounds: int) -> dict[str, Any]:
     """Return seconds of forward passes and of training steps, and how many times faster ours are."""
-    ours, theirs = make_models(family, n_layers, ("eager", "sdpa"))
+    kinds = KINDS.get(family, ("eager", "sdpa"))
+    ours, theirs = make_models(family, n_layers, kinds)
     batches = [make_batch(lengths[i : i + BATCH]) for i in range(0, len(lengths), BATCH)]
     encoders: dict[str, tuple[torch.nn.Module, Run]] = {"ours": (ours, ours)}
-    for name, model in zip(("eager", "sdpa"), theirs, strict=True):
+    for name, model in zip(kinds, theirs, strict=True):
         encoders[name] = (
             model,
             lambda pieces, mask, m=model: m(pieces, attention_mask=mask).last_hidden_state,

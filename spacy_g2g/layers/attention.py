@@ -198,7 +198,7 @@ class GraphSelfAttention(nn.Module):
         if self.distances is not None and geometry.distances is not None:
             of_distances = self.distances(geometry.distances, self.qkv, self.scale)
         parts = [part.permute(2, 0, 1, 3).split(size) for part in (q, k, v)]  # type: ignore[no-untyped-call]
-        outputs = []
+        outputs: list[Tensor] = []
         for q, k, v in zip(*parts, strict=True):
             q = (q * self.scale).contiguous()
             scores = q @ k.transpose(2, 3)

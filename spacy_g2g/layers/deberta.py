@@ -29,7 +29,7 @@ def derive(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises UnfitSettingError.
     """
     terms = _names(settings, "pos_att_type")
-    width, n_heads = settings.get("hidden_size"), settings.get("num_attention_heads")
+    width, n_heads = (_whole(settings, key, 0) for key in ("hidden_size", "num_attention_heads"))
     head_width = settings.get("attention_head_size")
     if head_width is not None and _whole(settings, "attention_head_size", 1) * n_heads != width:
         raise UnfitSettingError("attention_head_size", head_width, "hidden_size / num_attention_heads")

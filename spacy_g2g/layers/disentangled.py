@@ -166,5 +166,6 @@ def _by_distance(x: Tensor, vectors: Tensor) -> Tensor:
         products = rows.flatten(1, 2) @ vectors[..., n - start - size : 2 * n - start]
         # The columns of each row begin one earlier than those of the row before it, which longer rows undo.
         flat = products.view(len(x), -1, size * (n + size))[..., size - 1 : -1]
-        blocks.append(flat.unflatten(-1, (size, n + size - 1))[..., :n])
+        rows = flat.unflatten(-1, (size, n + size - 1))  # type: ignore[no-untyped-call]
+        blocks.append(rows[..., :n])
     return blocks[0] if len(blocks) == 1 else torch.cat(blocks, 2)

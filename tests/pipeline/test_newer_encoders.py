@@ -17,7 +17,7 @@ from ..util import component_config, graph_examples, mostly_slow, overfit, tree_
 SYSTEMS: dict[str, tuple[str, dict[str, Any], int]] = {
     "SynTr": ("g2g_parser", {"n_mixed_layers": 2}, 30),
     "RNGTr": ("rng_refiner", {}, 30),
-    "StateTr": ("g2g_parser", {"row": "StateTr+G2GTr"}, 25),
+    "StateTr": ("g2g_parser", {"row": "StateTr+G2GTr"}, 45),
     "SentTr": ("g2g_parser", {"row": "SentTr+G2GTr"}, 40),
 }
 
