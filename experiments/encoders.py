@@ -1,12 +1,13 @@
 """Compare our encoders with those of transformers, with random weights: difference of vectors, and CPU time.
 
-    python -m experiments.encoders [--families modernbert mmbert-small deberta-v3 eurobert] [--layers 22] check
+    python -m experiments.encoders [--families modernbert mmbert-small ...] [--layers 22] check
     python -m experiments.encoders [--families ...] [--layers 4] speed en_ewt-ud-dev.conllu
     python -m experiments.encoders --families modernbert --layers 3 long
 
 `check` prints the largest difference between the two at each length. `speed` prints seconds of CPU time of
 one thread. Sentences have one piece for each word and two special ones. Batches have 32 sentences in the
-order of the treebank, padded to the longest. Their models run as "eager", and as "sdpa" where they can. All take turns.
+order of the treebank, padded to the longest. Their models run as "eager", and as "sdpa" where they can. All
+take turns.
 `long` prints CPU time for one long row, with and without a random tree as graph, and the memory that the
 process needed at most up to then, beyond what it had before.
 
