@@ -82,7 +82,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
 #: Kinds of attention that transformers has for a family; "eager" and "sdpa" for the others.
 KINDS = {"deberta-v3": ("eager",)}
 SMALL = {"vocab_size": 1000, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-LENGTHS = (1, 2, 17, 64, 65, 66, 129, 200, 512, 1024)
+LENGTHS = (1, 17, 64, 65, 66, 130, 1024)
 BATCH = 32
 
 
@@ -117,7 +117,7 @@ def check(family: str, n_layers: int | None) -> dict[str, float]:
     """Return the largest difference of vectors at each length, alone and in one padded batch."""
     ours, (theirs,) = make_models(family, n_layers, KINDS.get(family, ("eager", "sdpa"))[-1:])
     found = {}
-    for lengths in [*([n] for n in LENGTHS), [1024, 700, 300, 64, 1]]:
+    for lengths in [*([n] for n in LENGTHS), [300, 130, 64, 1]]:
         pieces, mask = make_batch(lengths)
         with torch.inference_mode():
             expected = theirs(pieces, attention_mask=mask.long()).last_hidden_state

