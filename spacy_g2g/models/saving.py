@@ -24,7 +24,7 @@ def to_bytes(spec: NetworkSpec, weights: dict[str, Tensor], dtype: torch.dtype) 
     """
     saved = {name: _convert(weight.detach().cpu().contiguous(), dtype) for name, weight in weights.items()}
     fields, weights_data = asdict(spec), save_tensors(saved)
-    digest = _digest(fields, weights_data)
+    digest = digest_of(fields, weights_data)
     data: bytes = srsly.msgpack_dumps({"spec": fields, "weights": weights_data, "sha256": digest})
     return data
 
@@ -33,15 +33,14 @@ def from_bytes(data: bytes) -> tuple[NetworkSpec, dict[str, Tensor]]:
     """Return the specification and the weights. Raises ValueError when the bytes are not those saved."""
     try:
         msg = srsly.msgpack_loads(data)
-        digest = _digest(msg["spec"], msg["weights"])
-        if msg.get("sha256", digest) != digest:
+        if msg.get("sha256") != digest_of(msg["spec"], msg["weights"]):
             raise ValueError(Errors.E430)
         return NetworkSpec.from_dict(msg["spec"]), load_tensors(msg["weights"])
     except Exception as error:  # whatever damaged bytes lead to
         raise ValueError(Errors.E406.format(error=error)) from error
 
 
-def _digest(spec: dict[str, Any], weights: bytes) -> str:
+def digest_of(spec: dict[str, Any], weights: bytes) -> str:
     """Return the SHA-256 of a specification and weights, which tells damage but not an attack."""
     digest = sha256(json.dumps(spec, sort_keys=True).encode())
     digest.update(weights)

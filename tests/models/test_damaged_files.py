@@ -9,6 +9,7 @@ import pytest
 import srsly
 import torch
 
+from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel
 from spacy_g2g.models.word_vectors import stack_vectors
@@ -21,10 +22,10 @@ from .tiny_syntr import make
 
 
 def with_spec(shim: G2GShim, part: str = "spec", **changes: Any) -> bytes:
-    """The bytes of a model whose specification is another, without the digest that would tell."""
+    """The bytes of a model whose specification is another, as an attacker would write them."""
     msg = srsly.msgpack_loads(shim.to_bytes())
-    del msg["sha256"]
     (msg["spec"] if part == "spec" else msg["spec"][part]).update(changes)
+    msg["sha256"] = digest_of(msg["spec"], msg["weights"])
     data: bytes = srsly.msgpack_dumps(msg)
     return data
 
@@ -93,6 +94,10 @@ def test_a_changed_byte_is_an_error():
         damaged[place] ^= 1 << place % 8
         with pytest.raises(ValueError, match="E406"):
             shim.from_bytes(bytes(damaged))
+    msg = srsly.msgpack_loads(bytes(data))
+    del msg["sha256"]
+    with pytest.raises(ValueError, match="E430"):
+        shim.from_bytes(srsly.msgpack_dumps(msg))
 
 
 def test_sentences_without_vectors_are_an_error_for_a_model_that_reads_vectors():
