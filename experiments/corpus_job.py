@@ -287,7 +287,7 @@ def memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     for _, pipe in nlp.pipeline:
         if args.precision and hasattr(pipe, "precision"):
             pipe.precision = args.precision
-    corpus, sizes, seconds = folder / "corpus.jsonl", [], []
+    corpus, sizes, peaks, seconds = folder / "corpus.jsonl", [], [], []
     # New words in each document, so that memory of words shows.
     with corpus.open("w", encoding="utf8") as file:
         for i, text in enumerate(texts):
@@ -295,11 +295,13 @@ def memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
     def engine(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
         for shard in shards:
+            Path("/proc/self/clear_refs").write_text("5", encoding="utf8")  # forgets the peak
             start = time.process_time()
             yield parse_shard(nlp, shard, job)
             seconds.append(round(time.process_time() - start, 2))
             sizes.append(resident_mib())
-            print(shard.name, sizes[-1], "MiB", seconds[-1], "s", file=sys.stderr, flush=True)
+            peaks.append(resident_mib("VmHWM"))
+            print(shard.name, sizes[-1], peaks[-1], "MiB", seconds[-1], "s", file=sys.stderr, flush=True)
 
     outcome = run_job(
         Job(args.pipeline, folder / "out"),
@@ -311,14 +313,18 @@ def memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "shards": len(sizes),
         "words": outcome.n_words,
         "mib_after_each": sizes,
+        "peak_mib_of_each": peaks,
         "cpu_seconds_of_each": seconds,
         "last_over_second": round(sizes[-1] / sizes[1], 3),
+        "last_peak_over_second": round(peaks[-1] / peaks[1], 3),
     }
 
 
-def resident_mib() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="utf8").split()[1])
-    return round(pages * 4096 / 2**20, 1)
+def resident_mib(name: str = "VmRSS") -> float:
+    """Return the resident memory of this process; with "VmHWM", its peak."""
+    status = Path("/proc/self/status").read_text(encoding="utf8")
+    kib = next(line.split()[1] for line in status.splitlines() if line.startswith(f"{name}:"))
+    return round(int(kib) / 1024, 1)
 
 
 def main() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,14 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
         raise
     journal.forget()
     settle_errors(job, shard, record["errors"])
+    give_memory_back()
     return {**record, "status": "done", "warnings": warnings}
+
+
+def give_memory_back() -> None:
+    """Give free memory back to the system, which glibc would keep. Do nothing with other C libraries."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[Record, dict[str, int]]:
