@@ -21,7 +21,6 @@ defaults. `docs/config_reference.py` makes it from the code. The files in `confi
 TITLES = {
     "spacy_factories": "Components",
     "spacy_architectures": "Architectures",
-    "thinc_layers": "Layers",
     "spacy_callbacks": "Callbacks",
     "spacy_loggers": "Loggers",
     "spacy_readers": "Corpus readers",
@@ -32,7 +31,6 @@ TITLES = {
 WHERE = {
     "spacy_factories": "factory",
     "spacy_architectures": "@architectures",
-    "thinc_layers": "@layers",
     "spacy_callbacks": "@callbacks",
     "spacy_loggers": "@loggers",
     "spacy_readers": "@readers",

@@ -37,7 +37,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from project.markdown import markdown_table
 from spacy_g2g.data.corpus import make_corpus
-from spacy_g2g.models import shim as shim_module
+from spacy_g2g.models import network_shim as shim_module
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
 

@@ -140,8 +140,8 @@ class Errors(metaclass=_TextsWithCodes):
         "tag_attr = null or tok2vec = null."
     )
     E415 = (
-        "This parser listens to a shared encoder. Shared encoders take no graph input and can't be copied. "
-        "Expected a model with tok2vec = null."
+        "This parser listens to a shared encoder, so it has none that can be copied or set. Expected the "
+        "component of the encoder, or a model with tok2vec = null."
     )
     E416 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
     E417 = (
@@ -151,6 +151,10 @@ class Errors(metaclass=_TextsWithCodes):
     E418 = (
         "n_mixed_layers is {n_layers} and pooling is {pooling!r}, but a shared encoder gives one vector for "
         'each word. Expected n_mixed_layers = 1 and pooling = "first", or tok2vec = null.'
+    )
+    E419 = (
+        "A refiner listens to an encoder that takes no graphs. Expected a listener to a g2g_encoder, or "
+        "tok2vec = null."
     )
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
     E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
@@ -316,6 +320,18 @@ class Errors(metaclass=_TextsWithCodes):
     E818 = "The Doc {text!r}... has words without a head in their sentence. Expected a Doc that was parsed."
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
+
+    E831 = "grad_factor is {factor}. Expected a number of 0 or more."
+    E832 = (
+        "A component listens to {upstream!r}, but no encoder of that name comes before it in the pipeline. "
+        "Expected a g2g_encoder."
+    )
+    E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."
+    E834 = (
+        "The Doc {text!r}... has no vectors of its tokens, which a component reads from {upstream!r}. "
+        "Expected a g2g_encoder before it that is not disabled. In training, an encoder in "
+        "frozen_components must be in annotating_components, too."
+    )
 
     # 9xx: cli
     E901 = (

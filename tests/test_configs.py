@@ -40,6 +40,7 @@ def test_configs_are_found():
         "rngtr",
         "rngtr_empty",
         "pipeline",
+        "pipeline_transformers",
         "pipeline_light",
     }
     assert expected <= {path.stem for path in CONFIGS}

@@ -41,11 +41,7 @@ SMALL = {
     "--training.logger.progress_bar": "false",
 }
 #: The checkpoint here has few positions.
-SMALL_TRANSFORMER = {
-    "--components.transformer.model.tokenizer_config.model_max_length": "20",
-    "--components.transformer.model.get_spans.window": "8",
-    "--components.transformer.model.get_spans.stride": "6",
-}
+SMALL_TRANSFORMER = {"--components.transformer.model.tokenizer_config.model_max_length": "20"}
 #: The file that the page on AMRs has, small: three sentences of each set, and their ids.
 AMR_FILE = "amr-bank-struct-v3.0.txt"
 AMRS = ("# ::snt The boy wants to go .\n(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))\n\n",)

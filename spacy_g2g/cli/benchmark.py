@@ -15,9 +15,9 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 
 from ..data.corpus import make_corpus
+from ..data.layout import lay_out
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.layout import lay_out
 from ..pipeline.word_vectors import get_tok2vec
 from .common import user_errors, write_json
 from .messages import msg

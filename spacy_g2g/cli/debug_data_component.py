@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.util import registry
 
+from ..data.layout import lay_out
 from ..data.report import (
     ComponentFacts,
     ComponentReport,
@@ -23,7 +24,7 @@ from ..data.report import (
 from ..formats.graphs import MISSING, Graph
 from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.layout import lay_out, make_sentences
+from ..pipeline.layout import make_sentences
 from ..pipeline.rng_refiner import RngRefiner
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec

@@ -12,11 +12,12 @@ from spacy.training import Example
 from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
+from ..data.layout import Layout
 from ..data.report import CorpusFacts, GoldSentence, corpus_facts, multiword
 from ..errors import Errors
 from ..formats.graphs import Graph
 from ..pipeline.gold import gold_parses, lay_out_examples
-from ..pipeline.layout import Layout, make_sentences
+from ..pipeline.layout import make_sentences
 from ..pipeline.trees import heads_in_sentences, join_heads
 from .common import progress
 

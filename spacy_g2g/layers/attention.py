@@ -4,7 +4,7 @@ from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
-from torch import LongTensor, Tensor, nn
+from torch import Tensor
 
 from ..errors import Errors
 from .disentangled import DistanceProjections
@@ -13,6 +13,7 @@ from .edges import Edges
 from .geometry import PLAIN, Geometry
 from .linear import Linear
 from .packing import Packing
+from .relations import RelationTables
 from .rotary import Rotation
 
 #: Number of attention scores computed together on a CPU: a mebibyte of float32, which stays in a core's
@@ -20,7 +21,7 @@ from .rotary import Rotation
 CACHED_SCORES = 2**18
 
 
-class GraphSelfAttention(nn.Module):
+class GraphSelfAttention(RelationTables):
     """Self-attention with relations between positions as input.
 
     Let r_ij be the relation of i to j, and N a layer normalisation or the identity. Each head computes
@@ -83,30 +84,23 @@ class GraphSelfAttention(nn.Module):
         normalise_keys: bool = False,
         layer_norm_eps: float = 1e-12,
     ) -> None:
-        super().__init__()
         if width % n_heads:
             raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
         n_key_heads = n_key_heads or n_heads
         if n_heads % n_key_heads:
             raise ValueError(Errors.E222.format(n_heads=n_heads, n_key_heads=n_key_heads))
+        super().__init__(
+            n_relations, width // n_heads, normalise=normalise_keys, layer_norm_eps=layer_norm_eps
+        )
         self.n_heads = n_heads
         self.n_key_heads = n_key_heads
         self.head_width = width // n_heads
         self.scale = (n_terms * self.head_width) ** -0.5
         self.distances = distances
-        self.n_relations = n_relations
         # The rows of query, key and value in one matrix: one large product is faster than three.
         self.qkv = Linear(width, (n_heads + 2 * n_key_heads) * self.head_width, bias=bias)
         self.output = Linear(width, width, bias=bias)
         self.dropout = Dropout(dropout)
-        if n_relations:
-            self.relation_keys = nn.Parameter(torch.zeros(n_relations, self.head_width))
-            self.relation_values = nn.Parameter(torch.zeros(n_relations, self.head_width))
-            self.relation_norm: nn.Module = nn.Identity()
-            if normalise_keys:
-                self.relation_norm = nn.LayerNorm(self.head_width, eps=layer_norm_eps)
-                nn.init.normal_(self.relation_keys, std=0.02)
-                nn.init.zeros_(self.relation_norm.weight)
 
     def forward(
         self,
@@ -115,6 +109,7 @@ class GraphSelfAttention(nn.Module):
         edges: Edges | None = None,
         packing: Packing | None = None,
         geometry: Geometry = PLAIN,
+        tables: RelationTables | None = None,
     ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
@@ -124,12 +119,14 @@ class GraphSelfAttention(nn.Module):
         edges: The graphs; None for no graph.
         packing: Places of the packed positions in padded rows; None if x has padded rows.
         geometry: What the places of positions mean.
+        tables: Relations of the edges; None for this layer's own.
         Returns floats of the shape of x.
         Raises ValueError for edges if there are no relations.
         """
         if edges is not None and not len(edges.batch):
             edges = None
-        if edges is not None and not self.n_relations:
+        tables = self if tables is None else tables
+        if edges is not None and not tables.n_relations:
             raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
         qkv = self.qkv(x)
         if geometry.rotation is not None:
@@ -148,7 +145,7 @@ class GraphSelfAttention(nn.Module):
             k, v = (part.repeat_interleave(self.n_heads // self.n_key_heads, 2) for part in (k, v))
         dropout = self.dropout.p if self.training else 0.0
         if edges is not None or self.distances is not None or (dropout and x.device.type == "cpu"):
-            z = self._attend(q, k, v, visible, edges, geometry)
+            z = self._attend(q, k, v, visible, edges, geometry, tables)
         else:
             q, k, v = (part.transpose(1, 2) for part in (q, k, v))
             z = F.scaled_dot_product_attention(
@@ -159,13 +156,6 @@ class GraphSelfAttention(nn.Module):
         z = z.reshape(batch, n, -1)
         return cast(Tensor, self.output(z if packing is None else packing.pack(z)))
 
-    def select_relations(self, rows: LongTensor) -> None:
-        """Rebuild the tables from these rows of the present tables; rows may repeat."""
-        rows = rows.to(self.relation_keys.device)  # type: ignore[assignment]
-        self.relation_keys = nn.Parameter(self.relation_keys.data[rows])
-        self.relation_values = nn.Parameter(self.relation_values.data[rows])
-        self.n_relations = len(rows)
-
     def _attend(
         self,
         q: Tensor,
@@ -174,6 +164,7 @@ class GraphSelfAttention(nn.Module):
         visible: Tensor | None,
         edges: Edges | None,
         geometry: Geometry,
+        tables: RelationTables,
     ) -> Tensor:
         """Attend by the formula: for graphs, for distances, and for dropout on a CPU.
 
@@ -187,13 +178,16 @@ class GraphSelfAttention(nn.Module):
         visible: Keys that each query sees, bool [batch, 1, n or 1, keys]; None for all.
         edges: The graphs; None for no graph.
         geometry: What the places of positions mean.
+        tables: Relations of the edges.
         Returns z, float [batch, n, heads, d].
         """
         batch, n, size = q.shape[:3]
         n_keys = k.shape[1]
         if q.device.type == "cpu":
             size = min(size, max(1, CACHED_SCORES // (batch * n * n_keys)))
-        terms = None if edges is None else self._terms(edges, geometry.at_edges, (size, batch, n, n_keys))
+        terms = None
+        if edges is not None:
+            terms = self._terms(edges, geometry.at_edges, tables, (size, batch, n, n_keys))
         of_distances = None
         if self.distances is not None and geometry.distances is not None:
             of_distances = self.distances(geometry.distances, self.qkv, self.scale)
@@ -216,16 +210,19 @@ class GraphSelfAttention(nn.Module):
         return torch.cat(outputs, 2)
 
     def _terms(
-        self, edges: Edges, at_edges: Rotation | None, shape: tuple[int, int, int, int]
+        self,
+        edges: Edges,
+        at_edges: Rotation | None,
+        tables: RelationTables,
+        shape: tuple[int, int, int, int],
     ) -> "_EdgeTerms":
         """Prepare the terms of edges for scores of a shape, [heads, batch, n, keys]."""
         n_heads, batch, n, n_keys = shape
         heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
         rows = (heads * batch + edges.batch) * n + edges.query
-        keys = self.relation_norm(self.relation_keys)[edges.relation]
+        keys, values = tables.look_up(edges.relation)
         if at_edges is not None:
             keys = at_edges.turn(keys, 1)
-        values = self.relation_values[edges.relation]
         return _EdgeTerms(rows.flatten(), (rows * n_keys + edges.key).flatten(), keys, values)
 
 

@@ -1,11 +1,11 @@
 """GraphEncoder: a Transformer encoder that takes a graph as input and equals BERT without one."""
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 
-from torch import LongTensor, Tensor, nn
+from torch import Tensor, nn
 
 from .attention import GraphSelfAttention
 from .convolution import Convolution
@@ -18,6 +18,7 @@ from .feedforward import FeedForward
 from .geometry import PLAIN, Geometry
 from .norms import make_norm
 from .packing import Packing
+from .relations import RelationTables
 from .scalar_mix import ScalarMix
 
 
@@ -66,12 +67,16 @@ class EncoderLayer(nn.Module):
         edges: Edges | None = None,
         packing: Packing | None = None,
         geometry: Geometry = PLAIN,
+        tables: RelationTables | None = None,
     ) -> Tensor:
         """Transform all positions; see ``GraphSelfAttention.forward`` for shapes."""
+        attend = partial(
+            self.attention, mask=mask, edges=edges, packing=packing, geometry=geometry, tables=tables
+        )
         if self.pre_norm:
-            x = x + self.dropout(self.attention(self.attention_norm(x), mask, edges, packing, geometry))
+            x = x + self.dropout(attend(self.attention_norm(x)))
             return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
-        x = self.attention_norm(x + self.dropout(self.attention(x, mask, edges, packing, geometry)))
+        x = self.attention_norm(x + self.dropout(attend(x)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
 
@@ -101,10 +106,11 @@ class GraphEncoder(nn.Module):
         extra: Tensor | None = None,
         edges: Edges | None = None,
         mix: ScalarMix | None = None,
+        tables: Sequence[RelationTables] | None = None,
     ) -> Tensor:
         """Encode a batch: [batch, n] pieces to [batch, n, width] vectors; see ``embed`` and ``encode``."""
         x = self.embed(pieces, segments=segments, extra=extra)
-        return self.encode(x, mask, edges, mix)
+        return self.encode(x, mask, edges, mix, tables)
 
     def embed(
         self,
@@ -124,7 +130,12 @@ class GraphEncoder(nn.Module):
         return self.embeddings(pieces, segments, extra)  # type: ignore[no-any-return]
 
     def encode(
-        self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, mix: ScalarMix | None = None
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        edges: Edges | None = None,
+        mix: ScalarMix | None = None,
+        tables: Sequence[RelationTables] | None = None,
     ) -> Tensor:
         """Run the layers. On a CPU they compute real pieces alone; attention computes padding, too.
 
@@ -133,6 +144,7 @@ class GraphEncoder(nn.Module):
         edges: Graph input; None for no graph.
         mix: Mixes the outputs of the last layers, each after the final norm if there is one; None for the
             output of the last layer alone.
+        tables: Relations of the edges for each layer; None for the encoder's own.
         Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
         n, packing = x.shape[1], None
@@ -140,7 +152,7 @@ class GraphEncoder(nn.Module):
         if x.device.type == "cpu":
             packing, mask = Packing.of(x, mask), None
             x = packing.pack(x)
-        states = self.states(x, mask, edges, packing)
+        states = self.states(x, mask, edges, packing, tables)
         if mix is not None:
             x = mix(map(self.final_norm, islice(states, len(self.layers) + 1 - mix.n_layers, None)))
         else:
@@ -148,7 +160,12 @@ class GraphEncoder(nn.Module):
         return x if packing is None else packing.pad(x)[:, :n]
 
     def states(
-        self, x: Tensor, mask: Tensor | None, edges: Edges | None = None, packing: Packing | None = None
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        edges: Edges | None = None,
+        packing: Packing | None = None,
+        tables: Sequence[RelationTables] | None = None,
     ) -> Iterator[Tensor]:
         """Yield the input of the first layer and the output of each layer, without the final norm.
 
@@ -164,8 +181,9 @@ class GraphEncoder(nn.Module):
         if self.distances is not None:
             distances = self.distances(x.shape[1] if packing is None else packing.mask.shape[1])
             geometries = {kind: found._replace(distances=distances) for kind, found in geometries.items()}
+        tables = self.tables if tables is None else tables
         for i, (layer, is_local) in enumerate(zip(self.layers, kinds, strict=True)):
-            x = layer(x, mask, edges, packing, geometries[is_local])
+            x = layer(x, mask, edges, packing, geometries[is_local], tables[i])
             if i == 0 and self.convolution is not None:
                 x = self.convolution(x, inputs, mask, packing)
             yield x
@@ -176,11 +194,10 @@ class GraphEncoder(nn.Module):
             if isinstance(module, nn.Dropout):
                 module.p = rate
 
-    def select_relations(self, rows: LongTensor) -> None:
-        """Rebuild the relation tables of all layers from these of their rows, which may repeat."""
-        for layer in self.layers:
-            layer.attention.select_relations(rows)  # type: ignore[union-attr, operator]
-        self.config = replace(self.config, n_relations=len(rows))
+    @property
+    def tables(self) -> Sequence[RelationTables]:
+        """Tables of relations of all layers."""
+        return [layer.attention for layer in self.layers]  # type: ignore[misc]
 
     def _initialise(self) -> None:
         std = self.config.initializer_range

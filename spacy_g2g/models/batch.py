@@ -51,6 +51,8 @@ class PieceBatch(Batch):
     heads: Heads in the graphs that the sentences came with, int [sentences, words], -1 where missing; None if
         no sentence had a graph.
     labels: Labels in these graphs, in the same form.
+    vectors: Vectors of the words without graphs, from an encoder that the pipeline shares, float [sentences,
+        words, width]; None without such an encoder, and after the first pass.
     """
 
     piece_ids: IntArray
@@ -61,6 +63,7 @@ class PieceBatch(Batch):
     words: IntArray
     heads: IntArray | None = None
     labels: IntArray | None = None
+    vectors: Tensor | None = None
 
     def take(self, members: IntArray) -> PieceBatch:
         """Return the batch of some sentences, at least one.

@@ -14,6 +14,7 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
+from .network_shim import NetworkShim, find_shims
 from .settings import Settings, SwapSettings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
@@ -97,19 +98,31 @@ def _initialize(
         checkpoint = source(word for sentence in X for word in sentence.words)
     elif Y.encoder is not None or not Y.vector_width:
         raise ValueError(Errors.E415)
-    shim = get_shim(model)
+    shim, upstream = get_shim(model), _upstream(model)
+    if upstream is not None:
+        Y = replace(Y, shared_encoder=upstream.known_spec.encoder)  # noqa: N806
     build_for_training(shim, X, Y, checkpoint, learn=learn, reads_tags=model.attrs["tag_attr"] is not None)
     model.attrs["built_for"] = Y.built_for
 
 
 def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    _adapt_to_fork(os.getpid())
+    adapt_to_fork(os.getpid())
     shim = get_shim(model)
+    shim.upstream = _upstream(model)
     if is_train:
+        # A listener without the batch of its encoder listens to one that is frozen.
+        shim.upstream_learns = getattr(model.maybe_get_ref("tok2vec"), "_batch_id", 0) is not None
         if shim.known_spec.encoder is not None:
             shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)
     return shim.predict(inputs), lambda d_parses: d_parses
+
+
+def _upstream(model: Model[Any, Any]) -> NetworkShim[Any] | None:
+    """Return the shim of the encoder that gives the vectors of words; None for another origin."""
+    tok2vec = model.maybe_get_ref("tok2vec")
+    encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener knows its encoder
+    return None if encoder is None else next(find_shims(encoder), None)
 
 
 def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:
@@ -129,7 +142,7 @@ def can_learn(model: Model[Any, Any], gold: Sequence[Any]) -> BoolArray:
 
 
 @cache
-def _adapt_to_fork(process: int) -> None:
+def adapt_to_fork(process: int) -> None:
     """Compute with one thread in a process of ``nlp.pipe(n_process=2)``.
 
     The threads of OpenMP do not survive the fork, and a process that waits for them waits for ever.

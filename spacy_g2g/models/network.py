@@ -1,4 +1,4 @@
-"""The base of all parser networks. ``G2GShim`` wraps a network for Thinc."""
+"""The bases of all networks, which shims wrap for Thinc."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder import GraphEncoder
 from ..layers.encoder_config import EncoderConfig
+from ..layers.relations import RelationTables
 from ..layers.scalar_mix import ScalarMix
 from .batch import Batch, PieceBatch, WordBatch
 from .settings import WordSettings
@@ -86,11 +87,8 @@ class NetworkSpec:
         return self.vector_width if self.encoder is None else self.encoder.width
 
 
-class Network(nn.Module, ABC, Generic[B]):
-    """A parser as a PyTorch module: an encoder with tag embeddings, and the parts that a subclass adds.
-
-    A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
-    [trees]. Without it, each tree with at least one head gives a loss.
+class WordNetwork(nn.Module):
+    """The part that all networks share: an encoder with tag embeddings, from pieces to vectors of words.
 
     has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads. If words
         come as vectors, ROOT always has one.
@@ -101,12 +99,10 @@ class Network(nn.Module, ABC, Generic[B]):
     """
 
     #: Patterns of the names of parameters that only graph input has.
-    graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*",)
+    graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*", "tables.*")
     #: Facts that the scorers' weights depend on: of the specification, or "pooling".
     scorer_facts: ClassVar[tuple[str, ...]] = ("pooling",)
 
-    #: Words that are read as unknown in training.
-    unknown_words: frozenset[str] = frozenset()
     encoder: GraphEncoder
 
     def __init__(
@@ -147,17 +143,20 @@ class Network(nn.Module, ABC, Generic[B]):
         weights = self.state_dict().items()
         return {name: weight.detach().cpu() for name, weight in weights if self.part_of(name) == part}
 
-    def note(self, sentence: Sentence) -> Any:  # noqa: ARG002
-        """Return what the network reads of a sentence beside pieces, tags, graph and vectors."""
-        return None
-
-    def encode(self, batch: Batch, edges: Edges | None = None, extra: Tensor | None = None) -> Tensor:
+    def encode(
+        self,
+        batch: Batch,
+        edges: Edges | None = None,
+        extra: Tensor | None = None,
+        tables: Sequence[RelationTables] | None = None,
+    ) -> Tensor:
         """Return the vectors of ROOT and of the words, float [sentences, words + 1, width].
 
         extra: Vectors to add to the input, float [rows, width of the rows, embedding_width].
+        tables: Relations of the edges for each layer; None for the encoder's own.
         """
         if isinstance(batch, WordBatch):
-            return torch.cat([self.root.expand(len(batch.n_words), 1, -1), batch.vectors], dim=1)
+            return self.with_root(batch.vectors)
         assert isinstance(batch, PieceBatch)
         piece_ids = self.tensor(batch.piece_ids)
         mask = None
@@ -166,10 +165,14 @@ class Network(nn.Module, ABC, Generic[B]):
         if self.tags is not None and batch.tag_ids is not None:
             tags = self.tags(self.tensor(batch.tag_ids))
             extra = tags if extra is None else extra + tags
-        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges, mix=self.mix)
+        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges, mix=self.mix, tables=tables)
         if self.pooling == "mean":
             return self.mean_pieces(pieces, batch)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]
+
+    def with_root(self, vectors: Tensor) -> Tensor:
+        """Put ROOT's vector in front of those of the words, float [sentences, words, width]."""
+        return torch.cat([self.root.expand(len(vectors), 1, -1), vectors], dim=1)
 
     def mean_pieces(self, vectors: Tensor, batch: PieceBatch) -> Tensor:
         """Return the mean over the pieces of ROOT and of each word, which may be in several rows.
@@ -186,6 +189,34 @@ class Network(nn.Module, ABC, Generic[B]):
             self.tensor(pieces[order]), vectors.flatten(0, 1).float(), self.tensor(starts), mode="mean"
         )
         return means.view(n, width, -1)
+
+    @property
+    def device(self) -> torch.device:
+        """Device of the parameters."""
+        return next(self.parameters()).device
+
+    def tensor(self, array: npt.NDArray[Any]) -> Tensor:
+        """Return an array as a tensor on the network's device."""
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+
+
+class Network(WordNetwork, ABC, Generic[B]):
+    """A parser as a PyTorch module.
+
+    A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
+    [trees]. Without it, each tree with at least one head gives a loss.
+    """
+
+    #: Words that are read as unknown in training.
+    unknown_words: frozenset[str] = frozenset()
+    #: Whether the network runs an encoder that the pipeline shares again, on graphs.
+    runs_upstream: ClassVar[bool] = False
+    #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
+    upstream: Any = None
+
+    def note(self, sentence: Sentence) -> Any:  # noqa: ARG002
+        """Return what the network reads of a sentence beside pieces, tags, graph and vectors."""
+        return None
 
     @abstractmethod
     def loss(self, batch: B, gold: Sequence[Any]) -> Tensor:
@@ -207,15 +238,6 @@ class Network(nn.Module, ABC, Generic[B]):
     @abstractmethod
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
-
-    @property
-    def device(self) -> torch.device:
-        """Device of the parameters."""
-        return next(self.parameters()).device
-
-    def tensor(self, array: npt.NDArray[Any]) -> Tensor:
-        """Return an array as a tensor on the network's device."""
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
 
 
 class TagEmbeddings(nn.Embedding):

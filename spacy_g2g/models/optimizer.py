@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from thinc.api import Optimizer
 
-from .network import Network, Part
+from .network import Part, WordNetwork
 
 
 def make_adamw(
-    network: Network[Any], pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
+    network: WordNetwork, pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
 ) -> torch.optim.AdamW:
     """Return an AdamW for the parameters of a network, without moments.
 

@@ -7,22 +7,25 @@ Parsing with Iterative Refinement".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
+from ..layers.config_check import checked_config
 from ..layers.edges import Edges
+from ..layers.encoder_config import EncoderConfig
+from ..layers.relations import RelationTables
 from ..parsing.constraints import allowed_arcs
-from .batch import PieceBatch
+from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
+from .settings import COUNT, SHARE, ListeningSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
@@ -31,7 +34,7 @@ LEAST_LOG_PROB = -100.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RNGTrSettings(BiaffineSettings):
+class RNGTrSettings(ListeningSettings):
     """Settings of RNGTr."""
 
     iterations: int = setting(
@@ -67,8 +70,12 @@ def learn_initial_labels(
     start: Start,
     is_pretrained: bool,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """Return the number of labels that only initial graphs have, as the fact ``n_initial_labels``."""
-    return {"n_initial_labels": start.n_initial_labels}
+    """Return the number of labels that only initial graphs have, and the sizes of a shared encoder.
+
+    They are the facts ``n_initial_labels`` and ``shared_encoder``.
+    """
+    shared = {} if start.shared_encoder is None else {"shared_encoder": asdict(start.shared_encoder)}
+    return {"n_initial_labels": start.n_initial_labels, **shared}
 
 
 class RNGTr(SynTr[PieceBatch]):
@@ -78,14 +85,24 @@ class RNGTr(SynTr[PieceBatch]):
     pass of a sentence gives a tree. A sentence is finished when its graph stays the same, and then leaves the
     batch.
 
+    An encoder that the pipeline shares is run with tables of relations that belong to this network. A pass
+    without any graph takes the vectors that the encoder gave to all components.
+
     In training, each pass has its loss. No gradient flows from one pass to the pass before, and the gradients
     of all passes make one step of the optimizer. The published code makes a step after each pass.
     """
+
+    runs_upstream = True
 
     def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
         self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
         n_relations = count_relations(self.n_labels) if settings.graph_input else 0
         super().__init__(spec, settings, n_relations=n_relations)
+        self.tables = None
+        if spec.encoder is None:
+            if "shared_encoder" not in spec.facts:
+                raise ValueError(Errors.E419)
+            self.tables = shared_tables(checked_config(spec.facts["shared_encoder"]), n_relations)
         self.iterations = settings.iterations
         self.stop = settings.stop
         self.graph_input = settings.graph_input
@@ -97,8 +114,22 @@ class RNGTr(SynTr[PieceBatch]):
         super().resize_labels(n_labels)
         self.n_labels += n_labels - n_before
         if self.graph_input:
-            rows = rows_with_added_labels(self.encoder.config.n_relations, n_before, n_labels - n_before)
-            self.encoder.select_relations(rows)
+            tables: Any = self.encoder.tables if self.tables is None else self.tables
+            rows = rows_with_added_labels(tables[0].n_relations, n_before, n_labels - n_before)
+            for table in tables:
+                table.select_relations(rows)
+
+    def encode(
+        self, batch: Batch, edges: Edges | None = None, extra: Tensor | None = None, tables: Any = None
+    ) -> Tensor:
+        """Return the vectors of ROOT and of the words, float [sentences, words + 1, width]."""
+        if self.upstream is None:
+            return super().encode(batch, edges, extra, tables)
+        assert isinstance(batch, PieceBatch)
+        if batch.vectors is not None and (batch.heads is None or (batch.heads < 0).all()):
+            return self.with_root(batch.vectors)
+        encoded = self.upstream.network.encode(batch, edges, extra, self.tables)
+        return self.with_root(encoded[:, 1:].float())
 
     def edges(self, batch: PieceBatch) -> Edges | None:
         """Return the graph input of a batch."""
@@ -197,6 +228,16 @@ class RNGTr(SynTr[PieceBatch]):
                     n_labels=self.n_labels,
                 )
             )
+
+
+def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
+    """Return tables of relations for each layer of a shared encoder."""
+    width = encoder.width // encoder.n_attention_heads
+    eps = encoder.layer_norm_eps
+    return nn.ModuleList(
+        RelationTables(n_relations, width, normalise=n_relations > 0, layer_norm_eps=eps)
+        for _ in range(encoder.n_layers)
+    )
 
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:

@@ -145,8 +145,8 @@ class VectorSettings(Settings):
 
     tok2vec: WordVectorModel | None = setting(
         None,
-        "Layer that gives the words' vectors, such as a listener to the pipeline's `transformer`; null for a "
-        "parser with an encoder of its own.",
+        "Layer that gives the words' vectors, such as a listener to the pipeline's `g2g_encoder` or "
+        "`transformer`; null for a parser with an encoder of its own.",
     )
 
 
@@ -196,6 +196,20 @@ class BiaffineSettings(WordSettings, TagSettings):
         'Likelihood that is learned: of each head by itself ("local"), or of the heads of a sentence among '
         'all trees with one root ("tree"). Probabilities of heads are of the same kind.',
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListeningSettings(BiaffineSettings, VectorSettings):
+    """Settings of graph-based parsers that have an encoder or share one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tok2vec is None:
+            return
+        if self.tag_attr is not None:
+            raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
+        if self.n_mixed_layers != 1 or self.pooling != "first":
+            raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
 
 
 @dataclass(frozen=True, kw_only=True)

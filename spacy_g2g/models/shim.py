@@ -1,95 +1,34 @@
-"""The seam between Thinc and PyTorch: a shim that runs, saves and moves a network.
-
-It differs from Thinc's ``PyTorchShim`` in three ways. Weights are saved as safetensors together with the
-specification of the network, so nothing else is needed to load them. One step of AdamW updates all parameters
-(see ``optimizer``). Batches are made here, of sentences of similar lengths.
-"""
+"""The shim of parsers, which makes batches of sentences of similar lengths and runs a network on them."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
-from thinc.api import Model, Optimizer, Shim, get_torch_default_device
-from torch import Tensor
+from thinc.api import Model
 
 from ..errors import Errors
-from ..layers.meta import assign_weights, on_meta
 from .batch import Batch
-from .network import Network, NetworkSpec, Part
-from .optimizer import make_adamw, take_step
-from .precision import Precision, arithmetic
-from .saving import from_bytes, to_bytes
+from .network import Network
+from .network_shim import NetworkShim, find_shims
 from .types import Sentence
-from .word_vectors import WordVectors, split_gradients, stack_vectors
+from .word_vectors import PiecesWithVectors, WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
 
-#: Largest number of pieces of a batch, with padding, by device. It bounds memory.
-MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 
+class G2GShim(NetworkShim[Network[Any]]):
+    """A parser's network.
 
-class G2GShim(Shim):
-    """A network with its table of pieces and its optimizer.
-
-    build: Makes the network from a specification, with random weights.
-    pretrained_factor: Returns the learning rate of pretrained parameters as a multiple of that of the others,
-        for the encoder's width and the parts of the network that are pretrained.
-    rate_factor: Learning rate of the other parameters as a multiple of the optimizer's rate.
-    precision: Arithmetic of the network, which may be changed at any time.
+    upstream: Shim of the encoder that gives the vectors of words; None for another origin. A network that
+        reads graphs runs that encoder on them, too.
+    upstream_learns: Whether that encoder takes gradients.
     """
 
-    def __init__(
-        self,
-        build: Callable[[NetworkSpec], Network[Any]],
-        *,
-        pretrained_factor: Callable[[int, Collection[Part]], float],
-        rate_factor: float,
-        precision: Precision,
-    ) -> None:
-        super().__init__(None)
-        self.build = build
-        self.pretrained_factor = pretrained_factor
-        self.rate_factor = rate_factor
-        self.precision = precision
-        self.spec: NetworkSpec | None = None
-        self.n_targets = 0
-        self._wordpieces: WordPieces | None = None
-        self.stored_as = torch.float32
-
-    # The network
-
-    def build_network(self, spec: NetworkSpec, weights: dict[str, Tensor] | None = None) -> Network[Any]:
-        """Replace the network by a new one, and return it.
-
-        spec: Specification of the network.
-        weights: Its weights; None for random ones.
-        Raises RuntimeError if the weights are others than the specification asks for, before memory is used.
-        """
-        config = spec.encoder
-        if weights is None:
-            network = self.build(spec)
-        else:
-            with on_meta(len(weights)):
-                network = self.build(spec)
-            assign_weights(network, weights)
-        self._wordpieces = None
-        if config is not None:
-            self._wordpieces = WordPieces(
-                spec.tokenizer,
-                config.n_positions,
-                config.vocab_size,
-                spec.tags,
-                has_root=not network.has_root_vector,
-            )
-        self.spec = spec
-        self._model = network.to(get_torch_default_device())
-        self._optimizer = None
-        self.n_targets = 0
-        return self.network
+    upstream: NetworkShim[Any] | None = None
+    upstream_learns = True
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for labels that are added after initialisation."""
@@ -99,38 +38,11 @@ class G2GShim(Shim):
         self.spec = replace(self.known_spec, n_labels=n_labels, pretrained=pretrained)
         self._optimizer = None
 
-    @property
-    def network(self) -> Network[Any]:
-        """PyTorch module. Raises ValueError before initialisation."""
-        if self._model is None:
-            raise ValueError(Errors.E405)
-        network: Network[Any] = self._model
-        return network
-
-    @property
-    def known_spec(self) -> NetworkSpec:
-        """Specification of the network. Raises ValueError before initialisation."""
-        if self.spec is None:
-            raise ValueError(Errors.E405)
-        return self.spec
-
-    @property
-    def encoder_rate_factor(self) -> float:
-        """Learning rate of pretrained parameters as a multiple of that of the others."""
-        return self.pretrained_factor(self.known_spec.width, self.known_spec.pretrained)
-
-    @property
-    def wordpieces(self) -> WordPieces:
-        """Table of pieces. Raises ValueError before initialisation and for words that come as vectors."""
-        if self._wordpieces is None:
-            raise ValueError(Errors.E405 if self.spec is None else Errors.E415)
-        return self._wordpieces
-
     # Running
 
     def predict(self, sentences: Sequence[Sentence]) -> list[Any]:
         """Return the parse of each sentence, which does not depend on the other sentences."""
-        network = self.network.eval()
+        network = self._connected(is_train=False)
         parses: list[Any] = [None] * len(sentences)
         with torch.inference_mode(), self.arithmetic():
             words = self._reader(sentences)
@@ -150,7 +62,7 @@ class G2GShim(Shim):
         Raises ValueError when the loss is not finite, before it reaches the weights.
         """
         sentences, gold = inputs
-        network = self.network.train()
+        network = self._connected(is_train=True)
         losses = []
         words = self._reader(sentences)
         with self.arithmetic():
@@ -159,7 +71,10 @@ class G2GShim(Shim):
         n_targets = network.count_targets(gold)
 
         def backprop(_: Any) -> list[Any]:
-            torch.autograd.backward(losses)
+            inputs = None
+            if not self.upstream_learns and isinstance(words, WordVectors):
+                inputs = [*network.parameters(), words.vectors]
+            torch.autograd.backward(losses, inputs=inputs)
             self.n_targets += n_targets
             return split_gradients(words.vectors, sentences) if isinstance(words, WordVectors) else []
 
@@ -182,70 +97,24 @@ class G2GShim(Shim):
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
         """Return what makes batches of the sentences."""
-        if self.known_spec.encoder is None:
-            return WordVectors(stack_vectors(sentences, self.network.device))
-        return self.wordpieces
+        if self.known_spec.encoder is not None:
+            return self.wordpieces
+        vectors = stack_vectors(sentences, self.network.device)
+        upstream = self.network.upstream
+        return WordVectors(vectors) if upstream is None else PiecesWithVectors(vectors, upstream.wordpieces)
 
-    @property
-    def max_padded(self) -> int:
-        """Largest number of pieces of a batch, with its padding."""
-        return MAX_PADDED_PIECES.get(self.network.device.type, MAX_PADDED_PIECES["cpu"])
+    def _connected(self, *, is_train: bool) -> Network[Any]:
+        """Return the network, connected with the upstream encoder if it runs it on graphs.
 
-    def arithmetic(self) -> contextlib.AbstractContextManager[Any]:
-        """Return the context in which the network computes with its precision."""
-        return arithmetic(self.precision, self.network.device)
-
-    def finish_update(self, optimizer: Optimizer) -> None:
-        """Make one AdamW step on the mean gradient over the words since the last step."""
-        if not self.n_targets:
-            return
-        if self._optimizer is None:
-            self._optimizer = make_adamw(
-                self.network,
-                self.known_spec.pretrained,
-                pretrained_factor=self.encoder_rate_factor,
-                rate_factor=self.rate_factor,
-            )
-        take_step(self._optimizer, optimizer, self.n_targets)
-        # Layers must drop what they keep of the old weights (see ``layers/linear.py``).
-        self.network.train()
-        self.n_targets = 0
-
-    # Moving and saving
-
-    def to_device(self, device_type: str, device_id: int) -> None:
-        """Move the network; Thinc's ``to_gpu`` and ``to_cpu`` call this."""
-        if self._model is not None:
-            self._model.to(torch.device("cuda", device_id) if device_type == "gpu" else torch.device("cpu"))
-            self._optimizer = None
-
-    def to_bytes(self) -> bytes:
-        """Return the specification and the weights; empty before initialisation."""
-        if self.spec is None:
-            return b""
-        return to_bytes(self.spec, self.network.state_dict(), self.stored_as)
-
-    def from_bytes(self, data: bytes) -> G2GShim:
-        """Build the network that was saved. Raises ValueError when the bytes are not whole."""
-        if not data:
-            return self
-        spec, weights = from_bytes(data)
-        try:
-            self.build_network(spec, weights)
-        except Exception as error:  # whatever a damaged specification leads to
-            raise ValueError(Errors.E406.format(error=error)) from error
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return specification and weights for copies and pickles, which start with a fresh optimizer."""
-        state = dict(self.__dict__)
-        for name in ("_model", "_optimizer", "_wordpieces", "spec"):
-            state.pop(name, None)
-        return {"attributes": state, "data": self.to_bytes()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state["attributes"], _model=None, _optimizer=None, _wordpieces=None, spec=None)
-        self.from_bytes(state["data"])
+        Raises ValueError if it would, but the vectors come from an encoder of another library.
+        """
+        network = self.network.train(is_train)
+        if network.runs_upstream and self.known_spec.encoder is None:
+            if self.upstream is None:
+                raise ValueError(Errors.E419)
+            self.upstream.network.train(is_train and self.upstream_learns)
+            network.upstream = self.upstream
+        return network
 
 
 def get_shim(model: Model[Any, Any]) -> G2GShim:
@@ -258,18 +127,4 @@ def get_shim(model: Model[Any, Any]) -> G2GShim:
 
 def find_shim(model: Model[Any, Any]) -> G2GShim | None:
     """Return the shim of a parser model; None for a model that has none."""
-    shims = (shim for node in model.walk() for shim in node.shims)
-    return next((shim for shim in shims if isinstance(shim, G2GShim)), None)
-
-
-@contextlib.contextmanager
-def half_precision(model: Model[Any, Any]) -> Iterator[None]:
-    """Within this context a model of ours is saved with weights in float16, which is half the size."""
-    shim = find_shim(model)
-    if shim is not None:
-        shim.stored_as = torch.float16
-    try:
-        yield
-    finally:
-        if shim is not None:
-            shim.stored_as = torch.float32
+    return next((shim for shim in find_shims(model) if isinstance(shim, G2GShim)), None)

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from ..errors import Errors
 from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
 from ..layers.encoder_config import EncoderConfig
-from .shim import find_shim
+from .network_shim import find_shims
 from .start import checkpoint_of
 from .wordpieces import SPECIAL_PIECES
 
@@ -60,7 +60,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
         nlp = spacy.load(path)
         pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
         model = getattr(pipe, "model", None)
-        shim = find_shim(model) if isinstance(model, Model) else None
+        shim = next(find_shims(model), None) if isinstance(model, Model) else None
         if shim is None:
             raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = checkpoint_of(shim)

@@ -13,8 +13,8 @@ from spacy.util import logger
 
 from ..errors import Warnings
 from ..layers.checkpoint import Checkpoint, load_weights
-from .network import Network, NetworkSpec
-from .shim import G2GShim
+from .network import NetworkSpec, WordNetwork
+from .network_shim import NetworkShim
 from .types import Sentence, Start
 
 #: Function that returns the facts of a network's specification. Its arguments are the training sentences, the
@@ -23,7 +23,7 @@ Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
 
 
 def build_for_training(
-    shim: G2GShim,
+    shim: NetworkShim[Any],
     sentences: Sequence[Sentence],
     start: Start,
     checkpoint: Checkpoint | None,
@@ -61,7 +61,7 @@ def build_for_training(
 
 
 def _take_scorers(
-    network: Network[Any], spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
+    network: WordNetwork, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
 ) -> bool:
     """Copy a parser's scorers. Warn and return False if they do not fit."""
     found, expected = (
@@ -80,7 +80,7 @@ def _take_scorers(
     return True
 
 
-def checkpoint_of(shim: G2GShim) -> Checkpoint:
+def checkpoint_of(shim: NetworkShim[Any]) -> Checkpoint:
     """Return what another model can start from: tokenizer, encoder without graph input, and scorers.
 
     Raises ValueError for a parser without an encoder of its own.
@@ -97,7 +97,7 @@ def checkpoint_of(shim: G2GShim) -> Checkpoint:
     )
 
 
-def _facts(network: Network[Any], spec: NetworkSpec) -> dict[str, Any]:
+def _facts(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
     return {**spec.facts, "pooling": network.pooling}
 
 

@@ -27,7 +27,7 @@ from ..parsing.tree import ROOT_LABEL, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
-from .settings import BiaffineSettings, VectorSettings, builder
+from .settings import BiaffineSettings, ListeningSettings, builder
 from .types import Parse, ParserModel, Sentence, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
@@ -35,17 +35,8 @@ LEAST_PROBABILITY = 1e-20
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynTrSettings(BiaffineSettings, VectorSettings):
+class SynTrSettings(ListeningSettings):
     """Settings of SynTr."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.tok2vec is None:
-            return
-        if self.tag_attr is not None:
-            raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
-        if self.n_mixed_layers != 1 or self.pooling != "first":
-            raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
 
 
 @builder(SynTrSettings)

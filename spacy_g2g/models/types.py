@@ -72,12 +72,14 @@ class Start:
     encoder: Makes the encoder that training starts from (see ``sources.EncoderSource``). None trains an
         encoder from scratch, or reads the vectors of a shared encoder.
     vector_width: Width of the vectors of a shared encoder; 0 if the parser has its own encoder.
+    shared_encoder: Sizes of the shared encoder, an ``EncoderConfig``; None for one of another library.
     """
 
     labels: tuple[str, ...] = ()
     n_initial_labels: int = 0
     encoder: Callable[[Iterable[str]], Any] | None = None
     vector_width: int = 0
+    shared_encoder: Any = None
 
     @property
     def built_for(self) -> dict[str, int]:

@@ -12,10 +12,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..arrays import IntArray
+from ..data.layout import Layout, lay_out
 from ..errors import Errors
 from ..parsing.arc_scores import ArcScores
 from .gold import gold_parses, lay_out_examples
-from .layout import Layout, ParsedBatch, lay_out
+from .layout import ParsedBatch
 from .parser_pipe import ParserPipe
 from .ranked import RankedTree, TreeConfidence, check_whole, constraints_of, kept_scores, over_tokens
 from .trees import heads_in_sentences, make_trees

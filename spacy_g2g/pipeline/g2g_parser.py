@@ -22,11 +22,12 @@ from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS, check_rules
+from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
 from .answers import TEMPERATURES, AnsweringPipe
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
-from .layout import Layout, ParsedBatch, lay_out, make_sentences
+from .layout import ParsedBatch, make_sentences
 from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior

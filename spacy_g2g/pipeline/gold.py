@@ -8,7 +8,7 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
-from .layout import Layout, lay_out
+from ..data.layout import Layout, lay_out
 
 
 def lay_out_examples(examples: Sequence[Example]) -> Layout:

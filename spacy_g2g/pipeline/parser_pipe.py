@@ -11,30 +11,28 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..arrays import BoolArray
+from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
-from .layout import Layout, ParsedBatch, lay_out
+from .layout import ParsedBatch
+from .saved_pipe import SavedPipe
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
-    from ..models.precision import Precision
     from ..models.types import Sentence, Start
 
-SAVED_FILES = ("cfg", "vocab", "model")
 EXAMPLES_FOR_WIDTH = 10
 
 
-class ParserPipe(TrainablePipe):  # type: ignore[misc]
+class ParserPipe(SavedPipe):
     """A component around a model of the protocol of ``spacy_g2g.models.types``.
 
     Sentence boundaries that are set before are kept; a Doc without any is one sentence. White-space tokens
@@ -60,22 +58,6 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
         self._warned_unset = False
-
-    @property
-    def precision(self) -> Precision:
-        """Arithmetic of the network: "float32", "bfloat16" or "auto". It may be changed at any time.
-
-        Raises ValueError for a model that is not of this library.
-        """
-        from ..models.shim import get_shim
-
-        return get_shim(self.model).precision
-
-    @precision.setter
-    def precision(self, value: Precision) -> None:
-        from ..models.shim import get_shim
-
-        get_shim(self.model).precision = value
 
     # Parsing
 
@@ -222,35 +204,6 @@ class ParserPipe(TrainablePipe):  # type: ignore[misc]
         return find_width(tok2vec, docs)
 
     # Input and output
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
-        if not self.half_precision_weights:
-            super().to_disk(path, exclude=exclude)
-            return
-        from ..models.shim import half_precision
-
-        with half_precision(self.model):
-            super().to_disk(path, exclude=exclude)
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> ParserPipe:
-        """Load from a bytestring. Raises ValueError when it is not whole."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._after_loading("bytes", exclude)
-        return self
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> ParserPipe:
-        """Load from a folder. Raises ValueError when a file is missing or not whole."""
-        for file in SAVED_FILES:
-            others = [other for other in SAVED_FILES if other != file]
-            try:
-                super().from_disk(path, exclude=[*exclude, *others])
-            except FileNotFoundError as error:
-                raise ValueError(Errors.E804.format(path=error.filename, folder=path)) from error
-            except (ValueError, TypeError) as error:
-                raise ValueError(Errors.E805.format(path=Path(path) / file, error=error)) from error
-        self._after_loading(path, exclude)
-        return self
 
     @abstractmethod
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..data.graphs import PRIOR
-from .layout import Layout
+from ..data.layout import Layout
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence

@@ -19,11 +19,12 @@ from thinc.api import Model
 
 from ..arrays import IntArray
 from ..data.graphs import INITIAL_GRAPH, initial_tokens
+from ..data.layout import Layout
 from ..errors import Errors
 from ..parsing.corruption import corrupt
 from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
-from .layout import Layout, ParsedBatch
+from .layout import ParsedBatch
 from .passes import graphs_of_passes
 from .prior import remove_priors, with_priors
 from .trees import initial_graphs, make_trees

@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from ..arrays import HashArray, IntArray
 from ..data.docs import write_tree
 from ..data.graphs import initial_arrays
-from .layout import Layout
+from ..data.layout import Layout
 
 if TYPE_CHECKING:
     from ..models.types import Tree

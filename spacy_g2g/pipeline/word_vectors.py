@@ -10,8 +10,8 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from ..data.layout import Layout
 from ..errors import Errors
-from .layout import Layout
 
 if TYPE_CHECKING:
     from ..models.types import Sentence

@@ -8,9 +8,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_g2g.data.graphs import write_heads, write_initial_graph
+from spacy_g2g.data.layout import lay_out
 from spacy_g2g.formats.graphs import Graph
 from spacy_g2g.models.types import Sentence
-from spacy_g2g.pipeline.layout import lay_out
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
 
 from ..util import (

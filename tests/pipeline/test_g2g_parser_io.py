@@ -10,7 +10,8 @@ import spacy
 import torch
 from spacy.language import Language
 
-from spacy_g2g.models.shim import get_shim, half_precision
+from spacy_g2g.models.network_shim import half_precision
+from spacy_g2g.models.shim import get_shim
 
 from ..keeping import through_disk
 from ..util import make_nlp, parser_of, tree_of, treebank_docs, treebank_examples, weights_of

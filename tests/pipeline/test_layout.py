@@ -12,8 +12,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_g2g.arrays import IntArray
+from spacy_g2g.data.layout import lay_out
 from spacy_g2g.pipeline.gold import gold_parse, gold_starts
-from spacy_g2g.pipeline.layout import lay_out, make_sentences
+from spacy_g2g.pipeline.layout import make_sentences
 from spacy_g2g.pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, write_trees
 
 from ..util import gold_doc, plain_doc, tree_of

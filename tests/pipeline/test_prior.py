@@ -9,8 +9,8 @@ import spacy
 from spacy.language import Language
 
 from spacy_g2g.data.graphs import PRIOR
+from spacy_g2g.data.layout import lay_out
 from spacy_g2g.parsing.mst import decode
-from spacy_g2g.pipeline.layout import lay_out
 from spacy_g2g.training.cache import CachedParser
 
 from ..util import add_tiny, make_nlp, plain_doc, randomise, treebank_docs, treebank_examples

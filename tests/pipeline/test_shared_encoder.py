@@ -10,15 +10,15 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Adam, Model, Ragged, fix_random_seed
+from thinc.api import Adam, Model, fix_random_seed
 
-from spacy_g2g.models.first_piece import make_first_piece
+from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
-from spacy_g2g.pipeline.layout import lay_out, make_sentences
+from spacy_g2g.pipeline.layout import make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
 from ..models.test_sources import WORDS, make_checkpoint
@@ -49,7 +49,7 @@ LISTENERS = {
     "transformer": {
         "@architectures": "spacy-transformers.TransformerListener.v1",
         "grad_factor": 1.0,
-        "pooling": {"@layers": "spacy_g2g.first_piece.v1"},
+        "pooling": {"@layers": "reduce_mean.v1"},
     },
     "curated_transformer": {
         "@architectures": "spacy-curated-transformers.LastTransformerLayerListener.v1",
@@ -297,16 +297,6 @@ def test_a_shared_encoder_can_not_be_copied_into_a_refiner(trained: Path):
 
 
 # Parts
-
-
-def test_a_word_has_the_vector_of_its_first_piece_and_gives_it_the_gradient():
-    layer = make_first_piece()
-    pieces = Ragged(layer.ops.asarray2f(np.arange(10.0).reshape(5, 2)), layer.ops.asarray1i([2, 0, 1, 2, 0]))
-    words, backprop = layer(pieces, is_train=True)
-    assert words.tolist() == [[0, 1], [0, 0], [4, 5], [6, 7], [0, 0]]
-    back = backprop(layer.ops.asarray2f(np.arange(1.0, 11.0).reshape(5, 2)))
-    assert back.dataXd.tolist() == [[1, 2], [0, 0], [5, 6], [7, 8], [0, 0]]
-    assert back.lengths.tolist() == [2, 0, 1, 2, 0]
 
 
 def vector_sentences(*lengths: int) -> list[Sentence]:

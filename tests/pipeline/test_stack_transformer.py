@@ -9,7 +9,8 @@ import torch
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from spacy_g2g.models.shim import get_shim, half_precision
+from spacy_g2g.models.network_shim import half_precision
+from spacy_g2g.models.shim import get_shim
 
 from ..util import (
     TINY_STACK,

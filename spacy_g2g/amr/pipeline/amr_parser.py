@@ -17,9 +17,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ...arrays import BoolArray
+from ...data.layout import Layout
 from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
-from ...pipeline.layout import Layout, ParsedBatch
+from ...pipeline.layout import ParsedBatch
 from ...pipeline.parser_pipe import ParserPipe
 from ..data.docs import set_amr_extensions, set_amrs
 from ..parsing.actions import AmrSentence

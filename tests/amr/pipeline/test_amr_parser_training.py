@@ -22,9 +22,9 @@ from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
 from spacy_g2g.amr.pipeline import amr_parser, replay_cache
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
+from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline, encoder_from_scratch
-from spacy_g2g.pipeline.layout import lay_out
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples

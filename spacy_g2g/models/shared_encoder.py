@@ -1,0 +1,182 @@
+"""An encoder that the components of a pipeline share: from Docs to the vectors of their tokens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model, get_array_module, torch2xp, xp2torch
+from thinc.types import Floats2d
+from torch import Tensor
+
+from ..arrays import IntArray
+from ..data.layout import Layout, lay_out, word_attributes
+from .model import adapt_to_fork
+from .network import NetworkSpec, WordNetwork
+from .network_shim import NetworkShim
+from .settings import COUNT, WordSettings, builder, setting
+from .sources import encoder_from_scratch
+from .start import build_for_training
+from .types import Sentence, Start, WordVectorModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedEncoderSettings(WordSettings):
+    """Settings of an encoder that the pipeline's components share."""
+
+    window: int | None = setting(
+        None,
+        "What the encoder reads at once: null for each sentence by itself, or a number of words. Windows of "
+        "that many words overlap by a third, and take no notice of sentences. A word's vector is from the "
+        "window in which it has most context.",
+        COUNT,
+    )
+
+
+class SharedEncoder(WordNetwork):
+    """Encoder of pieces, with the mix of layers and the vectors of words of a parser's own encoder."""
+
+    def __init__(self, spec: NetworkSpec, settings: WordSettings) -> None:
+        super().__init__(spec, words=settings)
+
+
+class EncoderShim(NetworkShim[SharedEncoder]):
+    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order."""
+
+    def predict(self, sentences: Sequence[Sentence]) -> Floats2d:
+        """Return the vectors of the words of all sentences, float32 [words, width]."""
+        self.network.eval()
+        with torch.inference_mode():
+            return cast(Floats2d, torch2xp(self._encode(sentences)))
+
+    def begin_update(self, sentences: Sequence[Sentence]) -> tuple[Floats2d, Callable[[Floats2d], None]]:
+        """Return the vectors of all words, and a callback that takes their gradient."""
+        self.network.train()
+        vectors = self._encode(sentences)
+
+        def backprop(d_vectors: Floats2d) -> None:
+            torch.autograd.backward(vectors, xp2torch(d_vectors, device=vectors.device))
+            self.n_targets += len(vectors)
+
+        return cast(Floats2d, torch2xp(vectors.detach())), backprop
+
+    def _encode(self, sentences: Sequence[Sentence]) -> Tensor:
+        """Encode all words, float32 [words, width]."""
+        network = self.network
+        lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
+        firsts = np.cumsum(lengths) - lengths
+        parts, places = [], []
+        with self.arithmetic():
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+                rows, words = np.nonzero(np.arange(batch.n_words.max()) < batch.n_words[:, None])
+                vectors = network.encode(batch)
+                parts.append(vectors[network.tensor(rows), network.tensor(words + 1)].float())
+                places.append(firsts[np.array(members)[rows]] + words)
+        if not parts:
+            return torch.zeros(0, self.known_spec.width, device=network.device)
+        return torch.cat(parts)[network.tensor(np.argsort(np.concatenate(places)))]
+
+
+@builder(SharedEncoderSettings)
+def build_encoder(settings: SharedEncoderSettings) -> WordVectorModel:
+    """Build an encoder of Docs for the component ``g2g_encoder``, to which other components listen.
+
+    It gives the vectors of the tokens of each Doc, zeros for white space. ``[training] dropout`` sets its
+    dropout. Registered as ``spacy_g2g.Encoder.v1``.
+    """
+    shim = EncoderShim(
+        partial(SharedEncoder, settings=settings),
+        pretrained_factor=settings.pretrained_factor,
+        rate_factor=settings.rate_factor,
+        precision=settings.precision,
+    )
+    return Model(
+        "g2g_encoder",
+        partial(_forward, window=settings.window),
+        init=_initialize,
+        dims={"nO": None},
+        shims=[shim],
+        attrs={"dropout_rate": 0.0},
+    )
+
+
+def get_encoder_shim(model: Model[Any, Any]) -> EncoderShim:
+    """Return the shim of an encoder of Docs."""
+    (shim,) = model.shims
+    assert isinstance(shim, EncoderShim)
+    return shim
+
+
+def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
+    """Build the network. Do nothing without Docs and start, as for a model that was loaded."""
+    if X is None or Y is None:
+        return
+    source = Y.encoder or encoder_from_scratch()
+    checkpoint = source(token.text for doc in X for token in doc if not token.is_space)
+    shim = get_encoder_shim(model)
+    build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
+    model.set_dim("nO", shim.known_spec.width, force=True)
+
+
+def _forward(
+    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool, *, window: int | None
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    adapt_to_fork(os.getpid())
+    shim = get_encoder_shim(model)
+    layout = lay_out(docs)
+    parts, places = read_together(docs, layout, window)
+    if is_train:
+        shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
+        vectors, backprop_words = shim.begin_update(parts)
+    else:
+        vectors = shim.predict(parts)
+    xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
+    tokens = xp.zeros((int(layout.doc_starts[-1]), vectors.shape[1]), dtype="f")
+    words, places = xp.asarray(layout.words), xp.asarray(places)
+    tokens[words] = vectors[places]
+
+    def backprop(d_docs: list[Floats2d]) -> list[Doc]:
+        d_vectors = xp.zeros_like(vectors)
+        d_vectors[places] = xp.concatenate(d_docs)[words]
+        backprop_words(d_vectors)
+        return []
+
+    return xp.split(tokens, layout.doc_starts[1:-1].tolist())[: len(docs)], backprop
+
+
+def read_together(docs: Sequence[Doc], layout: Layout, window: int | None) -> tuple[list[Sentence], IntArray]:
+    """Return what the encoder reads together, and the place of each word of the Docs in it.
+
+    window: Number of words; None for each sentence by itself.
+    Returns sentences or windows, and int [words], numbers of words in all of them.
+    """
+    words = word_attributes(docs, layout, "ORTH")
+    if window is None:
+        return [Sentence(words[at]) for at in layout.sentence_slices], np.arange(len(words))
+    windows, places = [], [np.zeros(0, dtype=np.int64)]
+    n_read = 0
+    for first, last in pairwise(np.searchsorted(layout.words, layout.doc_starts).tolist()):
+        size = min(window, last - first)
+        starts, best = windows_of(last - first, window)
+        windows += [Sentence(words[first + start : first + start + size]) for start in starts.tolist()]
+        places.append(n_read + best * size + np.arange(last - first) - starts[best])
+        n_read += len(starts) * size
+    return windows, np.concatenate(places)
+
+
+def windows_of(n_words: int, size: int) -> tuple[IntArray, IntArray]:
+    """Return the first word of each window of a Doc, and the number of the best window of each word."""
+    if not n_words:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    n_free = max(0, n_words - size)
+    n_windows = 1 + -(-n_free // max(1, size - size // 3))
+    starts = np.linspace(0, n_free, n_windows).round().astype(np.int64)
+    cuts = (starts[1:] + starts[:-1] + size) // 2
+    return starts, np.searchsorted(cuts, np.arange(n_words), side="right")
