@@ -21,7 +21,7 @@ from ..data.constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
 from ..errors import Errors
 from ..formats.conllu import COLUMNS, ConlluSentence, read_lines
-from .limits import MAX_CONSTRAINED_WORDS, RefusedError
+from .limits import RefusedError
 from .worker import Task, Worker
 
 #: How many tasks are remembered until clients have their results.
@@ -103,8 +103,8 @@ def make_doc(worker: Worker, sentence: ConlluSentence, settings: Settings) -> Do
     # A label that the parser does not know is kept, but can't guide the parse.
     known = {token: dep for token, dep in deps.items() if dep in worker.parser.labels}
     deps = known if kept["deprel"] != "NONE" else {}
-    if (heads or deps) and len(doc) > MAX_CONSTRAINED_WORDS:
-        raise RefusedError(413, Errors.E1213.format(n=len(doc), limit=MAX_CONSTRAINED_WORDS))
+    if heads or deps:
+        worker.check_constrained(len(doc))
     constrain(doc, heads=heads, deps=deps)
     return doc
 

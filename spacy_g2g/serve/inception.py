@@ -16,10 +16,9 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
-from ..data.constraints import constrain
+from ..data.constraints import constrain, read_constraints
 from ..errors import Errors
-from ..formats.graphs import MISSING, ROOT, Graph
-from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
+from .limits import RefusedError, shown
 from .questions import sentences
 from .worker import Task, Worker
 
@@ -96,41 +95,36 @@ def tokens_of(cas: Cas) -> Iterator[list[Any]]:
             yield tokens
 
 
-def known_graph(cas: Cas, metadata: Metadata, tokens: Sequence[Any], labels: Sequence[str]) -> Graph:
-    """Return what annotators have decided on a sentence, or nothing if no tree has all of it.
+def known_arcs(cas: Cas, metadata: Metadata, tokens: Sequence[Any]) -> list[tuple[int, int, str]]:
+    """Return what annotators have decided on a sentence: word, head and label, counted from 0.
 
     tokens: Tokens of the sentence.
-    labels: Labels of the parser, the root label first.
     """
-    numbers = {(token.begin, token.end): i for i, token in enumerate(tokens, start=1)}
-    heads, deps = [MISSING] * len(tokens), [""] * len(tokens)
-    empty = Graph([*heads], [*deps])
+    numbers = {(token.begin, token.end): i for i, token in enumerate(tokens)}
+    found = []
     for token in tokens:
         for relation in cas.select_covered(metadata.layer, token):
             head, word = (of and numbers.get((of.begin, of.end)) for of in (relation[HEAD], relation[WORD]))
-            if not head or not word or relation[PREDICTED]:
-                continue
-            head = ROOT if head == word else head
-            if heads[word - 1] not in (MISSING, head):
-                return empty
-            heads[word - 1] = head
-            label = relation[metadata.feature]
-            # The root label belongs to the root, and to no other word.
-            deps[word - 1] = label if label in labels and (label == labels[0]) == (head == ROOT) else ""
-    graph = Graph(heads, deps)
-    return graph if heads.count(ROOT) <= 1 and not graph.find_cycle() else empty
+            if head is not None and word is not None and not relation[PREDICTED]:
+                found.append((word, head, relation[metadata.feature] or ""))
+    return found
 
 
-def make_doc(worker: Worker, tokens: Sequence[Any], known: Graph) -> Doc:
-    """Make the Doc of a sentence, whose tree must have what is known."""
-    ends = [after.begin > token.end for token, after in pairwise(tokens)]
+def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, int, str]]) -> Doc:
+    """Make the Doc of a sentence, whose tree must have what is known, unless no tree has all of it."""
+    spaces = [after.begin > token.end for token, after in pairwise(tokens)]
     starts: list[Any] = [i == 0 for i in range(len(tokens))]
     words = [token.get_covered_text() for token in tokens]
-    doc = Doc(worker.nlp.vocab, words=words, spaces=[*ends, False], sent_starts=starts)
-    arcs = [(i, head) for i, head in enumerate(known.heads) if head != MISSING]
-    heads = {i: i if head == ROOT else head - 1 for i, head in arcs}
-    # The label of the root alone is known to be that of the root.
-    constrain(doc, heads=heads, deps={i: known.deps[i] for i, head in arcs if known.deps[i] and head != ROOT})
+    doc = Doc(worker.nlp.vocab, words=words, spaces=[*spaces, False], sent_starts=starts)
+    heads, labels = {word: head for word, head, _ in known}, worker.parser.labels
+    if len(heads) < len(known) or len(doc) > worker.max_constrained:
+        return doc
+    constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
+    projective = worker.parser.model.attrs.get("meets_constraints") == "projective"
+    try:
+        read_constraints(doc, [range(len(doc))], labels, projective)
+    except ValueError:
+        constrain(doc)
     return doc
 
 
@@ -154,13 +148,10 @@ def make_router(worker: Worker) -> APIRouter:
     async def predict(request: Prediction) -> dict[str, str]:
         """Add the relations of a document to it."""
         cas = await anyio.to_thread.run_sync(read_cas, request)
-        metadata, labels = request.metadata, worker.parser.labels
-        asked = list(tokens_of(cas))
+        metadata, asked = request.metadata, list(tokens_of(cas))
 
         def task(tokens: list[Any]) -> Task:
-            known = Graph([MISSING] * len(tokens), [""] * len(tokens))
-            if worker.has_scores and len(tokens) <= MAX_CONSTRAINED_WORDS:
-                known = known_graph(cas, metadata, tokens, labels)
+            known = known_arcs(cas, metadata, tokens)
             return Task(
                 make=lambda: make_doc(worker, tokens, known),
                 tell=lambda doc: list(sentences(doc, worker, 1)),

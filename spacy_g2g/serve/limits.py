@@ -19,9 +19,11 @@ from ..errors import Errors
 
 #: How many requests are read and answered at the same time.
 MAX_REQUESTS = 32
-#: What constraints may ask for: their number, and the words of a sentence that has any. To name the
-#: constraints that can't hold together takes time with the cube of the words for each of them.
-MAX_CONSTRAINTS, MAX_CONSTRAINED_WORDS = 1000, 200
+#: How many constraints a request may have.
+MAX_CONSTRAINTS = 1000
+#: Words of a sentence with constraints. To name those that can't hold together takes time with the cube of
+#: the words for each of them, and much more time where the parser is transition-based.
+MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS = 200, 50
 
 
 @dataclass(frozen=True, kw_only=True)

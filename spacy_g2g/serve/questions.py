@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from .. import __version__
 from ..data.constraints import constrain
 from ..errors import Errors
-from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINTS, RefusedError
+from .limits import MAX_CONSTRAINTS, RefusedError
 from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
@@ -82,10 +82,10 @@ def check(question: Question, worker: Worker) -> None:
     n = len(words) if words is not None else len(question.text or "") / 100
     if n > limits.max_words:
         raise RefusedError(413, Errors.E1207.format(n=int(n), limit=limits.max_words))
-    check_constraints(question)
+    check_constraints(question, worker)
 
 
-def check_constraints(question: Question) -> None:
+def check_constraints(question: Question, worker: Worker) -> None:
     """Raise RefusedError for more constraints, or in longer sentences, than are checked in short time."""
     n = len(question.constraints)
     if n > MAX_CONSTRAINTS:
@@ -96,8 +96,7 @@ def check_constraints(question: Question) -> None:
         starts = [False, *(question.sent_starts or [False] * len(question.words or ()))[1:], True]
         places = [0, *(i for i, start in enumerate(starts) if start)]
         longest = max(end - start for start, end in pairwise(places))
-        if longest > MAX_CONSTRAINED_WORDS:
-            raise RefusedError(413, Errors.E1213.format(n=longest, limit=MAX_CONSTRAINED_WORDS))
+        worker.check_constrained(longest)
 
 
 def make_doc(question: Question, worker: Worker) -> Doc:

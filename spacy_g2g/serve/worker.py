@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
-from .limits import Limits, RefusedError
+from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS, Limits, RefusedError
 
 #: How many sentences of one request wait at the same time, so that others get their turn.
 SENTENCES_AT_ONCE = 32
@@ -68,6 +68,19 @@ class Worker:
                 if isinstance(answer, BaseException):
                     raise answer
         return found
+
+    @property
+    def max_constrained(self) -> int:
+        """How many words a sentence with constraints may have, 0 if the parser meets no constraints."""
+        if not self.parser.model.attrs.get("meets_constraints"):
+            return 0
+        return MAX_CONSTRAINED_WORDS if self.has_scores else MAX_CONSTRAINED_WORDS_OF_TRANSITIONS
+
+    def check_constrained(self, n: int) -> None:
+        """Raise RefusedError for a sentence of n words that has constraints, and too many words for them."""
+        limit = self.max_constrained
+        if limit and n > limit:
+            raise RefusedError(413, Errors.E1213.format(n=n, limit=limit))
 
     def close(self) -> None:
         """End the thread after the batch that it parses."""

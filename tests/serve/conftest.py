@@ -18,11 +18,11 @@ pytest.importorskip("cassis", reason="the extra 'serve' is not installed")
 Client = Any
 
 
-def make_pipeline() -> Language:
+def make_pipeline(**settings: Any) -> Language:
     fix_random_seed(0)
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    add_tiny(nlp)
+    add_tiny(nlp, **settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     randomise(parser_of(nlp).model, 1, scale=0.25)
     return nlp

@@ -153,6 +153,23 @@ def test_the_page_runs_its_own_script_alone(app):
     assert talk(app, lambda client: client.get("/nothing")).json()["status"] == "failure"
 
 
+def test_a_transition_based_parser_has_one_tree_without_probabilities():
+    from spacy_g2g.serve.app import make_app
+    from spacy_g2g.serve.limits import Limits
+
+    nlp = make_pipeline(row="SentTr")
+    app = make_app(nlp, parser_of(nlp), Limits())
+    known = {"words": WORDS, "constraints": {"heads": {"1": 3}}}
+    long = {**known, "words": ["a"] * 51}
+    plain, constrained, many, refused = post(app, "/parse", {"text": "Go !"}, known, {**known, "k": 2}, long)
+    (sentence,) = plain.json()["sentences"]
+    assert set(sentence) == {"tokens", "heads", "deps"}
+    assert constrained.json()["sentences"][0]["heads"][1] == 3
+    assert "G2G-E814" in many.json()["error"]
+    assert "has 51 words. Expected 50 or fewer." in refused.json()["error"]
+    app.state.worker.close()
+
+
 @pytest.fixture
 def slow_app():
     """A service that takes 0.2 seconds for a Doc, and breaks at the word "break"."""
