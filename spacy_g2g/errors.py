@@ -487,6 +487,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1218 = "There is no model {found}. Expected {expected}."
     E1219 = "This service does not train. Train with `python -m spacy train`, and start the service again."
     E1220 = "The pipeline {model} can't be deleted from here. End the service instead."
+    E1223 = "k is {k} for {n} words. Expected {limit} or less as their product."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
     E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
 

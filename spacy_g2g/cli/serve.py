@@ -26,7 +26,7 @@ def serve_cli(
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen at")] = 8000,
     max_words: Annotated[
         int, typer.Option("--max-words", min=1, help="Words of a text, or of a sentence of a document")
-    ] = 1000,
+    ] = 500,
     max_k: Annotated[int, typer.Option("--max-k", min=1, help="Number of trees of a sentence")] = 50,
     max_bytes: Annotated[int, typer.Option("--max-bytes", min=1, help="Size of a request")] = 10_000_000,
     timeout: Annotated[

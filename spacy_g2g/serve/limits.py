@@ -19,6 +19,8 @@ from ..errors import Errors
 
 #: How many requests are read and answered at the same time.
 MAX_REQUESTS = 32
+#: How large k times the words of a text may be, if k is above 1.
+MAX_WORDS_OF_TREES = 2000
 #: How many constraints a request may have.
 MAX_CONSTRAINTS = 1000
 #: Words of a sentence with constraints. To name those that can't hold together takes time with the cube of
@@ -37,7 +39,7 @@ class Limits:
     """
 
     max_bytes: int = 10_000_000
-    max_words: int = 1000
+    max_words: int = 500
     max_k: int = 50
     timeout: float = 60.0
 

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from .. import __version__
 from ..data.constraints import constrain
 from ..errors import Errors
-from .limits import MAX_CONSTRAINTS, RefusedError
+from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, RefusedError
 from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
@@ -100,14 +100,23 @@ def check_constraints(question: Question, worker: Worker) -> None:
 
 
 def make_doc(question: Question, worker: Worker) -> Doc:
-    """Make the Doc of a question."""
+    """Make the Doc of a question. Raises RefusedError if so many trees of so many words take too long."""
     if question.words is None:
-        return worker.nlp.make_doc(question.text or "")
+        doc = worker.nlp.make_doc(question.text or "")
+        check_trees(question, len(doc))
+        return doc
+    check_trees(question, len(question.words))
     given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
     columns: Any = {name: values for name, values in given.items() if values is not None}
     doc = Doc(worker.nlp.vocab, words=question.words, **columns)
     constrain(doc, **question.constraints.model_dump())
     return doc
+
+
+def check_trees(question: Question, n: int) -> None:
+    """Raise RefusedError if k trees of n words are too many."""
+    if question.k > 1 and question.k * n > MAX_WORDS_OF_TREES:
+        raise RefusedError(413, Errors.E1223.format(k=question.k, n=n, limit=MAX_WORDS_OF_TREES))
 
 
 def answer(doc: Doc, worker: Worker, k: int) -> Answer:
