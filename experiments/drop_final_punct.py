@@ -14,9 +14,10 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_g2g.cli.common import atomic_path, user_errors
+from spacy_g2g.cli.common import user_errors
 from spacy_g2g.data.augmenters import final_punct, select_tokens
 from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
+from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllx import read_treebank
 from spacy_g2g.formats.paragraphs import paragraphs
 

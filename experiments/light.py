@@ -28,9 +28,10 @@ from thinc.api import Config
 from project.markdown import markdown_table
 from project.train import train_into
 from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides
-from spacy_g2g.cli.common import atomic_path, write_json
+from spacy_g2g.cli.common import write_json
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
+from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
 from .table.configs import write_part

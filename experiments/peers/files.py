@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
 
 from .environments import PeerError

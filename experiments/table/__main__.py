@@ -32,7 +32,7 @@ from wasabi import msg
 from project import jackknife
 from project.train import CONFIG, train_into
 from project.training_config import BEST, CONFIGS, has_setting
-from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.files import atomic_path
 
 from .configs import (
     SCRATCH,

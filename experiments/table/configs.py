@@ -10,7 +10,7 @@ from typing import Any
 from thinc.api import Config
 
 from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides
-from spacy_g2g.cli.common import atomic_path
+from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.layers.checkpoint import load_checkpoint, resolve_checkpoint
 

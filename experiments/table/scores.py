@@ -18,10 +18,10 @@ from spacy.language import Language
 from torch import Tensor
 
 from project.train import TRAINING
-from spacy_g2g.cli.common import atomic_path
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.data.graphs import write_initial_graph
 from spacy_g2g.data.refiner_corpus import read_aligned
+from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import get_shim
