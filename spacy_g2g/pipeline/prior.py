@@ -39,8 +39,8 @@ class InformsRefiners:
 
     def find_listeners(self, component: Any) -> None:
         """Keep priors if a later component is a refiner that reads them."""
-        model = getattr(component, "model", None)
-        if isinstance(model, Model) and model.attrs.get("reads_prior"):
+        attrs = getattr(getattr(component, "model", None), "attrs", {})
+        if attrs.get("reads_prior"):
             self.keeps_prior = True
 
     def add_listener(self, listener: Model[Any, Any], component_name: str) -> None:

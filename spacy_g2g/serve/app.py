@@ -18,7 +18,7 @@ from .. import __version__
 from ..pipeline.g2g_parser import G2GParser
 from . import arborator, inception, questions
 from .limits import Gate, Limits, answer_errors
-from .worker import Worker
+from .worker import GRACE, Worker
 
 
 def make_app(nlp: Language, parser: G2GParser, limits: Limits, project: str = "") -> FastAPI:
@@ -66,4 +66,6 @@ def _policy(page: str) -> str:
 
 def run(app: FastAPI, host: str, port: int) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    uvicorn.run(app, host=host, port=port, server_header=False, access_log=False)
+    uvicorn.run(
+        app, host=host, port=port, timeout_graceful_shutdown=GRACE, server_header=False, access_log=False
+    )

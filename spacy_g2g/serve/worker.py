@@ -20,6 +20,8 @@ from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS,
 
 #: How many sentences of one request wait at the same time, so that others get their turn.
 SENTENCES_AT_ONCE = 32
+#: Seconds that the end of the service waits for running requests, and then for the running batch.
+GRACE = 5
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,13 @@ class Worker:
         if limit and n > limit:
             raise RefusedError(413, Errors.E1213.format(n=n, limit=limit))
 
-    def close(self) -> None:
-        """End the thread after the batch that it parses."""
+    def close(self, seconds: float = GRACE) -> None:
+        """End the thread after the batch that it parses. A batch that takes longer ends with the process.
+
+        seconds: How long to wait for the batch.
+        """
         self._waiting.put(None)
-        self._thread.join()
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         is_last = False

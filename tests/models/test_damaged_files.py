@@ -48,7 +48,7 @@ def with_spec(shim: G2GShim, part: str = "spec", **changes: Any) -> bytes:
         {"layer_norm_eps": "x"},
         {"dropout": 7},
         {"dropout": float("nan")},
-        {"activation": "tanh"},
+        {"activation": "sine"},
         {"unknown": 1},
     ],
     ids=str,

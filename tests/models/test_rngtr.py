@@ -211,7 +211,7 @@ def test_the_loss_is_that_of_a_loop_over_one_sentence(stop: bool):
 
 
 def test_a_loss_has_the_gradient_of_its_passes_one_by_one():
-    _, shim = make(seed=1, iterations=3, stop=False)
+    _, shim = make(seed=5, iterations=3, stop=False)
     network = network_of(shim)
     sentence, gold = Sentence(WORDS[0], graph=random_graph(5, np.random.default_rng(3))), TREES[0]
     network.loss(shim.wordpieces.batch([sentence]), [gold]).backward()

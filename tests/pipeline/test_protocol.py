@@ -15,6 +15,7 @@ from thinc.api import Adam, Linear, Model, fix_random_seed, registry
 
 from spacy_g2g.models.types import Parse, Sentence, Start, Tree
 from spacy_g2g.parsing.mst import decode
+from spacy_g2g.pipeline.prior import InformsRefiners
 
 from ..amr.util import amr_examples, amr_nlp
 from ..util import (
@@ -211,6 +212,7 @@ def use(nlp: Language, name: str, examples: list[Example], folder: Path, seen: s
     pipe.initialize(lambda: examples, nlp=nlp)
     pipe.update(examples, sgd=Adam(0.001), drop=0.1)
     list(pipe.pipe([example.predicted.copy() for example in examples]))
+    InformsRefiners().find_listeners(pipe)
     pipe.to_disk(folder / name)
     pipe.from_disk(folder / name)
     pipe.from_bytes(pipe.to_bytes())
