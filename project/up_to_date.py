@@ -28,11 +28,24 @@ def one_at_a_time(output: Path) -> Iterator[None]:
     output: File or folder.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(output.with_name(f".{output.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    path = output.with_name(f".{output.name}.lock")
+    handle = _open_locked(path, output)
     try:
-        _lock(handle, output)
         yield
     finally:
+        with suppress(OSError):  # Windows does not remove open files.
+            path.unlink()
+        os.close(handle)
+
+
+def _open_locked(path: Path, output: Path) -> int:
+    """Open and lock a file that whoever had the lock before may have removed in the meantime."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        _lock(handle, output)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
         os.close(handle)
 
 
