@@ -31,6 +31,7 @@ import torch
 import transformers
 from torch import Tensor
 
+from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.layers.checkpoint import load_checkpoint, load_weights
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
@@ -128,13 +129,7 @@ def check(family: str, n_layers: int | None, lengths_alone: list[int]) -> dict[s
 
 def sentence_lengths(path: Path) -> list[int]:
     """Return the numbers of words of a treebank's sentences, with two special pieces."""
-    lengths, n = [], 0
-    for line in path.read_text(encoding="utf8").splitlines():
-        n += line.partition("\t")[0].isdigit()
-        if not line and n:
-            lengths.append(n + 2)
-            n = 0
-    return lengths
+    return [len(sentence.words) + 2 for sentence in read_conllu(path)]
 
 
 def seconds(runs: dict[str, Callable[[], None]], n_rounds: int) -> dict[str, float]:

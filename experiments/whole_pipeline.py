@@ -20,12 +20,12 @@ from typing import Any
 
 import torch
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_model_from_config
 
 from project.markdown import markdown_table
 from project.training_config import CONFIGS, load_config
+from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.network_shim import find_shims
@@ -42,14 +42,8 @@ def make_pipeline(train: Path, encoder: str) -> Language:
     config["nlp"]["pipeline"].remove("rng_refiner")
     nlp = load_model_from_config(config.interpolate(), auto_fill=True)
     docs = list(sentences_to_docs(read_conllu(train), nlp.vocab))
-    nlp.initialize(lambda: [Example(unparsed(doc), doc) for doc in docs])
+    nlp.initialize(lambda: [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in docs])
     return nlp
-
-
-def unparsed(doc: Doc) -> Doc:
-    """Return the words of a Doc of one sentence, with its boundaries."""
-    starts = [token.i == 0 for token in doc]
-    return Doc(doc.vocab, words=[token.text for token in doc], sent_starts=starts)
 
 
 def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
@@ -79,7 +73,7 @@ def main() -> None:
     args = cli.parse_args()
     torch.set_num_threads(1)
     nlp = make_pipeline(args.train, args.encoder)
-    docs = [unparsed(doc) for doc in sentences_to_docs(read_conllu(args.dev), nlp.vocab)]
+    docs = list(sentences_to_docs(read_conllu(args.dev), nlp.vocab, annotations=["SENT_START"]))
     docs = docs[:: max(1, len(docs) // args.sentences)][: args.sentences]
     sentences = [Sentence([token.text for token in doc]) for doc in docs]
     n_words = sum(map(len, docs))

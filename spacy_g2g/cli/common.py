@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -147,6 +147,22 @@ def check_distinct(paths: Sequence[Path]) -> None:
     twice = [str(path) for path, count in counts.items() if count > 1]
     if twice:
         raise ValueError(Errors.E927.format(paths=", ".join(twice)))
+
+
+@contextmanager
+def needs_extra(packages: Collection[str], text: str) -> Iterator[None]:
+    """Say what to install if a package of an extra is missing.
+
+    packages: Names of the extra's packages.
+    text: Text of the error, in which "module" is the package that is missing.
+    Raises ImportError with this text.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in packages:
+            raise
+        raise ImportError(text.format(module=error.name)) from error
 
 
 def check_can_plot() -> None:

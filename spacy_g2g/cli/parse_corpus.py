@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ import typer
 from tqdm import tqdm
 
 from ..errors import Errors
-from .common import user_errors
+from .common import needs_extra, user_errors
 from .messages import msg
 from .options import GpuId, Pipeline, Silent
 
@@ -107,7 +106,7 @@ def parse_corpus_cli(
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
-    with user_errors(), needs_extra():
+    with user_errors(), needs_extra(EXTRA, Errors.E1119):
         from ..corpus_job.documents import Fields
         from ..corpus_job.job import Job, OtherJobError
         from ..corpus_job.run import parse_here, run_job
@@ -143,17 +142,6 @@ def parse_corpus_cli(
             msg.fail(str(error))
             raise typer.Exit(OTHER_JOB) from error
     finish(outcome, output, silent)
-
-
-@contextmanager
-def needs_extra() -> Iterator[None]:
-    """Say what to install if a package of the extra is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRA:
-            raise
-        raise ImportError(Errors.E1119.format(module=error.name)) from error
 
 
 def part_of(text: str | None) -> tuple[int, int] | None:

@@ -1,7 +1,5 @@
 """``serve``: answer HTTP requests with a pipeline."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import spacy
@@ -9,7 +7,7 @@ import typer
 from spacy.cli._util import setup_gpu
 
 from ..errors import Errors
-from .common import user_errors
+from .common import needs_extra, user_errors
 from .kbest import last_parser
 from .messages import msg
 from .options import GpuId, Pipeline, Silent
@@ -42,7 +40,7 @@ def serve_cli(
 
     There is no password and no encryption: whoever reaches the address can parse.
     """
-    with user_errors(), needs_extra():
+    with user_errors(), needs_extra(EXTRA, Errors.E1201):
         from ..serve.app import make_app, run
         from ..serve.limits import Limits
 
@@ -53,14 +51,3 @@ def serve_cli(
         if not silent:
             msg.good(f"{pipeline}: http://{host}:{port}/")
         run(app, host, port)
-
-
-@contextmanager
-def needs_extra() -> Iterator[None]:
-    """Say what to install if a package of the extra is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRA:
-            raise
-        raise ImportError(Errors.E1201.format(module=error.name)) from error

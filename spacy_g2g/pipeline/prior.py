@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
 
@@ -78,9 +79,7 @@ def with_priors(sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layo
     docs: The Docs.
     layout: Where the sentences are.
     """
-    counts = [0] * len(docs)
-    for place, _ in layout.word_places():
-        counts[place] += 1
+    counts = np.bincount(layout.doc_of[layout.n_words > 0], minlength=len(docs)).tolist()
     found: list[Any] = []
     for doc, count in zip(docs, counts, strict=True):
         priors = doc._.get(PRIOR) or ()

@@ -1,4 +1,5 @@
 import builtins
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+import spacy_g2g
 from spacy_g2g.amr.data.docs import set_amrs
 
 AMR_SAMPLE = """# ::snt Mr. Li can't go.
@@ -56,6 +58,18 @@ def pipeline(tmp_path_factory):
     """Folder of a pipeline that splits sentences at full stops and parses by ``attach_to_previous``."""
     folder = tmp_path_factory.mktemp("pipeline")
     return save_pipeline(folder / "chain", "test_attach_to_previous", lambda nlp, name: attach_to_previous)
+
+
+@pytest.fixture
+def forget_package(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that makes the next import of a package run its modules anew, until the test ends."""
+
+    def forget(package: str) -> None:
+        monkeypatch.setattr(spacy_g2g, package, None, raising=False)
+        for name in [name for name in sys.modules if name.startswith(f"spacy_g2g.{package}")]:
+            monkeypatch.delitem(sys.modules, name)
+
+    return forget
 
 
 @pytest.fixture

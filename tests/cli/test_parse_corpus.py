@@ -73,9 +73,8 @@ def test_arguments_that_are_missing_are_named(job):
     assert "E1110" in result.output
 
 
-def test_without_the_extra_the_command_says_what_to_install(job, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("spacy_g2g.corpus_job")]:
-        monkeypatch.delitem(sys.modules, name)
+def test_without_the_extra_the_command_says_what_to_install(job, forget_package, monkeypatch):
+    forget_package("corpus_job")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     result = invoke(*job)

@@ -35,13 +35,12 @@ def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: py
     service.state.worker.close()
 
 
-def test_what_is_missing_is_said(folder: str, tmp_path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypatch: pytest.MonkeyPatch):
     spacy.blank("en").to_disk(tmp_path / "blank")
     result = invoke(str(tmp_path / "blank"))
     assert result.exit_code == 1
     assert "G2G-E909" in result.output
-    for name in [name for name in sys.modules if name.startswith("spacy_g2g.serve")]:
-        monkeypatch.delitem(sys.modules, name)
+    forget_package("serve")
     monkeypatch.setitem(sys.modules, "fastapi", None)
     result = invoke(folder)
     assert result.exit_code == 1
