@@ -145,11 +145,10 @@ def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", TREEBANKS)
-def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, seed, tmp_path):
+def test_other_segmentation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(read_conllu(shared_treebank(TREEBANKS[name])))
-    system = change_segmentation(change_annotation(gold, seed), seed)
+    system = change_segmentation(change_annotation(gold, seed=2), seed=2)
     scores = evaluate_sentences(gold, system)
     assert scores["Tokens"].f1 < 0.99
     assert scores["Sentences"].f1 < 0.99

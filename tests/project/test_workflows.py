@@ -129,7 +129,7 @@ def run_workflow(
 ) -> subprocess.CompletedProcess[str]:
     given = {**VARIABLES, "treebank": treebank, **variables}
     options = [item for name, value in given.items() for item in (f"--vars.{name}", value)]
-    done = run(sys.executable, "-m", "spacy", "project", "run", name, ".", *options, cwd=project)
+    done = run(sys.executable, "-m", "tests.project.fork_steps", name, ".", *options, cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
