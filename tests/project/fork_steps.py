@@ -1,4 +1,4 @@
-"""`spacy project run` with each Python step in a fork of this process, which imports once what all steps need."""
+"""`spacy project run`, with each Python step in a fork of this process so that imports are paid for once."""
 
 import os
 import runpy
