@@ -321,6 +321,7 @@ class Errors(metaclass=_TextsWithCodes):
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
 
+    E824 = "sentences is {value!r}. Expected one of {expected}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = (
         "A component listens to {upstream!r}, but no encoder of that name comes before it in the pipeline. "
@@ -504,9 +505,10 @@ class Warnings(metaclass=_TextsWithCodes):
 
     # 8xx: pipeline
     W801 = (
-        "{name!r} got a Doc without sentence boundaries and parses it as one sentence. To set boundaries, "
-        "add a component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
-        "nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
+        "{name!r} was not trained to find sentences, got a Doc without boundaries, and parses it as one "
+        "sentence. Train it on Docs of several sentences, or add a component such as 'senter' (trained) or "
+        "'sentencizer' (rules) before it: nlp.add_pipe('sentencizer', before='{name}'). This warning appears "
+        "only once."
     )
     W802 = (
         "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest "

@@ -18,13 +18,13 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Model
+from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS, check_rules
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
-from .answers import TEMPERATURES, AnsweringPipe
+from .answers import TEMPERATURES
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .layout import ParsedBatch, make_sentences
@@ -32,6 +32,7 @@ from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
+from .sentences import BOUNDARIES, BoundaryModel, SentencePipe, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ EXAMPLES_AT_ONCE = 500
     assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     default_config={
         "model": {"@architectures": "spacy_g2g.SynTr.v1"},
+        "sentences": "auto",
+        "boundaries": BOUNDARIES,
+        "doubt": 0.5,
         "store_probabilities": False,
         "keep_scores": False,
         "rules": [],
@@ -60,6 +64,9 @@ def make_g2g_parser(
     nlp: Language,
     name: str,
     model: Model[Any, Any],
+    sentences: Sentences,
+    boundaries: BoundaryModel | None,
+    doubt: float,
     store_probabilities: bool,
     keep_scores: bool,
     rules: list[str],
@@ -69,6 +76,11 @@ def make_g2g_parser(
     """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence.
 
     model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
+    sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
+        those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
+    boundaries: Network that finds boundaries. It learns from Docs of several sentences. With null the parser
+        never finds sentences.
+    doubt: Where the log-odds of a boundary are this near to the threshold, the trees decide. With 0, none.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
@@ -82,6 +94,9 @@ def make_g2g_parser(
         nlp.vocab,
         model,
         name,
+        sentences=sentences,
+        boundaries=boundaries,
+        doubt=doubt,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
         rules=rules,
@@ -90,10 +105,11 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(InformsRefiners, AnsweringPipe):
+class G2GParser(InformsRefiners, SentencePipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
-    Sentence boundaries that are already set are kept. A Doc without boundaries is one sentence. The root arc,
+    Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
+    finds those of other Docs. For any other parser, a Doc without boundaries is one sentence. The root arc,
     and no other arc, has the root label ``labels[0]``.
     """
 
@@ -105,6 +121,9 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         model: Model[Any, Any],
         name: str = "g2g_parser",
         *,
+        sentences: Sentences = "auto",
+        boundaries: BoundaryModel | None = None,
+        doubt: float = 0.0,
         store_probabilities: bool = False,
         keep_scores: bool = False,
         rules: Sequence[str] = (),
@@ -112,6 +131,9 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
+        self.sentences = sentences
+        self.boundaries = boundaries
+        self.doubt = doubt
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
         check_rules(rules)
@@ -194,6 +216,22 @@ class G2GParser(InformsRefiners, AnsweringPipe):
 
     # Training
 
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
+        examples = list(examples)
+        losses = super().update(examples, drop=drop, losses=losses)
+        losses[self.name] += self.update_boundaries(examples, drop)
+        if sgd:
+            self.finish_update(sgd)
+        return losses
+
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
         """Return the predicted Docs, where their sentences are, and the gold trees of those with words.
 
@@ -253,6 +291,7 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
+        self.initialize_boundaries(get_examples())
         if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
 

@@ -53,6 +53,32 @@ def gold_starts(example: Example) -> BoolArray | None:
     return aligned
 
 
+def gold_boundaries(example: Example) -> IntArray:
+    """Return 1 for each token of the predicted Doc that starts a gold sentence, 0 for others, -1 if missing.
+
+    The first token and white space are missing, too. A sentence that starts with white space counts as if it
+    started with its first word. Returns int [tokens].
+    """
+    reference, n = example.reference, len(example.predicted)
+    starts = gold_starts(example)
+    if starts is None:
+        return np.full(n, -1, dtype=np.int64)
+    is_known = reference.to_array("SENT_START") != 0
+    if not _same_tokens(example):
+        of_tokens = [example.alignment.x2y[i].tolist() for i in range(n)]
+        is_known = np.array([any(is_known[gold] for gold in golds) for golds in of_tokens], dtype=np.bool_)
+    is_space = example.predicted.to_array("IS_SPACE") == 1
+    for place in np.flatnonzero(starts & is_space).tolist():
+        word = place + int(np.argmin(np.append(is_space[place:], False)))
+        starts[word : word + 1] = True
+        is_known[word : word + 1] = True
+    found = np.where(is_known & ~is_space, starts.astype(np.int64), -1)
+    found[:1] = -1
+    # White space at the very start of a Doc is no boundary.
+    found[: int(np.argmin(np.append(is_space, False))) + 1] = -1
+    return found
+
+
 def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
     """Return gold heads and labels for the tokens of the predicted Doc.
 

@@ -28,10 +28,10 @@ def cut(sentence: Sentence) -> list[Sentence]:
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
         return [sentence]
-    return [_part(sentence, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+    return [part(sentence, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
 
 
-def _part(sentence: Sentence, start: int, end: int) -> Sentence:
+def part(sentence: Sentence, start: int, end: int) -> Sentence:
     """Return the words from start to end. Arcs of the initial graph that leave the part are missing."""
     graph = sentence.graph
     if graph is not None:

@@ -1,0 +1,163 @@
+"""Sentences that the parser finds itself."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_g2g.pipeline import sentences
+from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.gold import gold_boundaries
+from spacy_g2g.pipeline.sentences import DECISION, Decision
+
+from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
+
+SENTENCES = read_treebank()
+
+
+def words_of(*numbers: int) -> list[str]:
+    return [word[0] for i in numbers for word in SENTENCES[i]]
+
+
+def unsplit(nlp: Language, *numbers: int) -> Doc:
+    return Doc(nlp.vocab, words=words_of(*numbers))
+
+
+def starts_of(doc: Doc) -> list[int]:
+    return [token.i for token in doc if token.is_sent_start]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A parser that has learned Docs of three sentences by heart."""
+    nlp = make_nlp()
+    rows = [[SENTENCES[i] for i in (start, (start + 3) % 10, (start + 7) % 10)] for start in range(10)]
+    gold = [gold_doc(nlp.vocab, row) for row in rows]
+    examples = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in gold]
+    nlp.initialize(lambda: examples)
+    overfit(nlp, examples, steps=25)
+    path = tmp_path_factory.mktemp("sentences")
+    nlp.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def nlp(saved: Path) -> Language:
+    return spacy.load(saved)
+
+
+def test_the_parser_alone_gives_sentences_and_trees(nlp: Language):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        doc = nlp(unsplit(nlp, 0, 3, 7))
+        assert [len(sent) for sent in doc.sents] == [len(SENTENCES[i]) for i in (0, 3, 7)]
+        # It depends on no other Doc of the batch.
+        texts = [(5, 8, 2), (0, 3, 7), (9,), (1, 4, 8)]
+        found = list(nlp.pipe([unsplit(nlp, *numbers) for numbers in texts]))
+    assert tree_of(found[1]) == tree_of(doc)
+    assert [starts_of(nlp(unsplit(nlp, *numbers))) for numbers in texts] == [*map(starts_of, found)]
+    copy = spacy.util.load_model_from_config(nlp.config, vocab=nlp.vocab)
+    parser_of(copy).from_bytes(parser_of(nlp).to_bytes())
+    assert tree_of(copy(unsplit(nlp, 0, 3, 7))) == tree_of(doc)
+
+
+def test_what_a_doc_says_of_boundaries_stays(nlp: Language):
+    parser = parser_of(nlp)
+    second, third = len(SENTENCES[0]), len(SENTENCES[0]) + len(SENTENCES[3])
+    ruled_out = unsplit(nlp, 0, 3, 7)
+    ruled_out[second].is_sent_start = False
+    partial = unsplit(nlp, 0, 3, 7)
+    partial[1].is_sent_start = True
+    for setting, of_ruled_out, of_partial in (
+        ("given", [0], [0, 1]),
+        ("auto", [0, third], [0, 1]),
+        ("predicted", [0, third], [0, 1, second, third]),
+    ):
+        parser.sentences = setting
+        assert starts_of(nlp(ruled_out.copy())) == of_ruled_out
+        assert starts_of(nlp(partial.copy())) == of_partial
+    with pytest.raises(ValueError, match=r"E824.*some"):
+        parser.sentences = "some"
+
+
+def test_white_space_never_starts_a_found_sentence(nlp: Language):
+    words = ["\n", *words_of(0), "\n\n", " ", *words_of(3), "\n"]
+    doc = nlp(Doc(nlp.vocab, words=words))
+    assert starts_of(doc) == [0, len(SENTENCES[0]) + 3]
+    assert starts_of(nlp(Doc(nlp.vocab, words=["\n"]))) == [0]
+
+
+def test_trees_decide_doubtful_boundaries(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    parser = parser_of(nlp)
+    second = len(SENTENCES[0])
+    odds = np.full(len(words_of(0, 3)), -9.0)
+    odds[second] = -0.5
+    monkeypatch.setattr(parser, "_log_odds_of_window", lambda doc, start, end: odds[start:end])
+    parser.doubt = 0.4
+    assert starts_of(nlp(unsplit(nlp, 0, 3))) == [0]
+    # The two trees are certain, since they were learned; the tree of both sentences was never seen.
+    parser.doubt = 1.0
+    parser.cfg[DECISION] = [*Decision(tree_weight=10.0)]
+    calls: list[int] = []
+    parse = G2GParser.parse
+    monkeypatch.setattr(
+        G2GParser, "parse", lambda self, found: calls.append(len(found)) or parse(self, found)
+    )
+    doc = nlp(unsplit(nlp, 0, 3))
+    assert starts_of(doc) == [0, second]
+    # The three possible sentences are parsed in one call, and none of them again.
+    assert calls == [3]
+    given = unsplit(nlp, 0, 3)
+    for token in given:
+        token.is_sent_start = token.i in (0, second)
+    assert tree_of(nlp(given)) == tree_of(doc)
+
+
+def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    doc = unsplit(nlp, *range(10))
+    expected = parser_of(nlp).log_odds([doc])
+    monkeypatch.setattr(sentences, "WINDOW", 7)
+    monkeypatch.setattr(sentences, "MARGIN", 5)
+    np.testing.assert_allclose(parser_of(nlp).log_odds([doc]), expected, atol=1e-4)
+
+
+def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
+    gold = unsplit(nlp, 0, 3)
+    for i, value in ((2, False), (5, True)):
+        gold[i].is_sent_start = value
+    example = Example(unsplit(nlp, 0, 3), gold)
+    assert [i for i, value in enumerate(gold_boundaries(example)) if value >= 0] == [2, 5]
+    assert gold_boundaries(example)[5] == 1
+    # Tokens that are cut in another way keep the boundaries around them.
+    words = words_of(0, 3)
+    cut = gold_boundaries(Example(Doc(nlp.vocab, words=[words[0] + words[1], *words[2:]]), gold))
+    assert cut.tolist()[:5] == [-1, 0, -1, -1, 1]
+    gold[6].is_sent_start = True
+    pieces = ["\n", *words[:6], words[6][:1], words[6][1:], *words[7:]]
+    assert gold_boundaries(Example(Doc(nlp.vocab, words=pieces), gold)).tolist()[:10] == [
+        *(-1, -1, -1, 0, -1, -1, 1, 1, 0, -1)
+    ]
+    parser = parser_of(nlp)
+    unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
+    assert parser.update_boundaries([unknown], 0.0) == 0.0
+    assert parser.update_boundaries([example], 0.0) > 0.0
+
+
+def test_parsers_without_several_sentences_in_a_doc_find_none():
+    nlp = make_nlp()
+    nlp.initialize(lambda: [Example(unsplit(nlp, 0), gold_doc(nlp.vocab, SENTENCES[:1]))])
+    assert not parser_of(nlp).finds_sentences
+    with pytest.warns(UserWarning, match="W801"):
+        nlp(unsplit(nlp, 0, 3))
+
+
+def test_a_missing_network_is_named(saved: Path, tmp_path: Path, nlp: Language):
+    nlp.to_disk(tmp_path)
+    (tmp_path / "g2g_parser" / "boundaries").unlink()
+    with pytest.raises(ValueError, match=r"E804.*boundaries"):
+        spacy.load(tmp_path)
