@@ -42,6 +42,7 @@ def test_configs_are_found():
         "pipeline",
         "pipeline_transformers",
         "pipeline_light",
+        "pipeline_scratch",
     }
     assert expected <= {path.stem for path in CONFIGS}
 
