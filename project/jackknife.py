@@ -129,6 +129,7 @@ def parse_fold(
     settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}
     pipeline_config(path, settings).to_disk(folder / CONFIG, interpolate=False)
     output = folder / "training"
+    shutil.rmtree(output, ignore_errors=True)
     train(folder / CONFIG, output, use_gpu=args.gpu)
     parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, silent=False)
     shutil.rmtree(output)

@@ -8,16 +8,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import spacy
 
-from project import amr_data, corpora, package, train, treebank
+from project import amr_data, corpora, jackknife, package, score, train, treebank
 from project.up_to_date import one_at_a_time
+from spacy_g2g.files import sha256_of
 
 from ..formats.samples import SAMPLE
 from ..util import forks
 
+TINY = Path(__file__).parents[2] / "configs/test/syntr_tiny.cfg"
 AMRS = "\n\n".join(f"# ::id a.{i}\n# ::snt She ran .\n(r / run-01\n   :ARG0 (s / she))" for i in range(1, 7))
 
 
@@ -45,16 +49,75 @@ def fetch_amrs(folder: Path) -> None:
     amr_data.main(["convert", str(folder / "amr"), str(folder / "corpus"), "--lang", "xx"])
 
 
-STEPS = [download, import_files, convert, fetch_amrs]
+def run_main(module: Any, *arguments: Any) -> None:
+    sys.argv = [module.__name__, *map(str, arguments)]
+    module.main()
+
+
+def make_corpora(folder: Path) -> list[Path]:
+    """Make the folder this process's own, since settings of a training name the corpora."""
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    files = [Path(f"{split}.spacy") for split in ("train", "dev")]
+    for path in files:
+        corpora.convert_once(folder.parent / f"base/UD_Mine/x-ud-{path.stem}.conllu", path, 1)
+    return files
+
+
+def pretend_to_train(config: Path, folder: Path, use_gpu: int) -> None:
+    (folder / "model-best").mkdir(parents=True)
+    (folder / "model-best/meta.json").write_text('{"lang": "xx"}', encoding="utf8")
+
+
+def train_parser(folder: Path) -> None:
+    train.spacy_train, train.time = pretend_to_train, SimpleNamespace(perf_counter=lambda: 0.0)
+    run_main(train, *make_corpora(folder), folder / "model", "--config", TINY, "--lang", "xx", "--steps", 2)
+
+
+def evaluate(folder: Path) -> None:
+    score.write_trees = lambda model, gold, output, *_: score.write_text(output, sha256_of(gold))
+    treebank_folder = folder.parent / "base/renamed"
+    run_main(score, folder.parent / "base/UD_Mine", treebank_folder, folder / "metrics", "--raw")
+
+
+def make_package(folder: Path) -> None:
+    def pretend_to_package(pipeline: Path, output: Path, **_: Any) -> None:
+        dist = output / "xx_g2g-0.1" / "dist"
+        dist.mkdir(parents=True)
+        (dist / "xx_g2g.whl").write_text(sha256_of(pipeline), encoding="utf8")
+
+    package.package = pretend_to_package
+    model, data = folder.parent / "base/model", folder.parent / "base/renamed"
+    run_main(package, model, data, folder / "metrics", folder / "out", "--name", "g2g", "--version", "0.1")
+
+
+def parse_folds(folder: Path) -> None:
+    jackknife.train = pretend_to_train
+    jackknife.parse = lambda model, held_out, output, silent: shutil.copyfile(held_out, output)
+    jackknife.sha256_of = lambda path: path.name
+    files = make_corpora(folder)
+    options = ["--config", TINY, "--lang", "xx", "--steps", 2, "--folds", 2, "--block", 1]
+    options += ["--work", folder / ".folds", "--dev", files[1]]
+    jackknife.main([*map(str, [files[0], folder / "parsed.spacy", *options])])
+
+
+STEPS = [download, import_files, convert, fetch_amrs, train_parser, evaluate, make_package, parse_folds]
 
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
+    spacy.blank("xx")  # Imports what entry points name, here and not in each fork.
     folder = tmp_path / "base/UD_Mine"
     folder.mkdir(parents=True)
     for split in ("train", "dev", "test"):
         (folder / f"x-ud-{split}.conllu").write_text(SAMPLE, encoding="utf8")
     (folder.parent / "amrs.txt").write_text(AMRS + "\n", encoding="utf8")
+    renamed, model = folder.with_name("renamed"), folder.with_name("model")
+    renamed.mkdir()
+    for split in ("dev", "test"):
+        shutil.copyfile(folder / f"x-ud-{split}.conllu", renamed / f"{split}.conllu")
+    model.mkdir()
+    (model / "meta.json").write_text('{"lang": "xx", "pipeline": []}', encoding="utf8")
     return tmp_path
 
 
@@ -95,11 +158,12 @@ def die_at(n: int) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files that count: hidden ones are locks, stamps and what a kill leaves."""
+    """The files that count. Others are locks, stamps and what a kill leaves: they are hidden, or say so."""
+    files = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        name.as_posix(): path.read_bytes()
+        for name, path in files.items()
+        if not any(part.startswith(".") or part.endswith(".unfinished") for part in name.parts)
     }
 
 
