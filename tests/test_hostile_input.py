@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
+from thinc.api import fix_random_seed
 
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
@@ -22,7 +23,7 @@ from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import get_shim
 
 from .formats.samples import SAMPLE
-from .util import initialised_nlp, parser_of
+from .util import TINY_MODEL, initialised_nlp, parser_of, set_encoder, treebank_examples
 
 ODD = [
     "\x00",
@@ -48,6 +49,21 @@ def nlp() -> Language:
     return initialised_nlp()
 
 
+@pytest.fixture(scope="module")
+def shared_nlp() -> Language:
+    """A parser and a refiner that listen to one encoder, beside a tagger of spaCy."""
+    fix_random_seed(0)
+    nlp, listener = spacy.blank("en"), {"@architectures": "spacy_g2g.EncoderListener.v1"}
+    nlp.add_pipe("g2g_encoder", config={"model": {"@architectures": "spacy_g2g.Encoder.v1"}})
+    set_encoder(nlp, "g2g_encoder", min_frequency=1)
+    nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
+    for name, architecture in (("g2g_parser", "SynTr"), ("rng_refiner", "RNGTr")):
+        model = {"@architectures": f"spacy_g2g.{architecture}.v1", "tok2vec": listener, **TINY_MODEL}
+        nlp.add_pipe(name, config={"model": model})
+    nlp.initialize(lambda: treebank_examples(nlp))
+    return nlp
+
+
 def make_doc(nlp: Language, tokens: list[tuple[str, int | None]]) -> Doc:
     words = [word.encode("utf8", "replace").decode() for word, _ in tokens]
     return Doc(nlp.vocab, words=words, sent_starts=[start for _, start in tokens])
@@ -57,8 +73,10 @@ def annotation(doc: Doc) -> list[tuple[str, int, str]]:
     return [(token.text, token.head.i, token.dep_) for token in doc]
 
 
+@pytest.mark.parametrize("pipeline", ["nlp", "shared_nlp"])
 @given(docs=st.lists(DOCS, min_size=1, max_size=3))
-def test_each_sentence_of_any_doc_gets_one_tree_whatever_is_parsed_with_it(nlp: Language, docs):
+def test_each_sentence_of_any_doc_gets_one_tree_whatever_is_parsed_with_it(pipeline: str, docs, request):
+    nlp = request.getfixturevalue(pipeline)
     made = [make_doc(nlp, tokens) for tokens in docs]
     starts = [[i == 0 or token.is_sent_start is True for i, token in enumerate(doc)] for doc in made]
     texts = [doc.text for doc in made]
