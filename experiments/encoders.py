@@ -46,45 +46,45 @@ MODERNBERT = {
     "intermediate_size": 1152,
     "reference_compile": False,
 }
+DEBERTA = {
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "max_position_embeddings": 1024,
+    "relative_attention": True,
+    "position_buckets": 256,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": "p2c|c2p",
+    "position_biased_input": False,
+}
+EUROBERT = {
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "num_key_value_heads": 12,
+    "intermediate_size": 3072,
+    "rope_theta": 250_000.0,
+}
+MMBERT = {**MODERNBERT, "local_rope_theta": 160_000.0}
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "modernbert": ("ModernBert", MODERNBERT),
-    "mmbert-small": (
-        "ModernBert",
-        {**MODERNBERT, "hidden_size": 384, "num_attention_heads": 6, "local_rope_theta": 160_000.0},
-    ),
-    "deberta-v3": (
-        "DebertaV2",
-        {
-            "hidden_size": 768,
-            "num_hidden_layers": 12,
-            "num_attention_heads": 12,
-            "intermediate_size": 3072,
-            "max_position_embeddings": 1024,
-            "relative_attention": True,
-            "position_buckets": 256,
-            "norm_rel_ebd": "layer_norm",
-            "share_att_key": True,
-            "pos_att_type": "p2c|c2p",
-            "position_biased_input": False,
-        },
-    ),
-    "eurobert": (
-        "EuroBert",
-        {
-            "hidden_size": 768,
-            "num_hidden_layers": 12,
-            "num_attention_heads": 12,
-            "num_key_value_heads": 12,
-            "intermediate_size": 3072,
-            "rope_theta": 250_000.0,
-        },
-    ),
+    "mmbert-base": ("ModernBert", MMBERT),
+    "mmbert-small": ("ModernBert", {**MMBERT, "hidden_size": 384, "num_attention_heads": 6}),
+    "deberta-v3": ("DebertaV2", DEBERTA),
+    "deberta-v3-small": ("DebertaV2", {**DEBERTA, "num_hidden_layers": 6}),
+    "eurobert": ("EuroBert", EUROBERT),
 }
-#: Kinds of attention that transformers has for a family; "eager" and "sdpa" for the others.
-KINDS = {"deberta-v3": ("eager",)}
+#: Kinds of attention that transformers has for a class; "eager" and "sdpa" for the others.
+KINDS = {"DebertaV2": ("eager",)}
 SMALL = {"vocab_size": 1000, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 LENGTHS = (1, 17, 64, 65, 66, 130, 1024)
 BATCH = 32
+
+
+def kinds_of(family: str) -> tuple[str, ...]:
+    return KINDS.get(FAMILIES[family][0], ("eager", "sdpa"))
 
 
 def make_models(family: str, n_layers: int | None, kinds: tuple[str, ...]) -> tuple[GraphEncoder, list[Any]]:
@@ -116,7 +116,7 @@ def make_batch(lengths: list[int]) -> tuple[Tensor, Tensor]:
 
 def check(family: str, n_layers: int | None, lengths_alone: list[int]) -> dict[str, float]:
     """Return the largest difference of vectors at each length, alone and in one padded batch."""
-    ours, (theirs,) = make_models(family, n_layers, KINDS.get(family, ("eager", "sdpa"))[-1:])
+    ours, (theirs,) = make_models(family, n_layers, kinds_of(family)[-1:])
     found = {}
     for lengths in [*([n] for n in lengths_alone), [130, 66, 64, 1]]:
         pieces, mask = make_batch(lengths)
@@ -146,7 +146,7 @@ def seconds(runs: dict[str, Callable[[], None]], n_rounds: int) -> dict[str, flo
 
 def speed(family: str, lengths: list[int], n_layers: int | None, n_rounds: int) -> dict[str, Any]:
     """Return seconds of forward passes and of training steps, and how many times faster ours are."""
-    kinds = KINDS.get(family, ("eager", "sdpa"))
+    kinds = kinds_of(family)
     ours, theirs = make_models(family, n_layers, kinds)
     batches = [make_batch(lengths[i : i + BATCH]) for i in range(0, len(lengths), BATCH)]
     encoders: dict[str, tuple[torch.nn.Module, Run]] = {"ours": (ours, ours)}

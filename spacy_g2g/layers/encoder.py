@@ -200,6 +200,8 @@ class GraphEncoder(nn.Module):
         return [layer.attention for layer in self.layers]  # type: ignore[misc]
 
     def _initialise(self) -> None:
+        if self.embeddings.pieces.weight.is_meta:  # where random numbers take time and have no place
+            return
         std = self.config.initializer_range
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | nn.Conv1d):

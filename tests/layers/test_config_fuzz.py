@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from spacy_g2g.layers.checkpoint import load_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 
 from ..util import mostly_slow
-from .families import FAMILIES, dropout_settings, make_model, padded_batch, save, transformers
+from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, transformers
 
 #: Values to try of some fields, beside those that a value's type suggests.
 VALUES: dict[str, list[Any]] = {
     "activation": ["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish", "tanh", "quick_gelu"],
     "attention_head_size": [4, 6],
+    "classifier_activation": ["relu"],
     "conv_groups": [2, 5],
     "conv_kernel_size": [0, 2, 3],
     "embedding_size": [16, 24],
@@ -32,6 +34,7 @@ VALUES: dict[str, list[Any]] = {
     "max_relative_positions": [0, 3, 7, 40],
     "norm_rel_ebd": ["none", "layer_norm|none", ["layer_norm"]],
     "num_key_value_heads": [1, 2, 3, None],
+    "pooler_hidden_act": ["relu"],
     "pos_att_type": [None, [], ["p2c"], "c2p", "p2c|c2p", ["p2p"], "p2c, c2p"],
     "position_buckets": [-1, 0, 1, 4, 5, 64],
     "position_embedding_type": ["absolute", "relative_key", "relative_key_query"],
@@ -47,29 +50,35 @@ VALUES: dict[str, list[Any]] = {
     ],
     "rope_scaling": [{"rope_type": "linear", "factor": 2.0}, {"rope_type": "default"}],
     "rope_theta": [50.0, 250_000],
+    "summary_activation": ["relu"],
 }
 # Version 4 writes and reads neither.
 if transformers.__version__ < "5":
     VALUES |= {"layer_types": [], "rope_parameters": []}
-#: Fields that change the encoder, which some classes take without naming them.
+#: Fields that may change an encoder whose class does not name them, and those that DeBERTa-v2 reads so.
 UNNAMED = (
+    "head_dim",
+    "is_decoder",
+    "layer_types",
+    "position_embedding_type",
+    "rope_parameters",
+    "rope_scaling",
+)
+UNNAMED_OF_DEBERTA = (
     "attention_head_size",
     "conv_act",
     "conv_groups",
     "conv_kernel_size",
     "embedding_size",
-    "head_dim",
-    "is_decoder",
-    "layer_types",
     "norm_rel_ebd",
     "position_buckets",
-    "position_embedding_type",
     "share_att_key",
-    "rope_parameters",
-    "rope_scaling",
 )
 #: XLM-RoBERTa and CamemBERT are read as RoBERTa is.
 DISTINCT = [family for family in FAMILIES if family not in ("xlm-roberta", "camembert")]
+#: Numbers of layers that show all kinds of layers.
+SIZES = {family: {"num_hidden_layers": 2} for family in DISTINCT}
+SIZES |= {"distilbert": {"n_layers": 2}, "modernbert": {"num_hidden_layers": 4}}
 ERROR = re.compile(r"G2G-E2\d\d")
 
 
@@ -82,7 +91,7 @@ def alternatives(name: str, value: Any) -> list[Any]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, value * 2]
+        return [value * 2]
     if isinstance(value, float):
         return [0.0, value * 3 + 0.25]
     return [1, None]
@@ -90,9 +99,12 @@ def alternatives(name: str, value: Any) -> list[Any]:
 
 def fields(family: str) -> dict[str, Any]:
     """Return the fields of a family's configuration, with the values that the tiny models have."""
-    config = make_model(family).config
+    config = make_model(family, **SIZES[family]).config
     named = [name for kind in type(config).__mro__ for name in inspect.signature(kind.__init__).parameters]
-    names = {*named, *getattr(config, "__dataclass_fields__", ()), *UNNAMED} - {"self", "args", "kwargs"}
+    names = {*named, *getattr(config, "__dataclass_fields__", ()), *UNNAMED}
+    if family == "deberta-v2":
+        names |= {*UNNAMED_OF_DEBERTA}
+    names -= {"self", "args", "kwargs"}
     return {name: getattr(config, name, None) for name in sorted(names) if not name.startswith("_")}
 
 
@@ -100,7 +112,7 @@ def fields(family: str) -> dict[str, Any]:
 @pytest.mark.parametrize("family", mostly_slow(DISTINCT, ["modernbert"]))
 def test_every_value_of_a_config_is_reproduced_or_refused(family: str, tmp_path: Path) -> None:
     cases = [(name, value) for name, now in fields(family).items() for value in alternatives(name, now)]
-    found = {str(case): outcome(family, *case, tmp_path / str(i)) for i, case in enumerate(cases)}
+    found = {str(case): outcome(family, *case, tmp_path) for case in cases}
     assert {case: kind for case, kind in found.items() if kind not in ("equal", "refused", "invalid")} == {}
     kinds = list(found.values())
     assert kinds.count("equal") > 20
@@ -110,13 +122,16 @@ def test_every_value_of_a_config_is_reproduced_or_refused(family: str, tmp_path:
 def outcome(family: str, name: str, value: Any, folder: Path) -> str:
     """Say what becomes of a value: "equal", "different", "refused", or "invalid" for transformers itself."""
     try:
-        theirs = make_model(family, **{**dropout_settings(family, 0.0), name: value})
+        theirs = make_model(family, **{**SIZES[family], **dropout_settings(family, 0.0), name: value})
         piece_ids, mask = padded_batch(theirs.config.pad_token_id or 0, (17, 12))
         with torch.no_grad():
             expected = theirs(piece_ids, attention_mask=mask.long())[0][mask]
-        save(theirs, folder)
+        theirs.config.save_pretrained(folder)
     except Exception:  # of many kinds
         return "invalid"
+    # Faster than transformers, which searches for shared weights.
+    save_file(theirs.state_dict(), folder / "model.safetensors")
+    (folder / "tokenizer.json").write_text(TOKENIZER, encoding="utf8")
     try:
         checkpoint = load_checkpoint(folder)
         encoder = GraphEncoder(checkpoint.config).eval()
