@@ -8,8 +8,9 @@
 one thread. Sentences have one piece for each word and two special ones. Batches have 32 sentences in the
 order of the treebank, padded to the longest. Their models run as "eager", and as "sdpa" where they can. All
 take turns.
-`long` prints CPU time for one long row, with and without a random tree as graph, and the memory that the
-process needed at most up to then, beyond what it had before.
+`long` prints CPU time for one long row: without graph, with a random tree, and with a tree in which all words
+hang on one. It also prints the memory that the process needed at most up to then, beyond what it had after
+the first row.
 
 Vocabularies are cut to 1,000 pieces, which layers do not see. EuroBERT needs transformers 5.
 """
@@ -176,20 +177,23 @@ def speed(family: str, lengths: list[int], n_layers: int | None, n_rounds: int) 
     return found
 
 
-def long_rows(family: str, n_layers: int | None) -> dict[str, Any]:
+def long_rows(family: str, n_layers: int | None, lengths: list[int]) -> dict[str, Any]:
     """Return CPU seconds and the growth of memory for rows of rising length."""
     plain, _ = make_models(family, n_layers, ())
     ours = GraphEncoder(replace(plain.config, n_relations=2)).eval()
     load_weights(ours, plain.state_dict())
     found: dict[str, Any] = {}
     before = 0.0
-    for n in (64, 512, 2048, 8192):
+    for n in lengths:
         pieces, mask = make_batch([n])
         heads = (torch.rand(n) * torch.arange(n)).long()[1:]
         words = torch.arange(1, n)
         queries, keys = torch.cat([heads, words]), torch.cat([words, heads])
-        tree = Edges(torch.zeros_like(queries), queries, keys, torch.arange(2).repeat_interleave(n - 1))
-        for name, edges in (("without graph", None), ("with graph", tree)):
+        none = torch.zeros_like(queries)
+        labels = torch.arange(2).repeat_interleave(n - 1)
+        tree = Edges(none, queries, keys, labels)
+        hub = Edges(none, torch.cat([0 * heads, words]), torch.cat([words, 0 * heads]), labels)
+        for name, edges in (("without graph", None), ("with a tree", tree), ("all words on one", hub)):
             start = time.process_time()
             with torch.inference_mode():
                 ours(pieces, mask, edges=edges)
@@ -214,7 +218,8 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     of_check = commands.add_parser("check")
     of_check.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
-    commands.add_parser("long")
+    of_long = commands.add_parser("long")
+    of_long.add_argument("--lengths", type=int, nargs="+", default=(64, 512, 2048, 8192))
     of_speed = commands.add_parser("speed")
     of_speed.add_argument("treebank", type=Path)
     of_speed.add_argument("--sentences", type=int, default=256)
@@ -225,7 +230,7 @@ def main() -> None:
         if args.command == "check":
             found: dict[str, Any] = check(family, args.layers, args.lengths)
         elif args.command == "long":
-            found = long_rows(family, args.layers)
+            found = long_rows(family, args.layers, args.lengths)
         else:
             lengths = sentence_lengths(args.treebank)[: args.sentences]
             found = speed(family, lengths, args.layers, args.rounds)

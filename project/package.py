@@ -94,7 +94,14 @@ def make_package(args: argparse.Namespace) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
-        stage(args.model, args.folder, args.metrics, unfinished / "pipeline", args.name, args.version)
+        stage(
+            args.model,
+            args.folder,
+            args.metrics,
+            unfinished / "pipeline",
+            name.removeprefix(f"{lang}_"),
+            args.version,
+        )
         package(unfinished / "pipeline", unfinished, create_sdist=False, create_wheel=True, silent=False)
         if not list((unfinished / output.name / "dist").glob("*.whl")):
             raise SystemExit(f"No wheel was built for {output}: expected one, see above.")

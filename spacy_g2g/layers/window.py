@@ -13,6 +13,8 @@ from .rotary import Rotation
 
 #: A row of at most this many windows is one block, since its keys are about as many as those of short blocks.
 MOST_WINDOWS = 3
+#: A block has at most this many windows of further keys. All blocks get as many as the one with the most.
+MOST_FAR_WINDOWS = 8
 
 
 class Window(NamedTuple):
@@ -20,7 +22,8 @@ class Window(NamedTuple):
 
     A position sees the positions at most ``reach`` away, and those that it has an edge to: an edge acts at
     any distance. A far position is seen as if it stood at the end of the window, because the layer has
-    learned no greater distances. Each block has further keys for its pairs of far positions.
+    learned no greater distances. Each block has further keys for its pairs of far positions. If a block had
+    too many of them, as where thousands of words hang on one, each row is one block.
 
     n: Number of positions of a row.
     size: Number of queries in a block.
@@ -51,7 +54,9 @@ class Window(NamedTuple):
         rotary_base: Base of rotary positions; 0 for none.
         """
         n = mask.shape[1]
-        size, margin = (n, 0) if n <= MOST_WINDOWS * reach else (reach, reach)
+        is_short = n <= MOST_WINDOWS * reach
+        one_block = is_short or (edges is not None and _most_far(edges, n, reach) > MOST_FAR_WINDOWS * reach)
+        size, margin = (n, 0) if one_block else (reach, reach)
         rest = -n % size
         columns = torch.arange(-margin, size + margin, device=mask.device)
         near = (columns - torch.arange(size, device=mask.device)[:, None]).abs() <= reach
@@ -124,6 +129,13 @@ class Window(NamedTuple):
             far=far,
             far_turn=turn,
         )
+
+
+def _most_far(edges: Edges, n: int, reach: int) -> int:
+    """Count the far edges of each block of ``reach`` queries, and return the largest number."""
+    is_far = (edges.key - edges.query).abs() > reach
+    blocks = (edges.batch * n + edges.query // reach)[is_far]
+    return int(torch.bincount(blocks).max()) if len(blocks) else 0
 
 
 def _edges(block: Tensor, query: Tensor, key: Tensor, edges: Edges) -> Edges:

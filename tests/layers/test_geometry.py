@@ -12,6 +12,7 @@ from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.layers.encoder_config import EncoderConfig
 from spacy_g2g.layers.geometry import Geometry
+from spacy_g2g.layers.window import Window
 
 N_RELATIONS, N_HEADS, HEAD_WIDTH, N = 5, 4, 6, 21
 WIDTH = N_HEADS * HEAD_WIDTH
@@ -33,12 +34,12 @@ CONFIG = EncoderConfig(
 )
 LENGTHS = torch.tensor([21, 9, 1])
 MASK = torch.arange(N) < LENGTHS[:, None]
-# Near and far pairs in both directions, several far ones on one query, and two edges on one far pair.
+# Near and far pairs in both directions, many far ones on one query, and two edges on one far pair.
 GRAPH = torch.tensor(
     [
         *((0, i, (i * 7) % N, i % N_RELATIONS) for i in range(N)),
         *((0, (i * 7) % N, i, (i + 2) % N_RELATIONS) for i in range(N) if (i * 7) % N != i),
-        *((0, 5, j, 1) for j in (0, 13, 17, 20)),
+        *((0, 10, j, 1) for j in range(0, N, 2)),
         (1, 0, 8, 3),
         (1, 8, 0, 4),
         (1, 8, 0, 1),
@@ -103,6 +104,7 @@ def textbook(module: GraphSelfAttention, x: Tensor, base: float, reach: int, edg
         (100.0, 3, {"normalise_keys": True, "bias": False}),  # blocks
         (0.0, 3, {}),
         (100.0, 8, {"n_key_heads": 2}),  # one block
+        (100.0, 1, {}),  # one block, since one word has many edges
         (100.0, 20, {}),  # which no position is beyond
     ],
     ids=str,
@@ -200,6 +202,14 @@ def test_local_attention_needs_memory_linear_in_the_length() -> None:
     with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
         module(x, None, None, None, geometry)
     assert N_HEADS * n * n / 8 > max(sizes) > n * WIDTH
+
+
+@pytest.mark.parametrize(("n_edges", "size"), [(128, 16), (129, 512)])
+def test_many_far_words_on_one_do_not_lengthen_all_blocks(n_edges: int, size: int) -> None:
+    far = torch.arange(512 - n_edges, 512)
+    edges = Edges(*torch.stack([far * 0, far * 0, far, far * 0]))  # type: ignore[arg-type]
+    window = Window.of(torch.ones(1, 512, dtype=torch.bool), 16, edges, HEAD_WIDTH, 100.0)
+    assert window.size == size
 
 
 def test_heads_that_can_not_share_keys_are_refused() -> None:
