@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 from spacy_g2g.layers.checkpoint import load_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.layers.families import BERT_KEYS
 
 from ..util import mostly_slow
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, transformers
@@ -74,6 +75,8 @@ UNNAMED_OF_DEBERTA = (
     "position_buckets",
     "share_att_key",
 )
+#: RoBERTa and ELECTRA share BERT's table; positions and padding of RoBERTa are other ones.
+READ_AS_BERT = {*BERT_KEYS.values()} - {"max_position_embeddings", "pad_token_id"}
 #: XLM-RoBERTa and CamemBERT are read as RoBERTa is.
 DISTINCT = [family for family in FAMILIES if family not in ("xlm-roberta", "camembert")]
 #: Numbers of layers that show all kinds of layers.
@@ -104,6 +107,8 @@ def fields(family: str) -> dict[str, Any]:
     names = {*named, *getattr(config, "__dataclass_fields__", ()), *UNNAMED}
     if family == "deberta-v2":
         names |= {*UNNAMED_OF_DEBERTA}
+    if family in ("roberta", "electra"):
+        names -= READ_AS_BERT
     names -= {"self", "args", "kwargs"}
     return {name: getattr(config, name, None) for name in sorted(names) if not name.startswith("_")}
 
@@ -115,7 +120,7 @@ def test_every_value_of_a_config_is_reproduced_or_refused(family: str, tmp_path:
     found = {str(case): outcome(family, *case, tmp_path) for case in cases}
     assert {case: kind for case, kind in found.items() if kind not in ("equal", "refused", "invalid")} == {}
     kinds = list(found.values())
-    assert kinds.count("equal") > 20
+    assert kinds.count("equal") > 10
     assert kinds.count("refused") > 0
 
 
