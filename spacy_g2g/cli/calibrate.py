@@ -10,13 +10,19 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
 
+from ..data.corpus import unparsed_copy
 from ..data.docs import sentences_to_doc
 from ..errors import Errors
 from ..evaluation.calibration import Reliability, reliability
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
+from ..formats.paragraphs import paragraphs
+from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES
+from ..pipeline.sentence_fit import fit_sentences
+from ..pipeline.sentences import FILE as BOUNDARIES_FILE
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
 from .kbest import scoring_parser
 from .messages import msg
@@ -32,7 +38,10 @@ def calibrate_cli(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Fit the temperatures of a parser's probabilities on a treebank. No tree changes."""
+    """Fit the temperatures of a parser's probabilities on a treebank. No tree changes.
+
+    For a parser that finds sentences, also fit the threshold of boundaries and the weight of trees.
+    """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
         heads, labels = calibrate(
@@ -51,7 +60,9 @@ def calibrate(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> tuple[float, float]:
-    """Fit temperatures and save them. ``spacy g2g calibrate --help`` describes the arguments.
+    """Fit temperatures, and how sentences are found, and save them.
+
+    ``spacy g2g calibrate --help`` describes the arguments.
 
     Returns the temperatures of heads and labels.
     Raises ValueError if there is no such folder, or if its last parser gives no scores.
@@ -69,9 +80,23 @@ def calibrate(
         Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
         for doc, sentence in zip(docs, sentences, strict=True)
     )
-    # Its settings alone are written: weights stay as they are, in half precision, too.
-    parser.to_disk(pipeline / parser.name, exclude=["model", "vocab"])
+    finders = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.finds_sentences]
+    for finder in finders:
+        decision, f = fit_sentences(finder, _whole_documents(sentences, nlp.vocab))
+        if not silent:
+            values = f"threshold {decision.threshold:.2f}, weight of trees {decision.tree_weight:.2f}"
+            msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} by {values}")
+    # Settings alone are written: weights stay as they are, in half precision, too.
+    for pipe in {id(pipe): pipe for pipe in (parser, *finders)}.values():
+        pipe.to_disk(pipeline / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
     return found.heads, found.labels
+
+
+def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab) -> Iterator[Example]:
+    """Yield an Example of each paragraph. Its predicted Doc has no boundaries."""
+    for paragraph in paragraphs(sentences):
+        doc = sentences_to_doc(paragraph, vocab, annotations=["SENT_START"], keep_source=False)
+        yield Example(unparsed_copy(doc, []), doc)
 
 
 class Observer:

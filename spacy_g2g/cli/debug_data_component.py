@@ -86,6 +86,7 @@ def report_component(
         tag_attr=tag_attr,
         tags_from=() if tag_attr is None else writers(nlp, before, WRITTEN[tag_attr]),
         initial_from=writers(nlp, before, WRITTEN["DEP"]) if isinstance(pipe, RngRefiner) else None,
+        learns_sentences=pipe.boundaries is not None,
         unknown_labels=unknown_labels(
             train.facts.labels, pipe.labels if is_sourced else settings.get("labels")
         ),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..data.augmenters import is_punct
 from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
@@ -74,10 +76,22 @@ def read_corpus(
         white_space=len(layout.sentence_of) - len(layout.words),
         unset=int(layout.unset.sum()),
         misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.graph.deps)),
+        starts=_starts(references),
         multiword=multiword(references),
         tokens=_tokens(nlp, references),
     )
     return GoldCorpus(examples, docs, layout, gold, facts)
+
+
+def _starts(references: list[Doc]) -> tuple[int, int]:
+    """Count the sentences that are not the first of their Doc, and those with no punctuation before them."""
+    n_inner = n_bare = 0
+    for doc in references:
+        words = [token for token in doc if not token.is_space]
+        before = [last for last, token in pairwise(words) if token.is_sent_start]
+        n_inner += len(before)
+        n_bare += sum(not is_punct(token) for token in before)
+    return n_inner, n_bare
 
 
 def _tokens(nlp: Language, references: list[Doc]) -> TokenCounts | None:

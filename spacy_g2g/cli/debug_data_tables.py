@@ -68,6 +68,8 @@ CORPUS_ROWS: tuple[tuple[str, Callable[[CorpusFacts], str]], ...] = (
     ("White-space tokens", lambda f: _count(f.white_space)),
     ("Labels", lambda f: _count(len(f.labels))),
     ("Longest sentence, words", lambda f: _count(f.longest)),
+    ("Sentences after another in their Doc", lambda f: _count(f.inner_starts)),
+    ("... without punctuation before them", lambda f: _share(f.bare_starts, f.inner_starts)),
     ("Sentences of one word", lambda f: _share(f.one_word, f.sentences)),
     ("Multiword tokens (share of words in them)", _multiword),
     ("F1 of tokens, from text", lambda f: "unknown" if f.token_f1 is None else f"{100 * f.token_f1:.2f}"),

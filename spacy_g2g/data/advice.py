@@ -21,6 +21,8 @@ FEW_SENTENCES, RARE_LABEL = 200, 20
 #: Shares above which there is a warning: dev sentences that are long duplicates, words in multiword tokens,
 #: words with unknown pieces, and the lead of initial graphs on train over initial graphs on dev.
 MANY_DUPLICATES, MANY_MULTIWORD, MANY_UNKNOWN, TOO_GOOD = 0.01, 0.01, 0.005, 0.05
+#: Share of sentences after another that have no punctuation before them, below which there is a warning.
+FEW_BARE = 0.05
 #: F1 of tokens below which there is a warning.
 GOOD_TOKENS = 0.985
 #: Mean number of pieces in a word above which there is a warning.
@@ -82,8 +84,16 @@ TEXTS = {
     ),
     "no_boundaries": (
         "{n} of {docs} predicted Docs have no sentence boundaries, and no component sets them: outside of "
-        "training each is parsed as one sentence. Let the reader's annotations have SENT_START, or add a "
-        "sentencizer or senter before the parser."
+        "training each is parsed as one sentence. Let the reader's annotations have SENT_START, train "
+        "the parser on Docs of several sentences, or add a sentencizer or senter before it."
+    ),
+    "no_inner_starts": (
+        "Each Doc of train is one sentence, so nothing is learned about sentence boundaries. Convert with "
+        "--n-sents 10, or set boundaries = null."
+    ),
+    "few_bare_starts": (
+        "Only {bare} of {n} sentences after another have no punctuation before them. To find sentences "
+        "in text without full stops, let the reader have the augmenter spacy_g2g.drop_final_punct.v1."
     ),
     "no_labels": ("No word has a head and a label: there is nothing to learn. Take a treebank with trees."),
     "no_labels_in_dev": (
@@ -178,8 +188,9 @@ def _find(name: str, where: str, **values: Any) -> Finding:
 
 def _of_corpora(report: DataReport) -> Iterator[Finding]:
     train, dev = report.train, report.dev
+    learns = train.inner_starts > 0 and any(of.learns_sentences for of in report.components.values())
     for where, facts in (("train", train), ("dev", dev)):
-        yield from _of_corpus(where, facts, sets_boundaries=bool(report.sets_boundaries))
+        yield from _of_corpus(where, facts, sets_boundaries=learns or bool(report.sets_boundaries))
     if 0 < train.sentences < FEW_SENTENCES:
         yield _find("few_sentences", "train", sentences=train.sentences)
     if report.long_duplicates > MANY_DUPLICATES * dev.sentences:
@@ -228,6 +239,11 @@ def _of_labels(report: DataReport) -> Iterator[Finding]:
 def _of_component(name: str, component: ComponentReport, report: DataReport) -> Iterator[Finding]:
     if component.encoder_problem is not None:
         yield _find("no_encoder", name, problem=component.encoder_problem)
+    train = report.train
+    if component.learns_sentences and train.words and not train.inner_starts:
+        yield _find("no_inner_starts", name)
+    elif component.learns_sentences and train.bare_starts < FEW_BARE * train.inner_starts:
+        yield _find("few_bare_starts", name, bare=train.bare_starts, n=train.inner_starts)
     if component.unknown_labels:
         yield _find("unknown_labels", name, names=_name(component.unknown_labels))
     yield from _of_learning(name, component.train)

@@ -1,4 +1,4 @@
-"""The augmenter ``spacy_g2g.drop_final_punct.v1``: sentences of running text that lack their full stop."""
+"""The augmenter ``spacy_g2g.drop_final_punct.v1``: running text that lacks marks of sentence boundaries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from .docs import TOKEN_ANNOTATIONS, write_tree
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 
 
-def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
+def make_drop_final_punct(
+    level: float = 0.1, seed: int = 0, lower_case: float = 0.0, joined: float = 0.0
+) -> Augmenter:
     """Make the augmenter ``spacy_g2g.drop_final_punct.v1``, which drops the final punctuation of sentences.
 
     In a Doc of several sentences, such a sentence runs into the next one. An Example stays unchanged if its
@@ -26,25 +28,36 @@ def make_drop_final_punct(level: float = 0.1, seed: int = 0) -> Augmenter:
     package give both Docs the same words.
 
     level: Share of the sentences to change.
-    seed: Seed of the random choice of sentences.
-    Raises ValueError for a level below 0 or above 1.
+    seed: Seed of the random choices.
+    lower_case: Share of the Docs whose words are put into lower case.
+    joined: Share of the sentences that no space follows.
+    Raises ValueError for a share below 0 or above 1.
     """
-    if not 0.0 <= level <= 1.0:
-        raise ValueError(Errors.E512.format(setting="level", rate=level))
+    for setting, share in {"level": level, "lower_case": lower_case, "joined": joined}.items():
+        if not 0.0 <= share <= 1.0:
+            raise ValueError(Errors.E512.format(setting=setting, rate=share))
     chance = random.Random(seed)
+
+    def chosen(share: float) -> bool:
+        return share > 0.0 and chance.random() < share
 
     def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
         gold = example.reference
         is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
+        has_space: BoolArray = np.ones(len(gold), dtype=np.bool_)
+        lower = False
         has_more = bool(gold.ents or gold.spans or gold.cats)
         if not has_more and [t.text for t in gold] == [t.text for t in example.predicted]:
+            lower = chosen(lower_case)
             for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
-                if chance.random() < level:
+                if chosen(level):
                     is_kept[final_punct(list(sentence))] = False
-        if is_kept.all():
+                has_space[sentence.end - 1] = not chosen(joined)
+        if is_kept.all() and has_space.all() and not lower:
             yield example
         else:
-            yield Example(select_tokens(example.predicted, is_kept), select_tokens(gold, is_kept))
+            docs = (example.predicted, gold)
+            yield Example(*(select_tokens(doc, is_kept, has_space, lower=lower) for doc in docs))
 
     return augment
 
@@ -65,7 +78,9 @@ def is_punct(token: Token) -> bool:
     return token.pos_ == "PUNCT" if token.pos else token.is_punct
 
 
-def select_tokens(doc: Doc, is_kept: BoolArray) -> Doc:
+def select_tokens(
+    doc: Doc, is_kept: BoolArray, has_space: BoolArray | None = None, *, lower: bool = False
+) -> Doc:
     """Make a Doc of some of the tokens, with their annotations and their trees, if any.
 
     A kept token must not depend on a dropped one. The last token before a gap gets the white space that ended
@@ -73,12 +88,16 @@ def select_tokens(doc: Doc, is_kept: BoolArray) -> Doc:
 
     doc: The Doc.
     is_kept: Whether each token is kept, bool [tokens].
+    has_space: Whether each token keeps the white space after it, bool [tokens]; None if all do.
+    lower: Put words into lower case.
     """
     kept = np.flatnonzero(is_kept)
     number = np.cumsum(is_kept) - 1
     ends = [*(kept[1:] - 1).tolist(), len(doc) - 1]
-    spaces = None if doc.has_unknown_spaces else [bool(doc[end].whitespace_) for end in ends]
-    selected = Doc(doc.vocab, words=[doc[i].text for i in kept.tolist()], spaces=spaces)
+    keeps = np.ones(len(doc), dtype=np.bool_) if has_space is None else has_space
+    spaces = None if doc.has_unknown_spaces else [bool(doc[end].whitespace_ and keeps[end]) for end in ends]
+    words = [doc[i].lower_ if lower else doc[i].text for i in kept.tolist()]
+    selected = Doc(doc.vocab, words=words, spaces=spaces)
     names: list[Any] = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"]
     values: Any = doc.to_array(names)[kept]
     selected.from_array(names, values)

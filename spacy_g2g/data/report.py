@@ -56,6 +56,8 @@ class CorpusFacts:
     longest: Number of words in the longest sentence.
     unset: Number of predicted Docs without sentence boundaries.
     misaligned: Number of labelled gold words with no exactly matching predicted token.
+    inner_starts: Number of sentences that are not the first of their Doc.
+    bare_starts: Number of these sentences that have no punctuation before them.
     one_word: Number of sentences of one word.
     trees: Number of sentences with a whole tree.
     non_projective: Number of these trees that are not projective.
@@ -84,6 +86,8 @@ class CorpusFacts:
     longest: int
     unset: int
     misaligned: int
+    inner_starts: int
+    bare_starts: int
     one_word: int
     trees: int
     non_projective: int
@@ -110,6 +114,7 @@ def corpus_facts(
     white_space: int = 0,
     unset: int = 0,
     misaligned: int = 0,
+    starts: tuple[int, int] = (0, 0),
     multiword: tuple[int, int] | None = None,
     tokens: TokenCounts | None = None,
 ) -> CorpusFacts:
@@ -120,6 +125,7 @@ def corpus_facts(
     white_space: Number of white-space tokens.
     unset: Number of predicted Docs without sentence boundaries.
     misaligned: Number of labelled gold words with no exactly matching predicted token.
+    starts: Numbers of sentences that are not the first of their Doc, and of those without punctuation before.
     multiword: Numbers of multiword tokens and of the words in them; None if not known.
     tokens: Comparison of the tokenizer with the corpus's text; None if not known.
     """
@@ -139,6 +145,8 @@ def corpus_facts(
         longest=max((len(sentence.words) for sentence in sentences), default=0),
         unset=unset,
         misaligned=misaligned,
+        inner_starts=starts[0],
+        bare_starts=starts[1],
         multiword_tokens=None if multiword is None else multiword[0],
         multiword_words=None if multiword is None else multiword[1],
         token_f1=None if tokens is None else tokens.f1,
@@ -288,6 +296,7 @@ class ComponentReport:
     tag_attr: Token attribute with the tags that are read; None if no tags are read.
     tags_from: Components that set these tags; empty if the tags come from the corpora.
     initial_from: Components that write the initial graphs; None for a component that reads no graphs.
+    learns_sentences: Whether the component has a network that learns to find sentences.
     unknown_labels: Number of words in train with each label that the component was not given.
     train: The training corpus.
     dev: The development corpus.
@@ -299,6 +308,7 @@ class ComponentReport:
     tag_attr: str | None
     tags_from: tuple[str, ...]
     initial_from: tuple[str, ...] | None
+    learns_sentences: bool
     unknown_labels: dict[str, int]
     train: ComponentFacts
     dev: ComponentFacts

@@ -128,7 +128,7 @@ class SentencePipe(AnsweringPipe):
         if not are_found.any():
             return super().predict(docs)
         self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
-        layout, known = self._find_sentences(docs, are_found)
+        layout, known = self.find_sentences(docs, are_found)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
         # What was parsed to decide a boundary is not parsed again.
         parses = [
@@ -149,7 +149,7 @@ class SentencePipe(AnsweringPipe):
                 found[i] = not is_given and bool((inner == 0).any())
         return found
 
-    def _find_sentences(self, docs: Sequence[Doc], are_found: BoolArray) -> tuple[Layout, Known]:
+    def find_sentences(self, docs: Sequence[Doc], are_found: BoolArray) -> tuple[Layout, Known]:
         """Return the layout of the sentences, and the parses that were made to decide about them.
 
         docs: The Docs.
@@ -161,11 +161,8 @@ class SentencePipe(AnsweringPipe):
         log_odds = self.log_odds(docs, are_found)[given.words] - decision.threshold
         log_odds[opens] = np.inf
         is_start, rows = find_rows(log_odds, self.doubt if decision.tree_weight else 0.0)
-        known = self._parse_spans(docs, [span for row in rows for span in row.spans])
-        for row in rows:
-            inner = row.edges[1:-1]
-            scores = decision.tree_weight * tree_scores(row, known)
-            is_start[inner] = best_boundaries(log_odds[inner].tolist(), scores)
+        known = self.parse_spans(docs, [span for row in rows for span in row.spans])
+        decide(is_start, log_odds, rows, known, decision.tree_weight)
         starts = given.starts.copy()
         starts[given.words[is_start & ~opens]] = True
         return lay_out(docs, np.split(starts, given.doc_starts[1:-1])), known
@@ -203,7 +200,7 @@ class SentencePipe(AnsweringPipe):
         of_window: DoubleArray = (logs[:, 1] - logs[:, 0])[start - first : end - first]
         return of_window
 
-    def _parse_spans(self, docs: Sequence[Doc], spans: Sequence[tuple[int, int]]) -> Known:
+    def parse_spans(self, docs: Sequence[Doc], spans: Sequence[tuple[int, int]]) -> Known:
         """Parse possible sentences: words from a start to an end, counted over all Docs."""
         if not spans:
             return {}
@@ -296,6 +293,23 @@ class SentencePipe(AnsweringPipe):
 def _to_numpy(model: BoundaryModel, probs: Floats2d) -> FloatArray:
     found: FloatArray = model.ops.to_numpy(probs)  # type: ignore[no-untyped-call]
     return found
+
+
+def decide(
+    is_start: BoolArray, log_odds: DoubleArray, rows: Iterable[Row], known: Known, tree_weight: float
+) -> None:
+    """Set which doubtful boundaries are real.
+
+    is_start: Whether a sentence starts at each word, bool [words]; changed in place.
+    log_odds: Log-odds above the threshold that a sentence starts at each word, float [words].
+    rows: The doubtful boundaries.
+    known: Parses of all possible sentences of the rows.
+    tree_weight: Weight of the trees.
+    """
+    for row in rows:
+        inner = row.edges[1:-1]
+        scores = tree_weight * tree_scores(row, known)
+        is_start[inner] = best_boundaries(log_odds[inner].tolist(), scores)
 
 
 def tree_scores(row: Row, known: Known) -> DoubleArray:

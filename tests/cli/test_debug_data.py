@@ -95,6 +95,8 @@ def test_counts_of_docs_equal_those_worked_out_by_hand(predicted: str, corpus: s
         "longest": 4,
         "unset": 0 if predicted == "boundaries" else 7,
         "misaligned": 0,
+        "inner_starts": 2,
+        "bare_starts": 2,
         "one_word": 1,
         "trees": 4,
         "non_projective": 1,

@@ -50,6 +50,19 @@ def test_sentences_lose_the_punctuation_at_their_end():
     assert not found.predicted.has_annotation("DEP")
 
 
+def test_docs_are_put_into_lower_case_and_sentences_are_joined():
+    words = ["She", "left", ".", "Dogs", "bark"]
+    heads, deps = [1, 1, 1, 4, 4], ["nsubj", "root", "punct", "nsubj", "root"]
+    gold = Doc(NLP.vocab, words=words, spaces=[True] * 5, pos=["PRON"] * 5, heads=heads, deps=deps)
+    example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
+    (found,) = make_drop_final_punct(0.0, lower_case=1.0, joined=1.0)(NLP, example)
+    for doc in (found.predicted, found.reference):
+        assert doc.text == "she left .dogs bark"
+        assert [token.i for token in doc if token.is_sent_start] == [0, 3]
+    assert tree_of(found.reference) == tree_of(gold)
+    assert found.reference[0].pos_ == "PRON"
+
+
 def test_the_level_is_the_share_of_the_sentences():
     augment = make_drop_final_punct(0.3, seed=1)
     example = example_of("dogs/NOUN/2/nsubj bark/VERB/0/root ./PUNCT/2/punct")

@@ -52,7 +52,9 @@ TROUBLE = [
 
 
 def test_counts_equal_those_worked_out_by_hand():
-    facts = corpus_facts(TROUBLE, docs=4, white_space=1, unset=2, misaligned=3, multiword=(1, 2))
+    facts = corpus_facts(
+        TROUBLE, docs=4, white_space=1, unset=2, misaligned=3, starts=(5, 2), multiword=(1, 2)
+    )
     assert facts == CorpusFacts(
         docs=4,
         sentences=9,
@@ -61,6 +63,8 @@ def test_counts_equal_those_worked_out_by_hand():
         longest=4,
         unset=2,
         misaligned=3,
+        inner_starts=5,
+        bare_starts=2,
         one_word=1,
         trees=3,
         non_projective=1,
@@ -128,7 +132,7 @@ PIECES = PieceFacts(limit=500, pieces=800, longest=3, too_long=0, in_windows=0, 
 def component(facts: dict[str, Any], **settings: Any) -> ComponentReport:
     """A component's report in which all is well, but for some facts of train and dev, and settings."""
     fine = ComponentFacts(PIECES, 300, 0, 0, None, None)
-    report = ComponentReport("syntr", "its own", None, None, (), None, {}, fine, fine)
+    report = ComponentReport("syntr", "its own", None, None, (), None, False, {}, fine, fine)
     return replace(report, train=replace(fine, **facts), dev=replace(fine, **facts), **settings)
 
 
@@ -158,6 +162,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "multiword": ({"dev": {"multiword_tokens": 4, "multiword_words": 8}}, "dev"),
     "tokens": ({"dev": {"token_f1": 0.984, "token_errors": {"a b / ab": 7}}}, "dev"),
     "no_boundaries": ({"dev": {"unset": 7}}, "dev"),
+    "no_inner_starts": ({"settings": {"learns_sentences": True}}, "p"),
+    "few_bare_starts": (
+        {"train": {"inner_starts": 100, "bare_starts": 4}, "settings": {"learns_sentences": True}},
+        "p",
+    ),
     "no_labels": ({"train": {"labels": {}, "roots": {}}}, "train"),
     "no_labels_in_dev": ({"dev": {"labels": {}}}, "dev"),
     "labels_only_in_dev": ({"dev": {"labels": {"root": 9, "dep": 9, "new": 7}}}, "dev"),
@@ -218,4 +227,7 @@ def test_components_that_write_what_is_missing_are_enough():
     settings = {"tag_attr": "TAG", "tags_from": ("tagger",), "initial_from": ("parser",)}
     facts = {"missing_tags": 7, "initial": initial(0, heads=0)}
     report = make_report(dev={"unset": 7}, facts=facts, settings=settings, sets_boundaries=("senter",))
+    assert find_problems(report) == []
+    starts = {"inner_starts": 100, "bare_starts": 5}
+    report = make_report(train=starts, dev={"unset": 7}, settings={"learns_sentences": True})
     assert find_problems(report) == []

@@ -10,9 +10,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.pipeline import sentences
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.gold import gold_boundaries
+from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
 from spacy_g2g.pipeline.sentences import DECISION, Decision
 
 from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
@@ -116,6 +118,26 @@ def test_trees_decide_doubtful_boundaries(nlp: Language, monkeypatch: pytest.Mon
     for token in given:
         token.is_sent_start = token.i in (0, second)
     assert tree_of(nlp(given)) == tree_of(doc)
+
+
+def test_the_decision_is_fitted_on_gold_sentences(nlp: Language):
+    parser = parser_of(nlp)
+    gold = [gold_doc(nlp.vocab, [SENTENCES[i] for i in numbers]) for numbers in ((0, 3), (1, 4, 8))]
+    examples = [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in gold]
+    parser.cfg[DECISION] = [*Decision(50.0)]
+    decision, f = fit_sentences(parser, examples)
+    assert f == 1.0
+    assert decision == parser.decision
+    found = nlp(Doc(nlp.vocab, words=[token.text for token in gold[1]]))
+    assert starts_of(found) == starts_of(gold[1])
+    scores = nlp.evaluate([Example(unparsed_copy(doc, []), doc) for doc in gold])
+    assert scores["ud_sents_f"] == 1.0
+
+
+def test_a_sentence_is_right_if_both_its_ends_are():
+    gold, found = np.array([1, 0, 1, 1, 0, 1], dtype=bool), np.array([1, 0, 1, 0, 0, 1], dtype=bool)
+    assert sentence_f(gold, gold) == 1.0
+    assert sentence_f(gold, found) == pytest.approx(2 * 2 / (4 + 3))
 
 
 def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,208 @@
+"""Teach trained parsers to find sentences, and measure networks of boundaries with and without the trees.
+
+    python -m experiments.sentences PIPELINE TRAIN DEV OUTPUT [--others FILE ...] [--variants NAME ...]
+        [--seeds 0 1 2] [--epochs 4] [--speed]
+
+The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from whole
+documents (`# newdoc`, `# newpar`) of TRAIN. Its threshold and the weight of the trees are fitted on DEV, once
+with trees and once without. Words are given. F1 of sentences is measured on DEV, on DEV without final
+punctuation, and on the other files. OUTPUT gets a pipeline for each variant and seed, DEV.nopunct.conllu, and
+table.json. A pipeline in OUTPUT is not trained again. With --speed the first one parses DEV with given and
+with found sentences in turns, by processor time on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import spacy
+import torch
+from spacy.language import Language
+from spacy.training import Example
+from thinc.api import Adam, fix_random_seed
+
+from project.markdown import markdown_table
+from spacy_g2g.cli.common import write_json
+from spacy_g2g.cli.kbest import last_parser
+from spacy_g2g.data.augmenters import make_drop_final_punct
+from spacy_g2g.data.corpus import unparsed_copy
+from spacy_g2g.data.docs import sentences_to_doc
+from spacy_g2g.files import atomic_path
+from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.formats.paragraphs import paragraphs
+from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.gold import gold_starts
+from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
+from spacy_g2g.pipeline.sentences import BOUNDARIES, DECISION, Decision
+
+from .drop_final_punct import drop
+
+#: Changes of the network's features and of the augmentation, by the name of the variant.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "words alone": {"attrs": ["LOWER"], "rows": [5000]},
+    "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0},
+}
+AUGMENTATION = {"level": 0.2, "lower_case": 0.05, "joined": 0.02}
+WORDS_AT_ONCE, RATE, DROPOUT = 1500, 2e-3, 0.2
+RUNS = 2
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Train what is not trained yet, and write the table."""
+    args = read_arguments(argv)
+    torch.set_num_threads(1)
+    args.output.mkdir(parents=True, exist_ok=True)
+    bare = args.output / f"{args.dev.stem}.nopunct.conllu"
+    if not bare.exists():
+        with atomic_path(bare) as path:
+            path.write_text("".join(drop(args.dev)), encoding="utf8")
+    files = [args.dev, bare, *args.others]
+    table: dict[str, Any] = {}
+    for seed in args.seeds:
+        for variant in args.variants:
+            folder = args.output / f"{variant.replace(' ', '-')}.{seed}"
+            if not folder.exists():
+                train(args, variant, seed, folder)
+            table[f"{variant}, seed {seed}"] = measure(folder, args.dev, files)
+            print(json.dumps({folder.name: table[f"{variant}, seed {seed}"]}), flush=True)
+    if args.speed:
+        table["speed"] = speed(
+            args.output / f"{args.variants[0].replace(' ', '-')}.{args.seeds[0]}", args.dev
+        )
+    write_json(args.output / "table.json", table)
+    print(markdown(table, [file.stem for file in files]))
+
+
+def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command's arguments."""
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("pipeline", help="pipeline with a trained parser")
+    cli.add_argument("train", type=Path, help="training sentences, .conllu")
+    cli.add_argument("dev", type=Path, help="sentences to fit on, .conllu")
+    cli.add_argument("output", type=Path, help="folder for pipelines and the table")
+    cli.add_argument("--others", type=Path, nargs="*", default=[], help="further files to measure on")
+    cli.add_argument("--variants", nargs="*", default=[*VARIANTS], choices=VARIANTS, help="networks to train")
+    cli.add_argument("--seeds", type=int, nargs="*", default=[0], help="seeds of training")
+    cli.add_argument("--epochs", type=int, default=4, help="number of epochs")
+    cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
+    return cli.parse_args(argv)
+
+
+def read_examples(path: Path, nlp: Language) -> list[Example]:
+    """Return an Example for each paragraph. Its predicted Doc has words alone."""
+    gold = [sentences_to_doc(p, nlp.vocab, keep_source=False) for p in paragraphs(read_conllu(path))]
+    return [Example(unparsed_copy(doc, []), doc) for doc in gold]
+
+
+def load(pipeline: str | Path, block: dict[str, Any] | None = None) -> tuple[Language, G2GParser]:
+    """Return a pipeline without components that set boundaries before the parser, and its parser.
+
+    pipeline: Name or folder of the pipeline.
+    block: Block `boundaries` of its component `g2g_parser`; None for its own.
+    """
+    changes = {} if block is None else {"components": {"g2g_parser": {"boundaries": block}}}
+    nlp = spacy.load(pipeline, config=changes)
+    for name in [
+        name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in ("senter", "sentencizer")
+    ]:
+        nlp.remove_pipe(name)
+    return nlp, last_parser(nlp)
+
+
+def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> None:
+    """Train a network of boundaries for the frozen parser, and save the pipeline."""
+    fix_random_seed(seed)
+    changes = VARIANTS[variant]
+    block = json.loads(json.dumps(BOUNDARIES))
+    block["tok2vec"]["embed"] |= {name: changes[name] for name in ("attrs", "rows") if name in changes}
+    nlp, parser = load(args.pipeline, block)
+    assert parser.boundaries is not None
+    examples = read_examples(args.train, nlp)
+    parser.initialize_boundaries(examples)
+    shares = {name: changes.get(name, share) for name, share in AUGMENTATION.items()}
+    augment = make_drop_final_punct(seed=seed, **shares)
+    order, optimizer = random.Random(seed), Adam(RATE, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
+    n_words = args.epochs * sum(len(example.predicted) for example in examples)
+    seen, batch = 0, []
+    for _ in range(args.epochs):
+        order.shuffle(examples)
+        for example in examples:
+            batch += augment(nlp, example)
+            if sum(len(of.predicted) for of in batch) >= WORDS_AT_ONCE:
+                seen += sum(len(of.predicted) for of in batch)
+                optimizer.learn_rate = RATE * max(0.02, 1 - seen / n_words)
+                parser.update_boundaries(batch, DROPOUT)
+                parser.boundaries.finish_update(optimizer)
+                batch = []
+    fit_sentences(parser, read_examples(args.dev, nlp))
+    part = folder.with_name(f"{folder.name}.part")
+    nlp.to_disk(part)
+    part.rename(folder)
+
+
+def measure(folder: Path, dev: Path, files: Sequence[Path]) -> dict[str, Any]:
+    """Return F1 of sentences on the files: at the threshold 0, fitted without trees, and fitted with them."""
+    nlp, parser = load(folder)
+    decisions, doubt = {"trees": parser.decision, "plain": Decision()}, parser.doubt
+    parser.doubt = 0.0
+    decisions["fitted"], _ = fit_sentences(parser, read_examples(dev, nlp))
+    parser.doubt = doubt
+    found: dict[str, Any] = {}
+    for way, decision in decisions.items():
+        parser.cfg[DECISION] = found[f"{way}: decision"] = [*decision]
+        for file in files:
+            examples = read_examples(file, nlp)
+            docs = [example.predicted for example in examples]
+            layout, _ = parser.find_sentences(docs, np.ones(len(docs), dtype=np.bool_))
+            gold = np.concatenate([gold_starts(example) for example in examples])
+            found[f"{way}: {file.stem}"] = round(100 * sentence_f(gold, layout.starts), 2)
+    return found
+
+
+def speed(folder: Path, dev: Path) -> dict[str, float]:
+    """Return the seconds of processor time to parse a file, with given and with found sentences."""
+    nlp, parser = load(folder)
+    examples = read_examples(dev, nlp)
+    given = [unparsed_copy(example.reference, ["SENT_START"]) for example in examples]
+    parser.sentences = "given"
+    inputs = {"given": given, "found": [example.predicted for example in examples]}
+    best = dict.fromkeys(inputs, float("inf"))
+    for _ in range(RUNS + 1):
+        for name, docs in inputs.items():
+            parser.sentences = "given" if name == "given" else "auto"
+            copies = [doc.copy() for doc in docs]
+            start = time.process_time()
+            for _doc in nlp.pipe(copies):
+                pass
+            best[name] = min(best[name], time.process_time() - start)
+    return best
+
+
+def markdown(table: dict[str, Any], names: Sequence[str]) -> str:
+    """Return the table as Markdown."""
+    rows = [["network", "boundaries", *names]]
+    for title, of_network in table.items():
+        if title == "speed":
+            continue
+        ways = {"plain": "threshold 0", "fitted": "fitted threshold", "trees": "fitted, with trees"}
+        rows += [
+            [title, text, *(f"{of_network[f'{way}: {name}']:.2f}" for name in names)]
+            for way, text in ways.items()
+        ]
+    lines = [markdown_table(rows)]
+    if "speed" in table:
+        given, found = table["speed"]["given"], table["speed"]["found"]
+        lines.append(f"Given sentences {given:.2f} s, found sentences {found:.2f} s: {found / given:.3f}")
+    return "\n\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
