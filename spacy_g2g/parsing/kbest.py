@@ -6,7 +6,7 @@ finds the best one. The other trees are split by the first word whose head diffe
 their heads. The slack of Edmonds' dual solution gives the best other head of each word in one step. It also
 tells whether the tree with this one change is the best of its part. If not, Edmonds' algorithm runs again,
 once the part is next. Zmigrod, Vieira and Cotterell ("On finding the K-best non-projective dependency
-trees", 2021) run it for each tree.
+trees", 2021) run it for each tree. ``near_trees`` is quicker where the best heads are a tree already.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import BoolArray, DoubleArray, IntArray
 from .mst import contract_cycles
+from .near_trees import near_trees
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -45,8 +46,10 @@ def best_trees(
     allowed[np.arange(n), np.arange(1, n + 1)] = -np.inf
     for words in subtrees:
         allowed[np.ix_(~words[1:], words)] = -np.inf
-    sentence = np.arange(n + 1) > 0
-    found = _Search(allowed, k, [sentence, *subtrees]).run()
+    found = None if subtrees else near_trees(allowed, k)
+    if found is None:
+        sentence = np.arange(n + 1) > 0
+        found = _Search(allowed, k, [sentence, *subtrees]).run()
     heads = np.array(found, dtype=np.int64).reshape(-1, n)
     totals: DoubleArray = allowed[np.arange(n), heads].sum(axis=1)
     order = np.argsort(-totals, kind="stable")
@@ -122,15 +125,15 @@ class _Search:
         self.known: list[float] = []
         self._add(np.inf, _Problem(scores, 0))
 
-    def run(self) -> list[IntArray]:
+    def run(self) -> list[list[int]]:
         """Return the heads of the k best trees."""
-        found: list[IntArray] = []
+        found: list[list[int]] = []
         while self.queue and len(found) < self.k:
             _, _, task = heapq.heappop(self.queue)
             if isinstance(task, _Change) and task.is_best:
                 task = self._changed(task)
             if isinstance(task, _Part):
-                found.append(task.heads)
+                found.append(task.heads.tolist())
                 if len(found) < self.k:
                     self._split(task)
             elif isinstance(task, _Change):
