@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .completion import Demands, PlainState, has_projective_tree
+from .completion import Demands, PlainState, has_projective_tree, matches
 from .constraints import Constraint, allowed_arcs, allowed_labels, forbid_arcs_into, subtree_words
 from .rules import best_ruled_trees
 from .tree import ROOT_LABEL
@@ -18,7 +18,8 @@ def find_conflict(
 ) -> list[Constraint]:
     """Return demands that no tree with one root meets together, or nothing if there is such a tree.
 
-    Without any one of the demands that are returned, there is a tree that meets the others.
+    Without any one of the demands that are returned, there is a tree that meets the others. They are found by
+    bisection (Junker, "QuickXplain", 2004), so that few of many demands are found soon.
 
     constraints: Demands on the sentence.
     n: Number of words.
@@ -26,14 +27,21 @@ def find_conflict(
     projective: Whether the tree must be projective.
     """
     can_hold = _can_hold_projectively if projective else _can_hold
-    left = list(constraints)
-    if can_hold(left, n, n_labels):
-        return []
-    for constraint in constraints:
-        others = [other for other in left if other is not constraint]
-        if not can_hold(others, n, n_labels):
-            left = others
-    return left
+
+    def search(known: list[Constraint], others: list[Constraint], is_new: bool) -> list[Constraint]:
+        """Return the demands that are in conflict only together with known ones.
+
+        is_new: Whether the last known demands have not been tried without the others.
+        """
+        if is_new and not can_hold(known, n, n_labels):
+            return []
+        if len(others) == 1:
+            return others
+        middle = len(others) // 2
+        last = search([*known, *others[:middle]], others[middle:], True)
+        return [*search([*known, *last], others[:middle], bool(last)), *last]
+
+    return [] if can_hold(constraints, n, n_labels) else search([], [*constraints], False)
 
 
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
@@ -57,7 +65,7 @@ def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
         nodes = np.flatnonzero(members & is_node)
         reaches = arcs[np.ix_(nodes - 1, nodes)].T | np.eye(len(nodes), dtype=np.bool_)
         for _ in range(len(nodes).bit_length()):
-            reaches = reaches @ reaches
+            reaches = matches(reaches, reaches)
         heads = arcs[nodes[reaches.all(axis=1)] - 1].any(axis=0) & ~members
         if not heads.any():
             return False
