@@ -105,36 +105,41 @@ class Observer:
     The last parser of the pipeline keeps its scores from now on.
 
     nlp: Pipeline.
+    seen: Probabilities of each kind of prediction, and which predictions are right.
     Raises ValueError if its last parser gives no scores.
     """
 
     def __init__(self, nlp: Language) -> None:
         self.parser = scoring_parser(nlp)
         self.parser.keep_scores = True
-        self._seen: dict[str, tuple[list[float], list[bool]]]
-        self._seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
+        self.seen: dict[str, tuple[list[float], list[bool]]]
+        self.seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
 
     def watch(self, docs: Iterable[Doc], gold: Iterable[ConlluSentence]) -> Iterator[Doc]:
         """Yield parsed Docs, of a sentence each, after they were compared with the gold sentences."""
         for doc, sentence in zip(docs, gold, strict=True):
-            (found,) = self.parser.confidence(doc)
+            self.see(doc, sentence)
             doc._.set(SCORES, None)
-            heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
-            pairs = list(zip(doc, heads, sentence.words, strict=True))
-            right = [head == word.head for _, head, word in pairs]
-            labelled = [head == word.head and token.dep_ == word.deprel for token, head, word in pairs]
-            for name, probs, are_right in (
-                ("arcs", found.arcs, right),
-                ("labelled arcs", found.labelled, labelled),
-                ("trees", [found.tree], [all(right)]),
-            ):
-                self._seen[name][0].extend(probs)
-                self._seen[name][1].extend(are_right)
             yield doc
+
+    def see(self, doc: Doc, sentence: ConlluSentence) -> None:
+        """Compare a parsed Doc of a sentence with the gold sentence."""
+        (found,) = self.parser.confidence(doc)
+        heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+        pairs = list(zip(doc, heads, sentence.words, strict=True))
+        right = [head == word.head for _, head, word in pairs]
+        labelled = [head == word.head and token.dep_ == word.deprel for token, head, word in pairs]
+        for name, probs, are_right in (
+            ("arcs", found.arcs, right),
+            ("labelled arcs", found.labelled, labelled),
+            ("trees", [found.tree], [all(right)]),
+        ):
+            self.seen[name][0].extend(probs)
+            self.seen[name][1].extend(are_right)
 
     def result(self) -> dict[str, Reliability]:
         """Return how reliable the probabilities of each kind are."""
-        return {name: reliability(*columns) for name, columns in self._seen.items()}
+        return {name: reliability(*columns) for name, columns in self.seen.items()}
 
 
 def print_calibration(found: Mapping[str, Reliability]) -> None:
