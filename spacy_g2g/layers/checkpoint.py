@@ -28,6 +28,8 @@ PIECES_FILES = ("spm.model", "sentencepiece.bpe.model", "vocab.txt")
 #: Types of models whose vocab.txt has word pieces.
 WITH_WORD_PIECES = ("bert", "electra", "distilbert")
 WEIGHTS_FILE = "model.safetensors"
+#: Says which file has each tensor of a large checkpoint; files of the hub that it names.
+INDEX_FILE, PARTS = "model.safetensors.index.json", "model-*.safetensors"
 OLD_WEIGHTS_FILE = "pytorch_model.bin"
 
 
@@ -66,8 +68,9 @@ def resolve_checkpoint(name: str, revision: str | None = None) -> Path:
 
     files = [CONFIG_FILE, TOKENIZER_FILE, TOKENIZER_SETTINGS_FILE, *PIECES_FILES]
     try:
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=[*files, WEIGHTS_FILE]))
-        if not (folder / WEIGHTS_FILE).exists():
+        patterns = [*files, WEIGHTS_FILE, INDEX_FILE, PARTS]
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+        if not any((folder / file).exists() for file in (WEIGHTS_FILE, INDEX_FILE)):
             files.append(OLD_WEIGHTS_FILE)
             folder = Path(snapshot_download(name, revision=revision, allow_patterns=files))
     except (OSError, ValueError) as error:
@@ -252,20 +255,34 @@ def _find(path: Path, theirs: dict[str, Tensor], name: str, model_type: str) -> 
 
 
 def _read_weights(folder: Path) -> tuple[Path, dict[str, Tensor]]:
-    """Read the file of weights. Returns its path and its tensors by name."""
+    """Read weights. Returns the path of their file, or of the index of their files, and tensors by name."""
+    readers = {WEIGHTS_FILE: _read_safetensors, INDEX_FILE: _read_parts, OLD_WEIGHTS_FILE: _read_pickled}
+    for name, read in readers.items():
+        path = folder / name
+        if path.is_file():
+            try:
+                return path, read(path)
+            except Exception as error:  # PyTorch raises many kinds for a damaged file
+                raise ValueError(Errors.E208.format(path=path, cause=error)) from error
+    expected = f"it, {INDEX_FILE} or {OLD_WEIGHTS_FILE}"
+    raise FileNotFoundError(Errors.E207.format(folder=folder, file=WEIGHTS_FILE, expected=expected))
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
-    path, old_path = folder / WEIGHTS_FILE, folder / OLD_WEIGHTS_FILE
-    try:
-        if path.is_file():
-            return path, load_file(path)
-        if old_path.is_file():
-            weights = torch.load(old_path, map_location="cpu", weights_only=True)
-            return old_path, {k: v for k, v in weights.items() if isinstance(v, Tensor)}
-    except Exception as error:  # PyTorch raises many kinds for a damaged file
-        raise ValueError(
-            Errors.E208.format(path=path if path.is_file() else old_path, cause=error)
-        ) from error
-    raise FileNotFoundError(
-        Errors.E207.format(folder=folder, file=WEIGHTS_FILE, expected=f"it, or {OLD_WEIGHTS_FILE}")
-    )
+    weights: dict[str, Tensor] = load_file(path)
+    return weights
+
+
+def _read_parts(index: Path) -> dict[str, Tensor]:
+    """Read the files that an index names, which are beside it."""
+    weights: dict[str, Tensor] = {}
+    for name in sorted(set(json.loads(index.read_text(encoding="utf8"))["weight_map"].values())):
+        weights |= _read_safetensors(index.parent / Path(name).name)
+    return weights
+
+
+def _read_pickled(path: Path) -> dict[str, Tensor]:
+    weights = torch.load(path, map_location="cpu", weights_only=True)
+    return {name: weight for name, weight in weights.items() if isinstance(weight, Tensor)}

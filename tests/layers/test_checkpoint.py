@@ -265,6 +265,24 @@ def test_pickled_weights_are_read_where_there_is_nothing_else(folder: Path) -> N
     assert all(torch.equal(found[name], weight) for name, weight in expected.items())
 
 
+def test_weights_in_parts_are_joined(folder: Path) -> None:
+    whole = load_checkpoint(folder).weights
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = sorted(weights)
+    parts = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
+    for file, own in parts.items():
+        save_file({name: weights[name] for name in own}, folder / file)
+    index = {"weight_map": {name: file for file, own in parts.items() for name in own}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf8")
+    joined = load_checkpoint(folder).weights
+    assert joined.keys() == whole.keys()
+    assert all(torch.equal(joined[name], whole[name]) for name in whole)
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"E208.*index\.json.*model-00002-of-00002"):
+        load_checkpoint(folder)
+
+
 def test_pickle_with_code_is_refused(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save({"weights": Checkpoint}, folder / "pytorch_model.bin")

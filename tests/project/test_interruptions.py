@@ -82,13 +82,14 @@ def evaluate(folder: Path) -> None:
 
 def make_package(folder: Path) -> None:
     def pretend_to_package(pipeline: Path, output: Path, **_: Any) -> None:
-        dist = output / "xx_g2g-0.1" / "dist"
+        meta = package.json.loads((pipeline / "meta.json").read_text(encoding="utf8"))
+        dist = output / f"{meta['lang']}_{meta['name']}-{meta['version']}" / "dist"
         dist.mkdir(parents=True)
         (dist / "xx_g2g.whl").write_text(sha256_of(pipeline), encoding="utf8")
 
     package.package = pretend_to_package
     model, data = folder.parent / "base/model", folder.parent / "base/renamed"
-    run_main(package, model, data, folder / "metrics", folder / "out", "--name", "g2g", "--version", "0.1")
+    run_main(package, model, data, folder / "metrics", folder / "out", "--name", "xx_g2g", "--version", "0.1")
 
 
 def parse_folds(folder: Path) -> None:
