@@ -1,7 +1,7 @@
 """Teach trained parsers to find sentences, and measure networks of boundaries with and without the trees.
 
     python -m experiments.sentences PIPELINE TRAIN DEV OUTPUT [--others FILE ...] [--variants NAME ...]
-        [--seeds 0 1 2] [--epochs 4] [--speed]
+        [--seeds 0 1 2] [--epochs 5] [--tokenizer FOLDER] [--speed]
 
 The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from whole
 documents (`# newdoc`, `# newpar`) of TRAIN. Its threshold and the weight of the trees are fitted on DEV, once
@@ -91,7 +91,9 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--others", type=Path, nargs="*", default=[], help="further files to measure on")
     cli.add_argument("--variants", nargs="*", default=[*VARIANTS], choices=VARIANTS, help="networks to train")
     cli.add_argument("--seeds", type=int, nargs="*", default=[0], help="seeds of training")
-    cli.add_argument("--epochs", type=int, default=4, help="number of epochs")
+    cli.add_argument("--epochs", type=int, default=5, help="number of epochs")
+    tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of g2g tokenizer"
+    cli.add_argument("--tokenizer", type=Path, help=tokenizer)
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
     return cli.parse_args(argv)
 
@@ -143,6 +145,8 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
                 parser.boundaries.finish_update(optimizer)
                 batch = []
     fit_sentences(parser, read_examples(args.dev, nlp))
+    if args.tokenizer is not None:
+        nlp.tokenizer = spacy.load(args.tokenizer, vocab=nlp.vocab).tokenizer
     part = folder.with_name(f"{folder.name}.part")
     nlp.to_disk(part)
     part.rename(folder)

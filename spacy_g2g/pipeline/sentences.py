@@ -48,15 +48,15 @@ BOUNDARIES: dict[str, Any] = {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": {
             "@architectures": "spacy.MultiHashEmbed.v2",
-            "width": 96,
+            "width": 48,
             "attrs": ["LOWER", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"],
             "rows": [5000, 1000, 2500, 2500, 50, 50],
             "include_static_vectors": False,
         },
         "encode": {
             "@architectures": "spacy.MaxoutWindowEncoder.v2",
-            "width": 96,
-            "depth": 4,
+            "width": 48,
+            "depth": 3,
             "window_size": 1,
             "maxout_pieces": 3,
         },
@@ -176,29 +176,37 @@ class SentencePipe(AnsweringPipe):
         are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all.
         Returns float [tokens of all Docs].
         """
-        found = [np.zeros(0)]
-        for i, doc in enumerate(docs):
-            log_odds = np.full(len(doc), -np.inf)
-            if are_found is None or are_found[i]:
-                for start in range(0, len(doc), WINDOW):
-                    end = min(start + WINDOW, len(doc))
-                    log_odds[start:end] = self._log_odds_of_window(doc, start, end)
-                log_odds[doc.to_array("SENT_START").astype(np.int64) == -1] = -np.inf
-            found.append(log_odds)
-        return np.concatenate(found)
+        tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
+        sent_starts = np.concatenate([np.zeros(0, dtype=np.int64), *tables])
+        log_odds = np.full(len(sent_starts), -np.inf)
+        places = np.cumsum([0, *map(len, docs)]).tolist()
+        windows: list[tuple[int, Doc, int]] = [
+            (place + start, doc, start)
+            for i, (place, doc) in enumerate(zip(places, docs, strict=False))
+            if are_found is None or are_found[i]
+            for start in range(0, len(doc), WINDOW)
+        ]
+        while windows:
+            batch = [windows.pop()]
+            room = WINDOW - len(batch[0][1])
+            while windows and (room := room - len(windows[-1][1])) >= 0:
+                batch.append(windows.pop())
+            found = self._log_odds_of_windows([(doc, start) for _, doc, start in batch])
+            for (place, _, _), of_window in zip(batch, found, strict=True):
+                log_odds[place : place + len(of_window)] = of_window
+        log_odds[sent_starts == -1] = -np.inf
+        return log_odds
 
-    def _log_odds_of_window(self, doc: Doc, start: int, end: int) -> DoubleArray:
-        """Return the log-odds of some tokens, which the network sees with those around them."""
+    def _log_odds_of_windows(self, windows: Sequence[tuple[Doc, int]]) -> list[DoubleArray]:
+        """Return the log-odds of up to WINDOW tokens of Docs from starts, seen with those around them."""
         assert self.boundaries is not None
-        first, seen = max(0, start - MARGIN), doc
-        if len(doc) > WINDOW:
-            tokens = list(doc[first : end + MARGIN])
-            spaces = [bool(token.whitespace_) for token in tokens]
-            seen = Doc(doc.vocab, words=[token.text for token in tokens], spaces=spaces)
-        (probs,) = self.boundaries.predict([seen])
-        logs = np.log(np.maximum(_to_numpy(self.boundaries, probs).astype(np.float64), LEAST))
-        of_window: DoubleArray = (logs[:, 1] - logs[:, 0])[start - first : end - first]
-        return of_window
+        seen = [_with_margins(doc, start) for doc, start in windows]
+        found = []
+        for (doc, start), probs in zip(windows, self.boundaries.predict(seen), strict=True):
+            logs = np.log(np.maximum(_to_numpy(self.boundaries, probs).astype(np.float64), LEAST))
+            first = start - max(0, start - MARGIN)
+            found.append((logs[:, 1] - logs[:, 0])[first : first + min(WINDOW, len(doc) - start)])
+        return found
 
     def parse_spans(self, docs: Sequence[Doc], spans: Sequence[tuple[int, int]]) -> Known:
         """Parse possible sentences: words from a start to an end, counted over all Docs."""
@@ -288,6 +296,15 @@ class SentencePipe(AnsweringPipe):
         if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
             self.boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[FILE])
         return self
+
+
+def _with_margins(doc: Doc, start: int) -> Doc:
+    """Return a Doc, or the words of a long one from a start for WINDOW tokens, with those around them."""
+    if len(doc) <= WINDOW:
+        return doc
+    tokens = list(doc[max(0, start - MARGIN) : start + WINDOW + MARGIN])
+    spaces = [bool(token.whitespace_) for token in tokens]
+    return Doc(doc.vocab, words=[token.text for token in tokens], spaces=spaces)
 
 
 def _to_numpy(model: BoundaryModel, probs: Floats2d) -> FloatArray:

@@ -99,7 +99,7 @@ def test_trees_decide_doubtful_boundaries(nlp: Language, monkeypatch: pytest.Mon
     second = len(SENTENCES[0])
     odds = np.full(len(words_of(0, 3)), -9.0)
     odds[second] = -0.5
-    monkeypatch.setattr(parser, "_log_odds_of_window", lambda doc, start, end: odds[start:end])
+    monkeypatch.setattr(parser, "_log_odds_of_windows", lambda windows: [odds] * len(windows))
     parser.doubt = 0.4
     assert starts_of(nlp(unsplit(nlp, 0, 3))) == [0]
     # The two trees are certain, since they were learned; the tree of both sentences was never seen.
@@ -142,10 +142,11 @@ def test_a_sentence_is_right_if_both_its_ends_are():
 
 def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):
     doc = unsplit(nlp, *range(10))
-    expected = parser_of(nlp).log_odds([doc])
+    docs = [doc, unsplit(nlp, 0), Doc(nlp.vocab), unsplit(nlp, 3, 1)]
+    expected = np.concatenate([parser_of(nlp).log_odds([doc]) for doc in docs])
     monkeypatch.setattr(sentences, "WINDOW", 7)
     monkeypatch.setattr(sentences, "MARGIN", 5)
-    np.testing.assert_allclose(parser_of(nlp).log_odds([doc]), expected, atol=1e-4)
+    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=1e-4)
 
 
 def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
