@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -92,6 +94,37 @@ def test_white_space_never_starts_a_found_sentence(nlp: Language):
     doc = nlp(Doc(nlp.vocab, words=words))
     assert starts_of(doc) == [0, len(SENTENCES[0]) + 3]
     assert starts_of(nlp(Doc(nlp.vocab, words=["\n"]))) == [0]
+
+
+TOKENS = [*words_of(0, 3), "\n", " ", "\u200b"]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    docs=st.lists(
+        st.lists(st.tuples(st.sampled_from(TOKENS), st.sampled_from([-1, 0, 0, 0, 1])), max_size=12),
+        max_size=4,
+    )
+)
+def test_any_docs_get_whole_sentences_that_respect_them(docs: list[list[tuple[str, int]]], nlp: Language):
+    parser = parser_of(nlp)
+    parser.sentences, parser.doubt = "predicted", 5.0
+    made = []
+    for tokens in docs:
+        doc = Doc(nlp.vocab, words=[word for word, _ in tokens])
+        doc.from_array(
+            "SENT_START", np.array([start for _, start in tokens], dtype=np.int64).astype(np.uint64)
+        )
+        made.append(doc)
+    alone = [tree_of(nlp(doc.copy())) for doc in made]
+    for tokens, doc, tree in zip(docs, nlp.pipe([doc.copy() for doc in made]), alone, strict=True):
+        assert tree_of(doc) == tree
+        for token, (_, start) in list(zip(doc, tokens, strict=True))[1:]:
+            assert start == 0 or token.is_sent_start == (start == 1)
+            assert start or not (token.is_space and token.is_sent_start)
+        for sentence in doc.sents:
+            assert sum(token.head == token for token in sentence) == 1
+            assert all(token.head in sentence for token in sentence)
 
 
 def test_trees_decide_doubtful_boundaries(nlp: Language, monkeypatch: pytest.MonkeyPatch):
