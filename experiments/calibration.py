@@ -19,6 +19,7 @@ import numpy as np
 import spacy
 import torch
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from project.markdown import markdown_table
@@ -48,18 +49,19 @@ def main() -> None:
     files = {args.dev.stem: rest}
     files |= {path.stem: list(read_conllu(path, trees="full")) for path in args.others}
     parser = Observer(nlp).parser
+    docs = {name: parsed(nlp, gold) for name, gold in files.items()}
     parser.cfg.pop(TEMPERATURES, None)
-    rows = [["data", "words", "way", "arcs", "labelled arcs", "trees"]]
-    before = {name: observe(nlp, gold).result() for name, gold in files.items()}
-    docs = nlp.pipe(sentences_to_docs(fitted, nlp.vocab, annotations=["SENT_START"]))
+    before = {name: observe(nlp, docs[name], gold).result() for name, gold in files.items()}
+    docs_of_fit = parsed(nlp, fitted)
     gold_docs = (sentences_to_doc([sentence], nlp.vocab) for sentence in fitted)
-    print(parser.calibrate(map(Example, docs, gold_docs)))
-    curves = {name: logistic_curve(*of) for name, of in observe(nlp, fitted).seen.items()}
+    print(parser.calibrate(map(Example, docs_of_fit, gold_docs)))
+    curves = {name: logistic_curve(*of) for name, of in observe(nlp, docs_of_fit, fitted).seen.items()}
+    rows = [["data", "words", "way", "arcs", "labelled arcs", "trees"]]
     for name, gold in files.items():
-        observer = observe(nlp, gold)
+        observer = observe(nlp, docs[name], gold)
         found = observer.result()
         curved = [reliability(bend(of[0], curves[kind]), of[1]) for kind, of in observer.seen.items()]
-        about = [name, f"{sum(len(sentence.words) for sentence in gold):,}"]
+        about = [name, f"{sum(map(len, docs[name])):,}"]
         rows.append([*about, "as they are", *map(percent, before[name].values())])
         rows.append([*about, "temperatures", *map(percent, found.values())])
         rows.append([*about, "temperatures, logistic curves", *map(percent, curved)])
@@ -67,11 +69,16 @@ def main() -> None:
     print(markdown_table(rows))
 
 
-def observe(nlp: Language, gold: Sequence[ConlluSentence]) -> Observer:
-    """Parse sentences, and compare the probabilities with the gold trees."""
+def parsed(nlp: Language, gold: Sequence[ConlluSentence]) -> list[Doc]:
+    """Parse sentences. The Docs keep scores."""
+    return list(nlp.pipe(sentences_to_docs(gold, nlp.vocab, annotations=["SENT_START"])))
+
+
+def observe(nlp: Language, docs: Sequence[Doc], gold: Sequence[ConlluSentence]) -> Observer:
+    """Compare the probabilities of parsed sentences with the gold trees."""
     observer = Observer(nlp)
-    for _ in observer.watch(nlp.pipe(sentences_to_docs(gold, nlp.vocab, annotations=["SENT_START"])), gold):
-        pass
+    for doc, sentence in zip(docs, gold, strict=True):
+        observer.see(doc, sentence)
     return observer
 
 

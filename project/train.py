@@ -25,13 +25,16 @@ from typing import Any
 import spacy
 import torch
 from spacy.cli.train import train as spacy_train
-from spacy.util import load_config, registry
+from spacy.training import Example
+from spacy.util import load_config, registry, resolve_dot_names
 from spacy.vocab import Vocab
 from thinc.api import Config
 
 import spacy_g2g
+from spacy_g2g.cli.calibrate import save_settings
 from spacy_g2g.data.corpus import corpus_files, read_docs
 from spacy_g2g.files import write_text
+from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 from .training_config import (
     CONFIGS,
@@ -70,6 +73,25 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     (unfinished / TRAINING).write_text(json.dumps({"minutes": minutes}) + "\n", encoding="utf8")
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
+
+
+def calibrate(folder: Path, config: Config) -> None:
+    """Fit the temperatures of a trained parser on the development corpus, if it scores all arcs.
+
+    folder: Folder of the pipeline.
+    config: Config of its training.
+    """
+    nlp = spacy.load(folder)
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    if not parsers or not parsers[-1].model.attrs.get("scores_arcs"):
+        return
+    parser = parsers[-1]
+    parser.keep_scores = True
+    (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
+    examples = list(corpus(nlp))
+    docs = nlp.pipe(example.predicted for example in examples)
+    parser.calibrate(Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True))
+    save_settings(parser, folder)
 
 
 def count_corpus(path: Path, config: Config) -> dict[str, int]:
@@ -187,6 +209,7 @@ def train(args: argparse.Namespace) -> None:
     else:
         config = pipeline_config(path, settings)
     train_into(args.output, config, args.gpu)
+    calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier
     facts = {"lang": lang, "encoder": encoder_name(encoder), "config": path.name, "parser": parser}
     facts |= {"max_steps": max_steps, "epochs": round(max_steps / counts["batches"], 2), **counts}

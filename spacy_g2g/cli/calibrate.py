@@ -86,10 +86,17 @@ def calibrate(
         if not silent:
             values = f"threshold {decision.threshold:.2f}, weight of trees {decision.tree_weight:.2f}"
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} by {values}")
-    # Settings alone are written: weights stay as they are, in half precision, too.
     for pipe in {id(pipe): pipe for pipe in (parser, *finders)}.values():
-        pipe.to_disk(pipeline / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
+        save_settings(pipe, pipeline)
     return found.heads, found.labels
+
+
+def save_settings(parser: G2GParser, pipeline: Path) -> None:
+    """Write the settings of a parser to the folder of its pipeline.
+
+    Weights stay as they are there, in half precision, too.
+    """
+    parser.to_disk(pipeline / parser.name, exclude=["model", "vocab", BOUNDARIES_FILE])
 
 
 def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab) -> Iterator[Example]:

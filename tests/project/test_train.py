@@ -1,5 +1,6 @@
 """`project/train.py`: the steps, the encoder that is named, and a refiner on top of any trained pipeline."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from project import train, training_config
+from spacy_g2g.formats.conllu import read_conllu
 
 from ..util import TINY_MODEL
 from .test_workflows import git
@@ -82,6 +84,21 @@ def refiner() -> Config:
 def encoder_of(config: Config) -> dict[str, str]:
     encoder: dict[str, str] = config["initialize"]["components"]["rng_refiner"]["encoder"]
     return encoder
+
+
+def test_a_trained_parser_is_calibrated_on_the_development_corpus(trained_folder: Path, tmp_path: Path):
+    folder = tmp_path / "model"
+    shutil.copytree(trained_folder, folder)
+    config = load_config(CONFIGS / "syntr_pretrained.cfg")
+    sample = read_conllu(ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu")
+    short = [str(sentence) for sentence in sample if len(sentence.words) < 8]
+    config["paths"]["dev"] = str(tmp_path / "dev.conllu")
+    (tmp_path / "dev.conllu").write_text("".join(short), encoding="utf8")
+    before = spacy.load(folder).get_pipe("g2g_parser")
+    train.calibrate(folder, config)
+    after = spacy.load(folder).get_pipe("g2g_parser")
+    assert before.temperatures == (1, 1)
+    assert min(after.temperatures) > 1
 
 
 def test_a_refiner_keeps_all_components_of_the_pipeline(trained_folder: Path):
