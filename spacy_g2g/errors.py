@@ -44,6 +44,10 @@ class Errors(metaclass=_TextsWithCodes):
         "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
         "transition system with SWAP."
     )
+    E111 = (
+        "No tree that follows the rules was found in {n} steps for a sentence of {words} words. Expected "
+        "fewer rules, or fewer other constraints."
+    )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import BoolArray, DoubleArray, IntArray
+from ..errors import Errors
 from .constraints import Constraint
 from .kbest import best_trees
 from .tree import ROOT_LABEL
@@ -80,6 +81,10 @@ def rule_name(constraint: Constraint) -> str:
     return [*RULES][constraint.value]
 
 
+#: How many scores of labels all sets of a search may have, and how many sets there may be in any case.
+MAX_SCORES, MIN_SETS = 3 * 10**7, 100
+
+
 class RuledTrees(NamedTuple):
     """Trees of n words that follow rules, best first.
 
@@ -108,6 +113,7 @@ def best_ruled_trees(
     k: Number of trees.
     rules: The rules.
     subtrees: As in ``best_trees``.
+    Raises ValueError if the search takes too many steps.
     """
     found = list(_search(arcs, labels, k, rules, subtrees))
     n = len(arcs)
@@ -139,6 +145,8 @@ def _search(
     queue: list[tuple[float, int, _Set]] = []
     n_added = 0
     words = np.arange(len(arcs))
+    # Sets without one tree share the labels' scores with it.
+    max_sets = max(MIN_SETS, MAX_SCORES // max(1, labels.size)) + k * len(arcs)
     best = labels.max(axis=2, keepdims=True)
     regrets = np.where(np.isfinite(labels), labels - np.where(np.isfinite(best), best, 0.0), -np.inf)
     for rule in rules:
@@ -148,6 +156,8 @@ def _search(
 
     def add(arcs: DoubleArray, regrets: DoubleArray) -> None:
         nonlocal n_added
+        if n_added == max_sets:
+            raise ValueError(Errors.E111.format(n=n_added, words=len(arcs)))
         best = regrets.max(axis=2)
         scores = np.concatenate([arcs[:, :1], arcs[:, 1:] + best], axis=1)
         heads, totals = best_trees(scores, 1, subtrees)

@@ -39,9 +39,10 @@ class Constraints(Part):
     not_heads: dict[Key, list[StrictInt]] = {}
     not_deps: dict[Key, list[StrictStr]] = {}
     subtrees: list[list[StrictInt]] = []
+    rules: list[StrictStr] = []
 
     def __len__(self) -> int:
-        """Return the number of constraints."""
+        """Return the number of constraints on tokens."""
         lists: list[list[Any]] = [*self.not_heads.values(), *self.not_deps.values(), *self.subtrees]
         return len(self.heads) + len(self.deps) + sum(map(len, lists))
 
@@ -92,7 +93,7 @@ def check_constraints(question: Question, worker: Worker) -> None:
         raise RefusedError(413, Errors.E1211.format(n=n, limit=MAX_CONSTRAINTS))
     if n and question.words is None:
         raise RefusedError(422, Errors.E1212)
-    if n:
+    if question.words is not None and (n or question.constraints.rules):
         starts = [False, *(question.sent_starts or [False] * len(question.words or ()))[1:], True]
         places = [0, *(i for i, start in enumerate(starts) if start)]
         longest = max(end - start for start, end in pairwise(places))
@@ -103,12 +104,13 @@ def make_doc(question: Question, worker: Worker) -> Doc:
     """Make the Doc of a question. Raises RefusedError if so many trees of so many words take too long."""
     if question.words is None:
         doc = worker.nlp.make_doc(question.text or "")
-        check_trees(question, len(doc))
-        return doc
-    check_trees(question, len(question.words))
-    given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
-    columns: Any = {name: values for name, values in given.items() if values is not None}
-    doc = Doc(worker.nlp.vocab, words=question.words, **columns)
+        if question.constraints.rules:
+            worker.check_constrained(len(doc))
+    else:
+        given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
+        columns: Any = {name: values for name, values in given.items() if values is not None}
+        doc = Doc(worker.nlp.vocab, words=question.words, **columns)
+    check_trees(question, len(doc))
     constrain(doc, **question.constraints.model_dump())
     return doc
 

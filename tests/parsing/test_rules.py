@@ -104,6 +104,15 @@ def test_the_best_trees_over_more_words_are_those_of_brute_force(n: int):
         assert scores.best(5, rules).scores == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_search_ends(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("spacy_g2g.parsing.rules.MAX_SCORES", 0)
+    monkeypatch.setattr("spacy_g2g.parsing.rules.MIN_SETS", 1)
+    arcs, labels = np.zeros((9, 10)), np.zeros((9, 9, len(LABELS) - 1))
+    labels[..., 0] = 1.0
+    with pytest.raises(ValueError, match="G2G-E111"):
+        ArcScores(arcs, labels).best(1, [rule_constraint("too-many-subjects", LABELS)])
+
+
 def test_a_rule_and_the_labels_that_break_it_are_named():
     rule = rule_constraint("too-many-subjects", LABELS)
     labels = [Constraint("label", (i,), 1) for i in (1, 2)]

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -67,6 +67,22 @@ def test_words_keep_what_is_known_of_them(app, nlp: Language):
     (found,) = reply.json()["sentences"]
     assert found == close(expected(nlp, nlp(doc))[0])
     assert (found["heads"][1], found["heads"][5], found["deps"][5]) == (3, 1, "obl")
+
+
+def test_trees_follow_rules_by_name(app, nlp: Language):
+    rules = ["leaf-punct", "too-many-subjects"]
+    replies = post(
+        app,
+        "/parse",
+        {"text": TEXT, "constraints": {"rules": rules}},
+        {"words": WORDS, "constraints": {"rules": rules}},
+        {"text": TEXT, "constraints": {"rules": ["no-rule"]}},
+    )
+    docs = nlp.make_doc(TEXT), Doc(nlp.vocab, words=WORDS)
+    for doc, reply in zip(docs, replies, strict=False):
+        constrain(doc, rules=rules)
+        assert reply.json()["sentences"] == close(expected(nlp, nlp(doc)))
+    assert "no rules named ['no-rule']" in replies[2].json()["error"]
 
 
 def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
@@ -134,6 +150,7 @@ PATHS = ["/parse", "/inception/predict", "/parser/models/parse/start", "/parser/
 
 
 @pytest.mark.filterwarnings("ignore:.*W801")
+@settings(max_examples=40)
 @given(path=st.sampled_from(PATHS), body=BODIES | JSON | st.binary(max_size=8))
 def test_no_request_is_an_error_of_the_service(app, path: str, body: Any):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -165,6 +182,9 @@ def test_a_transition_based_parser_has_one_tree_without_probabilities():
     (sentence,) = plain.json()["sentences"]
     assert set(sentence) == {"tokens", "heads", "deps"}
     assert constrained.json()["sentences"][0]["heads"][1] == 3
+    (ruled,) = post(app, "/parse", {"text": "Go !", "constraints": {"rules": ["leaf-punct"]}})
+    assert "G2G-E822" in ruled.json()["error"]
+    assert "whose trees can't be made to follow rules" in ruled.json()["error"]
     assert "G2G-E814" in many.json()["error"]
     (reply,) = post(app, "/parse", {"text": "a " * 50, "k": 41})
     assert "k is 41 for 50 words. Expected 2000 or less" in reply.json()["error"]
