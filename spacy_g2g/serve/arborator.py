@@ -165,6 +165,7 @@ class Tasks:
     def _tasks(self, samples: dict[str, list[ConlluSentence]], settings: Settings) -> Iterator[Task]:
         for sentence in (sentence for of_sample in samples.values() for sentence in of_sample):
             yield Task(
+                len(sentence.words),
                 make=lambda sentence=sentence: make_doc(self.worker, sentence, settings),  # type: ignore[misc]
                 tell=lambda doc, sentence=sentence: tell(doc, sentence, settings),  # type: ignore[misc]
             )

@@ -154,6 +154,7 @@ def make_router(worker: Worker) -> APIRouter:
         def task(tokens: list[Any]) -> Task:
             known = known_arcs(cas, metadata, tokens)
             return Task(
+                len(tokens),
                 make=lambda: make_doc(worker, tokens, known),
                 tell=lambda doc: list(sentences(doc, worker, 1)),
             )

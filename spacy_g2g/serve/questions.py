@@ -161,7 +161,13 @@ def make_router(worker: Worker) -> APIRouter:
     async def parse(question: Question) -> Answer:
         """Parse a text or words, with what is known of them."""
         check(question, worker)
-        task = Task(make=lambda: make_doc(question, worker), tell=lambda doc: answer(doc, worker, question.k))
+        # A text has a word in about five characters.
+        n_words = len(question.words or ()) + len(question.text or "") // 5
+        task = Task(
+            n_words,
+            make=lambda: make_doc(question, worker),
+            tell=lambda doc: answer(doc, worker, question.k),
+        )
         (found,) = await worker.ask([task])
         return dict(found)
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from itertools import count
+from queue import Empty, PriorityQueue
 from threading import Thread
+from time import monotonic
 from typing import Any
 
 from spacy.language import Language
@@ -20,6 +22,11 @@ from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS,
 
 #: How many sentences of one request wait at the same time, so that others get their turn.
 SENTENCES_AT_ONCE = 32
+#: How many words a batch has at most, unless its first Doc has more.
+WORDS_AT_ONCE = 500
+#: How many seconds a Doc's turn is put off for each of its words. So short requests overtake long ones that
+#: came shortly before, and no request waits forever.
+SECONDS_A_WORD = 0.02
 #: Seconds that the end of the service waits for running requests, and then for the running batch.
 GRACE = 5
 
@@ -28,11 +35,13 @@ GRACE = 5
 class Task:
     """A Doc to parse, and what to tell of it.
 
+    n_words: About how many words the Doc has.
     make: Makes the Doc.
     tell: Returns the answer, which must not hold the Doc nor parts of it.
     future: Gets the answer.
     """
 
+    n_words: int
     make: Callable[[], Doc]
     tell: Callable[[Doc], Any]
     future: Future[Any] = field(default_factory=Future)
@@ -52,7 +61,9 @@ class Worker:
         self.limits = limits
         self.has_scores = bool(parser.model.attrs.get("scores_arcs"))
         parser.keep_scores = self.has_scores
-        self._waiting: SimpleQueue[Task | None] = SimpleQueue()
+        #: Tasks by the time of their turn and a number; at the end, None before all others.
+        self._waiting: PriorityQueue[tuple[float, int, Task | None]] = PriorityQueue()
+        self._numbers = count()
         # Thinc keeps the choice of a device in the context of a thread.
         self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self._thread.start()
@@ -63,7 +74,7 @@ class Worker:
         while remaining:
             now, remaining = remaining[:SENTENCES_AT_ONCE], remaining[SENTENCES_AT_ONCE:]
             for task in now:
-                self._waiting.put(task)
+                self._put(monotonic() + SECONDS_A_WORD * task.n_words, task)
             answers = (asyncio.wrap_future(task.future) for task in now)
             found += await asyncio.gather(*answers, return_exceptions=True)
             for answer in found:
@@ -89,30 +100,36 @@ class Worker:
 
         seconds: How long to wait for the batch.
         """
-        self._waiting.put(None)
+        self._put(0.0, None)
         self._thread.join(seconds)
 
+    def _put(self, turn: float, task: Task | None) -> None:
+        self._waiting.put((turn, next(self._numbers), task))
+
     def _run(self) -> None:
-        is_last = False
-        while not is_last and (first := self._waiting.get()) is not None:
-            batch, is_last = self._fill([first])
+        while (first := self._waiting.get()[2]) is not None:
+            batch = self._fill([first])
             # A request that has ended in the meantime has cancelled its tasks.
             tasks = [task for task in batch if task.future.set_running_or_notify_cancel()]
             if not self._parse(tasks) and len(tasks) > 1:
                 for task in tasks:
                     self._parse([task])
 
-    def _fill(self, batch: list[Task]) -> tuple[list[Task], bool]:
-        """Add what waits to a batch. Returns the batch, and whether the thread is to end after it."""
+    def _fill(self, batch: list[Task]) -> list[Task]:
+        """Add what waits to a batch, and return it."""
+        n_words = batch[0].n_words
         while len(batch) < SENTENCES_AT_ONCE:
             try:
-                task = self._waiting.get_nowait()
+                waiting = self._waiting.get_nowait()
             except Empty:
                 break
-            if task is None:
-                return batch, True
+            task = waiting[2]
+            if task is None or n_words + task.n_words > WORDS_AT_ONCE:
+                self._waiting.put(waiting)
+                break
+            n_words += task.n_words
             batch.append(task)
-        return batch, False
+        return batch
 
     def _parse(self, tasks: Sequence[Task]) -> bool:
         """Answer tasks. Returns False if one of several has an error, and then answers none.

@@ -1,0 +1,40 @@
+import asyncio
+import threading
+
+from spacy.language import Language
+
+from ..util import parser_of
+from .conftest import make_pipeline
+
+
+def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
+    from spacy_g2g.serve.limits import Limits
+    from spacy_g2g.serve.worker import Task, Worker
+
+    nlp: Language = make_pipeline()
+    worker = Worker(nlp, parser_of(nlp), Limits())
+    may_start, events = threading.Event(), list[str]()
+
+    def task(name: str, n_words: int) -> Task:
+        def make():
+            if name == "first":
+                may_start.wait(10)
+            events.append(f"make {name}")
+            return nlp.make_doc("dogs bark")
+
+        return Task(n_words, make=make, tell=lambda doc: events.append(f"tell {name}"))
+
+    async def ask() -> None:
+        requests = [("first", 1), ("long", 490), ("longer", 500), ("short", 10), ("shorter", 5)]
+        waiting = []
+        for request in requests:
+            waiting.append(asyncio.create_task(worker.ask([task(*request)])))
+            await asyncio.sleep(0.02)
+        may_start.set()
+        await asyncio.gather(*waiting)
+
+    asyncio.run(ask())
+    worker.close()
+    alone = [[f"make {name}", f"tell {name}"] for name in ("first", "long", "longer")]
+    together = ["make shorter", "make short", "tell shorter", "tell short"]
+    assert events == [*alone[0], *together, *alone[1], *alone[2]]
