@@ -1,11 +1,12 @@
 """Teach trained parsers to find sentences, and measure networks of boundaries with and without the trees.
 
     python -m experiments.sentences PIPELINE TRAIN DEV OUTPUT [--others FILE ...] [--variants NAME ...]
-        [--seeds 0 1 2] [--epochs 5] [--tokenizer FOLDER] [--speed]
+        [--seeds 0 1 2] [--epochs 5] [--tokenizer FOLDER] [--no-trees]
+        [--speed]
 
 The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from whole
-documents (`# newdoc`, `# newpar`) of TRAIN. Its threshold and the weight of the trees are fitted on DEV, once
-with trees and once without. Words are given. F1 of sentences is measured on DEV, on DEV without final
+documents (`# newdoc`, `# newpar`) of TRAIN. Its threshold and the weight of the trees are fitted on DEV.
+Words are given. F1 of sentences is measured on DEV, on DEV without final
 punctuation, and on the other files. OUTPUT gets a pipeline for each variant and seed, DEV.nopunct.conllu, and
 table.json. A pipeline in OUTPUT is not trained again. With --speed the first one parses DEV with given and
 with found sentences in turns, by processor time on one thread.
@@ -53,6 +54,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
 AUGMENTATION = {"level": 0.2, "lower_case": 0.05, "joined": 0.02}
 WORDS_AT_ONCE, RATE, DROPOUT = 1500, 2e-3, 0.2
 RUNS = 2
+#: Weight of trees that is measured beside the fitted one.
+HEAVY = 1.0
+#: What decides, by its name in the JSON.
+WAYS = {
+    "plain": "network, threshold 0",
+    "fitted": "network, fitted threshold",
+    "trees": "with trees, all fitted",
+    "heavy": "with trees of weight 1, fitted threshold",
+    "heavy at 0": "with trees of weight 1, threshold 0",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -71,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             folder = args.output / f"{variant.replace(' ', '-')}.{seed}"
             if not folder.exists():
                 train(args, variant, seed, folder)
-            table[f"{variant}, seed {seed}"] = measure(folder, args.dev, files)
+            table[f"{variant}, seed {seed}"] = measure(folder, args.dev, files, with_trees=not args.no_trees)
             print(json.dumps({folder.name: table[f"{variant}, seed {seed}"]}), flush=True)
     if args.speed:
         table["speed"] = speed(
@@ -94,6 +105,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--epochs", type=int, default=5, help="number of epochs")
     tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of g2g tokenizer"
     cli.add_argument("--tokenizer", type=Path, help=tokenizer)
+    cli.add_argument("--no-trees", action="store_true", help="measure networks alone")
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
     return cli.parse_args(argv)
 
@@ -144,6 +156,8 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
                 parser.update_boundaries(batch, DROPOUT)
                 parser.boundaries.finish_update(optimizer)
                 batch = []
+    if args.no_trees:
+        parser.doubt = 0.0
     fit_sentences(parser, read_examples(args.dev, nlp))
     if args.tokenizer is not None:
         nlp.tokenizer = spacy.load(args.tokenizer, vocab=nlp.vocab).tokenizer
@@ -152,13 +166,18 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     part.rename(folder)
 
 
-def measure(folder: Path, dev: Path, files: Sequence[Path]) -> dict[str, Any]:
-    """Return F1 of sentences on the files: at the threshold 0, fitted without trees, and fitted with them."""
+def measure(folder: Path, dev: Path, files: Sequence[Path], *, with_trees: bool) -> dict[str, Any]:
+    """Return F1 of sentences on the files by way of deciding, of those in `WAYS`."""
     nlp, parser = load(folder)
-    decisions, doubt = {"trees": parser.decision, "plain": Decision()}, parser.doubt
-    parser.doubt = 0.0
+    doubt, parser.doubt = parser.doubt, 0.0
+    decisions = {"plain": Decision()}
+    fitted = parser.decision
     decisions["fitted"], _ = fit_sentences(parser, read_examples(dev, nlp))
     parser.doubt = doubt
+    if with_trees:
+        decisions["trees"] = fitted
+        decisions["heavy"] = Decision(decisions["fitted"].threshold, HEAVY)
+        decisions["heavy at 0"] = Decision(0.0, HEAVY)
     found: dict[str, Any] = {}
     for way, decision in decisions.items():
         parser.cfg[DECISION] = found[f"{way}: decision"] = [*decision]
@@ -196,10 +215,10 @@ def markdown(table: dict[str, Any], names: Sequence[str]) -> str:
     for title, of_network in table.items():
         if title == "speed":
             continue
-        ways = {"plain": "threshold 0", "fitted": "fitted threshold", "trees": "fitted, with trees"}
         rows += [
             [title, text, *(f"{of_network[f'{way}: {name}']:.2f}" for name in names)]
-            for way, text in ways.items()
+            for way, text in WAYS.items()
+            if f"{way}: decision" in of_network
         ]
     lines = [markdown_table(rows)]
     if "speed" in table:
