@@ -123,10 +123,15 @@ def _least(loss: Callable[[float], float]) -> float:
     """Return the temperature with the least loss, by golden-section search over its logarithm."""
     low, high = np.log(COLDEST), np.log(WARMEST)
     share = (np.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - share * (high - low), low + share * (high - low)
+    of_left, of_right = loss(float(np.exp(left))), loss(float(np.exp(right)))
     for _ in range(N_STEPS):
-        left, right = high - share * (high - low), low + share * (high - low)
-        if loss(float(np.exp(left))) < loss(float(np.exp(right))):
-            high = right
+        if of_left < of_right:
+            high, right, of_right = right, left, of_left
+            left = high - share * (high - low)
+            of_left = loss(float(np.exp(left)))
         else:
-            low = left
+            low, left, of_left = left, right, of_right
+            right = low + share * (high - low)
+            of_right = loss(float(np.exp(right)))
     return float(np.exp((low + high) / 2.0))
