@@ -146,7 +146,7 @@ def _search(
     n_added = 0
     words = np.arange(len(arcs))
     # Sets without one tree share the labels' scores with it.
-    max_sets = max(MIN_SETS, MAX_SCORES // max(1, labels.size)) + k * len(arcs)
+    max_sets = max(MIN_SETS, MAX_SCORES // max(1, labels.size)) + (k - 1) * len(arcs)
     best = labels.max(axis=2, keepdims=True)
     regrets = np.where(np.isfinite(labels), labels - np.where(np.isfinite(best), best, 0.0), -np.inf)
     for rule in rules:
