@@ -1,49 +1,41 @@
-"""Measure how much slower a whole pipeline on one encoder is than the bare encoder.
+"""Measure the speed of a whole pipeline on one encoder beside the bare encoder and spacy-transformers.
 
-    python -m experiments.whole_pipeline TRAIN DEV --encoder ENCODER [--sentences 300] [--runs 5]
+    python -m experiments.whole_pipeline PIPELINE THEIRS DEV [--sentences 300] [--runs 5]
 
-TRAIN and DEV are .conllu files, ENCODER is a checkpoint. The pipeline is configs/pipeline.cfg without its
-refiner, whose time depends on what it has learned. It is initialised with the labels of TRAIN and not trained
-further, since that changes no product of matrices. Each Doc is a sentence of DEV with its boundaries, so the
-senter has nothing to do. All are timed in turns by processor time on one thread: the encoder alone on the
-pieces of all sentences, the component, and the whole pipeline, each in float32 and in bfloat16. The best run
-counts.
+PIPELINE is trained by configs/pipeline.cfg and THEIRS by configs/pipeline_transformers.cfg, both without
+refiners, for instance by `experiments.tasks`. Each Doc is a sentence of DEV (.conllu) with its boundaries.
+All are timed in turns by processor time on one thread: the encoder alone on the pieces of all sentences, the
+component, and the pipelines with and without their senter. Ours compute in float32 and in bfloat16, theirs
+in float32. The best run counts. The sizes are those of the files.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import spacy
 import torch
 from spacy.language import Language
-from spacy.training import Example
-from spacy.util import load_model_from_config
+from spacy.tokens import Doc
 
 from project.markdown import markdown_table
-from project.training_config import CONFIGS, load_config
-from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.network_shim import find_shims
+from spacy_g2g.models.precision import Precision
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
-PRECISIONS = ("float32", "bfloat16")
-ROWS = ("bare encoder", "g2g_encoder", "whole pipeline")
-
-
-def make_pipeline(train: Path, encoder: str) -> Language:
-    """Return the pipeline with the labels of a treebank, not trained."""
-    config = load_config(CONFIGS / "pipeline.cfg", overrides={"paths.encoder": encoder})
-    config["nlp"]["pipeline"].remove("rng_refiner")
-    nlp = load_model_from_config(config.interpolate(), auto_fill=True)
-    docs = list(sentences_to_docs(read_conllu(train), nlp.vocab))
-    nlp.initialize(lambda: [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in docs])
-    return nlp
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
+BARE = "bare encoder"
+SENTER = "senter"
+#: Seconds by row and precision.
+Times = dict[tuple[str, str], float]
 
 
 def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
@@ -55,51 +47,84 @@ def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
             network.encoder(torch.from_numpy(batch.piece_ids), mask, mix=network.mix)
 
 
-def processor_time(run: Callable[[], Any]) -> float:
-    """Return the seconds of processor time that a call takes."""
-    start = time.process_time()
-    run()
-    return time.process_time() - start
+def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
+    """Run a pipeline without some of its components."""
+    for _ in nlp.pipe(docs, disable=disable):
+        pass
+
+
+def time_all(ours: Language, theirs: Language, docs: Mapping[str, Sequence[Doc]], runs: int) -> Times:
+    """Return the least seconds of each row and precision.
+
+    docs: The sentences by the names of both pipelines, "ours" and "theirs".
+    """
+    sentences = [Sentence([token.text for token in doc]) for doc in docs["ours"]]
+    encoder: Any = ours.get_pipe("g2g_encoder")
+    (shim,) = find_shims(encoder.model)
+    best: Times = {}
+
+    def clock(row: str, precision: str, run: Callable[[], Any]) -> None:
+        start = time.process_time()
+        run()
+        seconds = time.process_time() - start
+        best[row, precision] = min(seconds, best.get((row, precision), seconds))
+
+    def clock_pipelines(nlp: Language, name: str, precision: str) -> None:
+        for row, disable in (("", []), (f" without {SENTER}", [SENTER])):
+            copies = [doc.copy() for doc in docs[name]]
+            clock(f"{name}{row}", precision, partial(parse, nlp, copies, disable))
+
+    for _ in range(runs + 1):  # the first run warms up
+        for precision in PRECISIONS:
+            for _, pipe in ours.pipeline:
+                if isinstance(pipe, SavedPipe):
+                    pipe.precision = precision
+            copies = [doc.copy() for doc in docs["ours"]]
+            clock(BARE, precision, partial(encode, shim, sentences))
+            clock("g2g_encoder", precision, partial(encoder.predict, copies))
+            clock_pipelines(ours, "ours", precision)
+        clock_pipelines(theirs, "theirs", PRECISIONS[0])
+    return best
+
+
+def markdown(best: Times, n_words: int) -> str:
+    """Return a table of words per second, and shares of the speed of the bare encoder."""
+    table: list[tuple[str, ...]] = [("", *PRECISIONS)]
+    for row in dict.fromkeys(row for row, _ in best):
+        cells = []
+        for precision in PRECISIONS:
+            seconds = best.get((row, precision))
+            share = seconds and best[BARE, precision] / seconds
+            cells.append(f"{n_words / seconds:,.0f} ({share:.2f})" if seconds else "")
+        table.append((row, *cells))
+    return markdown_table(table)
 
 
 def main() -> None:
     """Run the measurement, and print a table."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("train", type=Path, help="treebank whose labels the pipeline has, .conllu")
+    cli.add_argument("pipeline", type=Path, help="trained pipeline on g2g_encoder")
+    cli.add_argument("theirs", type=Path, help="trained pipeline on spacy-transformers")
     cli.add_argument("dev", type=Path, help="treebank to parse, .conllu")
-    cli.add_argument("--encoder", required=True, help="checkpoint: a folder or a name on the hub")
     cli.add_argument("--sentences", type=int, default=300, help="number of sentences, evenly spread")
     cli.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
     args = cli.parse_args()
     torch.set_num_threads(1)
-    nlp = make_pipeline(args.train, args.encoder)
-    docs = list(sentences_to_docs(read_conllu(args.dev), nlp.vocab, annotations=["SENT_START"]))
-    docs = docs[:: max(1, len(docs) // args.sentences)][: args.sentences]
-    sentences = [Sentence([token.text for token in doc]) for doc in docs]
-    n_words = sum(map(len, docs))
-    encoder: Any = nlp.get_pipe("g2g_encoder")
-    (shim,) = find_shims(encoder.model)
-    best: dict[tuple[str, str], float] = {}
-    for _ in range(args.runs + 1):  # the first run warms up
-        for precision in PRECISIONS:
-            for _, pipe in nlp.pipeline:
-                if isinstance(pipe, SavedPipe):
-                    pipe.precision = precision
-            copies = [doc.copy() for doc in docs]
-            runs = [
-                lambda: encode(shim, sentences),
-                lambda copies=copies: encoder.predict(copies),  # type: ignore[misc]
-                lambda copies=copies: list(nlp.pipe(copies)),  # type: ignore[misc]
-            ]
-            for row, run in zip(ROWS, runs, strict=True):
-                seconds = processor_time(run)
-                best[row, precision] = min(seconds, best.get((row, precision), seconds))
-    table = [
-        [row, *(f"{n_words / best[row, p]:,.0f} ({best[ROWS[0], p] / best[row, p]:.2f})" for p in PRECISIONS)]
-        for row in ROWS
-    ]
-    print(f"{len(docs)} sentences, {n_words} words; words/s (share of the bare encoder's)")
-    print(markdown_table([["", *PRECISIONS], *table]))
+    paths = {"ours": args.pipeline, "theirs": args.theirs}
+    pipelines = {name: spacy.load(path) for name, path in paths.items()}
+    sentences = list(read_conllu(args.dev))
+    chosen = sentences[:: max(1, len(sentences) // args.sentences)][: args.sentences]
+    docs = {
+        name: list(sentences_to_docs(chosen, nlp.vocab, annotations=["SENT_START"], keep_source=False))
+        for name, nlp in pipelines.items()
+    }
+    n_words = sum(map(len, docs["ours"]))
+    best = time_all(**pipelines, docs=docs, runs=args.runs)
+    print(f"{len(chosen)} sentences, {n_words} words; words/s (share of the bare encoder's)")
+    print(markdown(best, n_words))
+    for name, path in paths.items():
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        print(f"{name}: {size / 1e6:.1f} MB, {', '.join(pipelines[name].pipe_names)}")
 
 
 if __name__ == "__main__":
