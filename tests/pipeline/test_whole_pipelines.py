@@ -21,11 +21,11 @@ TEXT = "The girl saw the star with the telescope. It was late."
 SMALL = {"model.arc_width": 24, "model.label_width": 16}
 PIPELINES = {
     "pipeline": {
-        "components.senter.model.tok2vec.width": 16,
+        "components.senter.model.tok2vec.encode.width": 16,
         **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
     },
     "pipeline_transformers": {
-        "components.senter.model.tok2vec.width": 16,
+        "components.senter.model.tok2vec.encode.width": 16,
         "components.transformer.model.tokenizer_config.model_max_length": 20,
         **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
     },
