@@ -166,7 +166,7 @@ class RNGTr(SynTr[PieceBatch]):
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
             for i, member in enumerate(members):
-                parse = graphs.parse(i, log_probs, batch)
+                parse = graphs.parse(i, batch)
                 passes[member].append(self.answer(parse, scores, batch, i) if finished[i] else parse)
             if finished.all():
                 break

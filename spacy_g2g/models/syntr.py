@@ -217,16 +217,20 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        parses = [trees.parse(i, log_probs, batch) for i in range(len(batch.n_words))]
+        parses = [trees.parse(i, batch) for i in range(len(batch.n_words))]
+        for i, note in enumerate(batch.notes):
+            if note.keep_prior:
+                n = parses[i].n_words
+                parses[i] = replace(parses[i], head_log_probs=log_probs[i, :n, : n + 1].copy())
         return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
     def note(self, sentence: Sentence) -> Note:
         """Return what the sentence asks for."""
-        return Note(sentence.constraints, sentence.keep_scores, sentence.prior)
+        return Note(sentence.constraints, sentence.keep_scores, sentence.prior, sentence.keep_prior)
 
     def answer(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
         """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
-        constraints, keep_scores, _ = batch.notes[i] if batch.notes else Note()
+        constraints, keep_scores, *_ = batch.notes[i] if batch.notes else Note()
         if not (constraints or keep_scores):
             return parse
         found = self.arc_scores(scores, i, parse.n_words)
@@ -250,6 +254,7 @@ class Note(NamedTuple):
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
     prior: FloatArray | None = None
+    keep_prior: bool = False
 
 
 class Scores(NamedTuple):
@@ -293,18 +298,14 @@ class Graphs(NamedTuple):
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
 
-    def parse(self, i: int, log_probs: FloatArray, batch: Batch) -> Parse:
-        """Return the parse of sentence i of a batch.
-
-        log_probs: Log-probabilities of heads, float [sentences, words, words + 1].
-        """
+    def parse(self, i: int, batch: Batch) -> Parse:
+        """Return the parse of sentence i of a batch."""
         n = int(batch.n_words[i])
         return Parse(
             Tree(self.heads[i, :n], self.labels[i, :n]),
             self.head_probs[i, :n],
             self.label_probs[i, :n],
             batch.coverages[i],
-            head_log_probs=log_probs[i, :n, : n + 1],
         )
 
 

@@ -52,6 +52,8 @@ class Sentence:
         alone.
     prior: Log-probabilities of all heads from the parser whose tree is refined, float32 [n, n + 1], -inf for
         the word itself; None without them. Models with the attribute ``reads_prior`` decode with them.
+    keep_prior: Whether the parse has the log-probabilities of all heads, for a refiner. Models that do not
+        score all arcs ignore it.
     """
 
     words: Sequence[str]
@@ -61,6 +63,7 @@ class Sentence:
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
     prior: FloatArray | None = None
+    keep_prior: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +101,8 @@ class Parse:
     iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
         which need not be a tree. Empty for other parsers.
     scores: Scores of all arcs, if the sentence asks for them.
-    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself; None for
-        models that don't score all arcs, and for sentences that were parsed in parts.
+    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself, if the
+        sentence asks for them and the model scores all arcs.
     """
 
     tree: Tree

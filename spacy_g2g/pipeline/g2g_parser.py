@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +172,8 @@ class G2GParser(InformsRefiners, SentencePipe):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
+        if self.keeps_prior:
+            sentences = [replace(sentence, keep_prior=True) for sentence in sentences]
         parts = [cut(sentence) for sentence in sentences]
         parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
         return [join(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]

@@ -28,7 +28,8 @@ def cut(sentence: Sentence) -> list[Sentence]:
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
         return [sentence]
-    return [part(sentence, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+    whole = replace(sentence, keep_prior=False)
+    return [part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
 
 
 def part(sentence: Sentence, start: int, end: int) -> Sentence:
@@ -88,5 +89,4 @@ def _join(parts: Sequence[Parse], label: int) -> Parse:
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
     tree = replace(parts[0].tree, heads=heads, labels=labels)
-    parse = replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")
-    return replace(parse, head_log_probs=None)
+    return replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")

@@ -60,9 +60,7 @@ def add_extension() -> None:
 
 def keep_prior(doc: Doc, parses: Sequence[Parse]) -> None:
     """Write the log-probabilities of heads in a Doc's sentences, float32 [n, n + 1] each, None if unknown."""
-    # Copies, since the arrays are parts of whole batches.
-    found = [None if parse.head_log_probs is None else parse.head_log_probs.copy() for parse in parses]
-    doc._.set(PRIOR, found)
+    doc._.set(PRIOR, [parse.head_log_probs for parse in parses])
 
 
 def remove_priors(docs: Iterable[Doc]) -> None:
