@@ -20,7 +20,7 @@ from spacy.language import Language
 from .util import graph_examples, make_nlp, overfit, treebank_examples
 
 # No deadlines: how long an example takes depends on what else the machine does.
-settings.register_profile("spacy_g2g", deadline=None)
+settings.register_profile("spacy_g2g", deadline=None, max_examples=60)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=20_000)
 settings.load_profile("spacy_g2g")
