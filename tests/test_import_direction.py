@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -76,16 +77,22 @@ class Import:
 def imports(root: Path) -> Iterator[Import]:
     """Each import of the package's files, at any depth; `from a import b` gives a.b."""
     for path in sorted((root / PACKAGE).rglob("*.py")):
-        relative = path.relative_to(root)
-        package = list(relative.parent.parts)
-        module = [*package, *([] if path.stem == "__init__" else [path.stem])]
-        tree = ast.parse(path.read_text(encoding="utf8"))
-        later = {id(node) for block in ast.walk(tree) if runs_later(block) for node in ast.walk(block)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for name in names_of(node, package):
-                    at_import = id(node) not in later
-                    yield Import(relative.as_posix(), node.lineno, ".".join(module), name, at_import)
+        yield from imports_of(path.relative_to(root), path.read_text(encoding="utf8"))
+
+
+@cache
+def imports_of(path: Path, source: str) -> tuple[Import, ...]:
+    """The imports of a file."""
+    package = list(path.parent.parts)
+    module = [*package, *([] if path.stem == "__init__" else [path.stem])]
+    tree = ast.parse(source)
+    later = {id(node) for block in ast.walk(tree) if runs_later(block) for node in ast.walk(block)}
+    return tuple(
+        Import(path.as_posix(), node.lineno, ".".join(module), name, id(node) not in later)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in names_of(node, package)
+    )
 
 
 def runs_later(node: ast.AST) -> bool:
