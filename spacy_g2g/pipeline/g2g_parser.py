@@ -19,7 +19,7 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer
+from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS, check_rules
@@ -218,22 +218,6 @@ class G2GParser(InformsRefiners, SentencePipe):
                 use_ud_noun_chunks(target, self.vocab.lang)
 
     # Training
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Optimizer | None = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
-        examples = list(examples)
-        losses = super().update(examples, drop=drop, losses=losses)
-        losses[self.name] += self.update_boundaries(examples, drop)
-        if sgd:
-            self.finish_update(sgd)
-        return losses
 
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
         """Return the predicted Docs, where their sentences are, and the gold trees of those with words.

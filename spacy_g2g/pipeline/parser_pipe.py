@@ -147,9 +147,14 @@ class ParserPipe(SavedPipe):
             losses[self.name] += loss
         # Even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
+        losses[self.name] += self.update_boundaries(examples, drop)
         if sgd:
             self.finish_update(sgd)
         return losses
+
+    def update_boundaries(self, examples: Sequence[Example], drop: float) -> float:  # noqa: ARG002
+        """Learn sentence boundaries, and return the loss. This parser learns none."""
+        return 0.0
 
     @abstractmethod
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:

@@ -238,10 +238,12 @@ class SentencePipe(AnsweringPipe):
 
     def update_boundaries(self, examples: Sequence[Example], drop: float) -> float:
         """Add the gradient of the network of boundaries, and return its loss, summed over tokens."""
+        if self.boundaries is None or not self.finds_sentences:
+            return 0.0
         gold = [gold_boundaries(example) for example in examples]
         docs = [example.predicted for example in examples]
         known = [i for i, of_doc in enumerate(gold) if (of_doc >= 0).any()]
-        if self.boundaries is None or not (self.finds_sentences and known):
+        if not known:
             return 0.0
         set_dropout_rate(self.boundaries, drop)
         found, backprop = self.boundaries.begin_update([docs[i] for i in known])
