@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
 from typing import Any
 
 from spacy.tokens import Doc
@@ -83,7 +84,11 @@ def read_constraints(
     check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
-    for kind, tokens, label in _demands(given):
+    try:
+        demands = list(_demands(given))
+    except (TypeError, ValueError) as error:
+        raise ValueError(Errors.E513.format(found=repr(given)[:SHOWN], keys=", ".join(KEYS))) from error
+    for kind, tokens, label in demands:
         if not tokens or not all(token in places for token in tokens):
             raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, n=len(doc)))
         sentence = places[tokens[0]][0]
@@ -118,17 +123,20 @@ def check_rules(names: Iterable[str]) -> None:
 
 
 def _demands(given: Mapping[str, Any]) -> Iterator[tuple[Kind, list[int], str | None]]:
-    """Yield the kind of each demand, its tokens, and its label if it has one."""
+    """Yield the kind of each demand, its tokens, and its label if it has one.
+
+    Raises TypeError or ValueError for what ``constrain`` would not have set.
+    """
     of_arcs: tuple[tuple[Kind, str], ...] = (("head", "heads"), ("not head", "not_heads"))
     of_labels: tuple[tuple[Kind, str], ...] = (("label", "deps"), ("not label", "not_deps"))
     for kind, key in of_arcs:
         for token, head in given.get(key, ()):
-            yield kind, [token, head], None
+            yield kind, [index(token), index(head)], None
     for kind, key in of_labels:
         for token, label in given.get(key, ()):
-            yield kind, [token], label
+            yield kind, [index(token)], label
     for tokens in given.get("subtrees", ()):
-        yield "subtree", [*tokens], None
+        yield "subtree", [index(token) for token in tokens], None
 
 
 def describe(constraint: Constraint, words: Sequence[str], labels: Sequence[str]) -> str:
