@@ -71,7 +71,7 @@ def print_oracle(parser: Any, docs: Sequence[Doc], gold: Sequence[ConlluSentence
 
 def print_search(docs: Sequence[Doc]) -> None:
     """Print CPU times of a sentence; each is the median of five rounds, which take turns."""
-    scores = [doc._.g2g_scores[0]["arcs"].astype(np.float64) for doc in docs if len(doc) > 1]
+    scores = [doc._.g2g_scores["sentences"][0]["arcs"].astype(np.float64) for doc in docs if len(doc) > 1]
     n_trees = sum(near_trees(arcs, 1) is not None for arcs in scores)
     print(f"the best heads are a tree in {100 * n_trees / len(scores):.0f} % of {len(scores)} sentences")
     tasks: dict[str, Callable[[Any], Any]] = {
@@ -97,7 +97,7 @@ def print_rules(parser: Any, docs: Sequence[Doc], gold: Sequence[ConlluSentence]
         rules = [rule_constraint(name, parser.labels) for name in names]
         seconds, n_changed, n_broken, n_right = [], 0, 0, 0
         for doc, sentence in zip(docs, gold, strict=True):
-            (kept,) = doc._.g2g_scores
+            (kept,) = doc._.g2g_scores["sentences"]
             scores = ArcScores(kept["arcs"], kept["labels"])
             free = scores.best()
             start = time.process_time()
@@ -135,7 +135,7 @@ def print_reparse(parser: Any, docs: Sequence[Doc]) -> None:
         start = time.process_time()
         parser.reparse(doc)
         seconds.append(time.process_time() - start)
-    size = sum(array.nbytes for array in docs[0]._.g2g_scores[0].values())
+    size = sum(array.nbytes for array in docs[0]._.g2g_scores["sentences"][0].values())
     print(
         f"reparse after a correction, {len(docs)} sentences of {SHORTEST} to {LONGEST} words: median "
         f"{1e3 * np.median(seconds):.2f} ms, longest {1e3 * max(seconds):.2f} ms; {len(docs[0])} "

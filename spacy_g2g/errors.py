@@ -196,7 +196,10 @@ class Errors(metaclass=_TextsWithCodes):
         '"".'
     )
     E512 = "{setting} is {rate}. Expected a share from 0 to 1."
-    E513 = "doc._.g2g_constraints is {found}. Expected a dict with some of the keys {keys}."
+    E513 = (
+        "doc._.g2g_constraints is {found}. Expected what constrain() sets: a dict of lists with some of the "
+        "keys {keys}."
+    )
     E514 = (
         "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc has {n} tokens. Expected "
         "one or more tokens of the same sentence, none of them white space."
@@ -314,7 +317,8 @@ class Errors(metaclass=_TextsWithCodes):
         "doc._.g2g_constraints, or a model of this library."
     )
     E815 = (
-        "The Doc {text!r}... keeps no scores of arcs. Expected a Doc that was parsed with keep_scores = true."
+        "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed with "
+        "keep_scores = true, in sentences that are parsed whole."
     )
     E816 = "k is {k}. Expected 1 or more."
     E817 = (

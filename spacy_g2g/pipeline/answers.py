@@ -48,7 +48,7 @@ class AnsweringPipe(ParserPipe):
         """Return the k best trees of each sentence that has words, best first, with one root each.
 
         Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
-        Doc is not changed. Its kept scores are used, or else it is parsed.
+        Doc is not changed. The scores that it keeps of this parser are used, or else it is parsed.
 
         doc: Doc, with its sentence boundaries.
         k: Number of trees. A sentence has fewer if no more are possible.
@@ -66,18 +66,19 @@ class AnsweringPipe(ParserPipe):
         ]
 
     def reparse(self, doc: Doc) -> Doc:
-        """Parse a Doc again from the scores that it keeps, with its present constraints; return the Doc.
+        """Parse a Doc again from the scores that it keeps of this parser, with its present constraints.
 
         The encoder does not run, so this takes milliseconds.
 
-        Raises ValueError if the Doc keeps no scores, or if constraints can't be met.
+        Returns the Doc.
+        Raises ValueError if the Doc keeps no scores of this parser, or if constraints can't be met.
         """
         from ..models.types import Parse
 
         layout = lay_out([doc])
-        scores = kept_scores(doc, layout)
+        scores = kept_scores(doc, layout, self.name)
         if scores is None:
-            raise ValueError(Errors.E815.format(text=doc.text[:40]))
+            raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
         constraints = constraints_of([doc], layout, self.labels, rules=self.rules)
         parses = [Parse.of_scores(of, demands) for of, demands in zip(scores, constraints, strict=True)]
         self._write([doc], ParsedBatch(layout, parses))
@@ -89,7 +90,8 @@ class AnsweringPipe(ParserPipe):
         They come from the distribution over all trees with one root that meet the constraints on heads. The
         temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
 
-        doc: Doc that has been parsed. Its kept scores are used, or else it is parsed again, without a change.
+        doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
+            again, without a change.
         Raises ValueError if a word has no head in its sentence, or if the model gives no scores.
         """
         from ..models.confidence import confidences
@@ -135,8 +137,8 @@ class AnsweringPipe(ParserPipe):
         return Temperatures(*self.cfg.get(TEMPERATURES, ()))
 
     def _scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
-        """Return the scores that a Doc keeps, or those of a new parse."""
-        scores = kept_scores(doc, layout)
+        """Return the scores that a Doc keeps of this parser, or those of a new parse."""
+        scores = kept_scores(doc, layout, self.name)
         if scores is not None:
             return scores
         self.check_scores_arcs()

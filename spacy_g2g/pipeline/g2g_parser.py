@@ -186,7 +186,7 @@ class G2GParser(InformsRefiners, SentencePipe):
         if self.keep_scores or self.keeps_prior:
             for doc, parses in zip(docs, scores.by_doc(), strict=True):
                 if self.keep_scores:
-                    keep_scores(doc, parses)
+                    keep_scores(doc, parses, self.name)
                 if self.keeps_prior:
                     keep_prior(doc, parses)
 

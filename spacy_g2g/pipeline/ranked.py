@@ -76,28 +76,36 @@ def over_tokens(trees: RankedTrees, tokens: Sequence[int], labels: Sequence[str]
         )
 
 
-def keep_scores(doc: Doc, parses: Sequence[Parse]) -> None:
+def keep_scores(doc: Doc, parses: Sequence[Parse], name: str) -> None:
     """Write the scores of a Doc's sentences to ``doc._.g2g_scores``, as arrays in dicts.
 
     A Doc with a sentence that was parsed in parts keeps none.
+
+    doc: The Doc.
+    parses: Parses of its sentences that have words.
+    name: Name of the component that has parsed it, the only one that may read the scores.
     """
     scores = [parse.scores for parse in parses if parse.scores is not None]
     kept = [{"arcs": of.arcs, "labels": of.labels} for of in scores]
-    doc._.set(SCORES, kept if len(kept) == len(parses) else None)
+    doc._.set(SCORES, {"parser": name, "sentences": kept} if len(kept) == len(parses) else None)
 
 
-def kept_scores(doc: Doc, layout: Layout) -> list[ArcScores] | None:
+def kept_scores(doc: Doc, layout: Layout, name: str) -> list[ArcScores] | None:
     """Return the scores that a Doc keeps for its sentences that have words, or None if it keeps none.
 
+    doc: The Doc.
+    layout: Where its sentences are.
+    name: Name of the component whose scores are wanted.
     Raises ValueError if the scores are not those of these sentences.
     """
-    kept: list[dict[str, Any]] | None = doc._.get(SCORES) if Doc.has_extension(SCORES) else None
-    if kept is None:
+    kept: dict[str, Any] | None = doc._.get(SCORES) if Doc.has_extension(SCORES) else None
+    if kept is None or kept["parser"] != name:
         return None
-    found, expected = [len(scores["arcs"]) for scores in kept], [n for n in layout.n_words.tolist() if n]
+    arrays = kept["sentences"]
+    found, expected = [len(scores["arcs"]) for scores in arrays], [n for n in layout.n_words.tolist() if n]
     if found != expected:
         raise ValueError(Errors.E813.format(found=found, expected=expected))
-    return [ArcScores(scores["arcs"], scores["labels"]) for scores in kept]
+    return [ArcScores(scores["arcs"], scores["labels"]) for scores in arrays]
 
 
 def constraints_of(

@@ -1,6 +1,7 @@
 """Constraints, kept scores, and the k best trees of a Doc."""
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -156,9 +157,17 @@ def test_the_next_pass_of_a_refiner_reads_fixed_arcs(monkeypatch: pytest.MonkeyP
 def test_constraints_that_cannot_be_met_are_named(nlp: Language, constraints, error: str):
     doc = make_doc(nlp)
     constrain(doc, **constraints)
-    if constraints == {"subtrees": [[]]}:
-        doc._.g2g_constraints = {"subtrees": [[]]}
     with pytest.raises(ValueError, match=error):
+        nlp(doc)
+
+
+@pytest.mark.parametrize(
+    "constraints", [[[0, 1]], {"head": [[0, 1]]}, {"heads": [[0]]}, {"heads": {0: 1}}, {"deps": [["0", "obj"]]}]
+)
+def test_anything_else_than_constraints_is_shown(nlp: Language, constraints: Any):
+    doc = make_doc(nlp)
+    doc._.g2g_constraints = constraints
+    with pytest.raises(ValueError, match=f"E513.*{re.escape(repr(constraints))}"):
         nlp(doc)
 
 
@@ -167,14 +176,14 @@ def test_kept_scores_give_the_same_trees_as_the_encoder_would(keeping: Language)
     before = tree_of(doc)
     parser = parser_of(keeping)
     assert tree_of(parser.reparse(doc)) == before
-    arcs = [scores["arcs"].copy() for scores in doc._.g2g_scores]
+    arcs = [scores["arcs"].copy() for scores in doc._.g2g_scores["sentences"]]
     token = next(token for token in doc[:6] if token.head != token and not token.is_space)
     constrain(doc, not_heads={token.i: [token.head.i]})
     second = parser.kbest(doc, 1)[0][0]
     parser.reparse(doc)
     assert [doc[i].head.i for i in second.tokens] == second.heads
     assert tree_of(doc) != before
-    assert all((a == b["arcs"]).all() for a, b in zip(arcs, doc._.g2g_scores, strict=True))
+    assert all((a == b["arcs"]).all() for a, b in zip(arcs, doc._.g2g_scores["sentences"], strict=True))
     constrain(doc)
     assert tree_of(parser.reparse(doc)) == before
 
