@@ -53,7 +53,8 @@ def confidences(
     """Return the probabilities of a tree of each sentence.
 
     scores: Scores of the sentences.
-    trees: Their trees, without missing heads. Unknown labels, -1, have the probability 0.
+    trees: Their trees, without missing heads. Labels that a parser would never give have the probability 0:
+        unknown ones, -1, the root label of other arcs than the root's, and any other label of that arc.
     temperatures: Temperatures of heads and labels.
     """
     found: list[Confidence] = [Confidence(np.zeros(0), np.zeros(0), 1.0)] * len(scores)
@@ -64,13 +65,16 @@ def confidences(
             score = arcs[row].numpy()[words, tree.heads].sum()
             of_heads = probs[row, words, tree.heads]
             of_labels = np.exp(_label_log_probs(scores[i], tree, temperatures.labels))
-            of_labels[tree.labels < 0] = 0.0
+            is_possible = (tree.labels >= 0) & ((tree.labels == ROOT_LABEL) == (tree.heads == 0))
+            of_labels[~is_possible] = 0.0
             found[i] = Confidence(of_heads, of_heads * of_labels, float(np.exp(min(score - log_z[row], 0.0))))
     return found
 
 
 def fit_temperatures(scores: Sequence[ArcScores], trees: Sequence[Tree]) -> Temperatures:
     """Return the temperatures at which the arcs and labels of gold trees are most probable.
+
+    A temperature is 1 if the trees do not tell it, as trees of one word do not.
 
     scores: Scores of the sentences.
     trees: Gold trees. Labels that the parser does not know are -1.
@@ -120,11 +124,16 @@ def _label_log_probs(scores: ArcScores, tree: Tree, temperature: float) -> Doubl
 
 
 def _least(loss: Callable[[float], float]) -> float:
-    """Return the temperature with the least loss, by golden-section search over its logarithm."""
+    """Return the temperature with the least loss, by golden-section search over its logarithm.
+
+    Returns 1 if the loss does not depend on the temperature.
+    """
     low, high = np.log(COLDEST), np.log(WARMEST)
     share = (np.sqrt(5.0) - 1.0) / 2.0
     left, right = high - share * (high - low), low + share * (high - low)
     of_left, of_right = loss(float(np.exp(left))), loss(float(np.exp(right)))
+    if of_left == of_right:
+        return 1.0
     for _ in range(N_STEPS):
         if of_left < of_right:
             high, right, of_right = right, left, of_left

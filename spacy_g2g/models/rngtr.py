@@ -187,12 +187,13 @@ class RNGTr(SynTr[PieceBatch]):
         for i in known:
             n = int(batch.n_words[i])
             prior[i, :n, : n + 1] = batch.notes[i].prior
-        share = np.zeros((len(prior), 1, 1), dtype=np.float32)
-        share[known] = self.prior_share
+        is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
+        is_known[known] = True
         own = self.head_log_probs(scores.arcs, batch.n_words)
         finite = own.clamp(min=LEAST_LOG_PROB)
-        mean = finite.lerp(self.tensor(prior).clamp(min=LEAST_LOG_PROB), self.tensor(share))
-        return scores._replace(arcs=mean.masked_fill(own.isneginf(), -torch.inf))
+        mean = finite.lerp(self.tensor(prior).clamp(min=LEAST_LOG_PROB), self.prior_share)
+        mean = mean.masked_fill(own.isneginf(), -torch.inf)
+        return scores._replace(arcs=torch.where(self.tensor(is_known), mean, scores.arcs))
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""

@@ -42,10 +42,16 @@ def test_probabilities_are_those_of_all_trees(temperature: float):
         assert confidence.labelled == pytest.approx(arcs * of_labels)
 
 
-def test_an_unknown_label_has_no_probability():
-    scores = random_scores(2)
-    (found,) = confidences([scores], [Tree(np.array([0, 1]), np.array([0, -1]))], Temperatures())
-    assert found.arcs[1] > 0 == found.labelled[1]
+@pytest.mark.parametrize(("labels", "possible"), [([0, -1], [1, 0]), ([0, 0], [1, 0]), ([2, 1], [0, 1])])
+def test_a_label_that_a_parser_would_never_give_has_no_probability(labels: list[int], possible: list[int]):
+    (found,) = confidences([random_scores(2)], [Tree(np.array([0, 1]), np.array(labels))], Temperatures())
+    assert (found.arcs > 0).all()
+    assert (found.labelled > 0).tolist() == [bool(value) for value in possible]
+
+
+def test_temperatures_that_no_tree_tells_are_1():
+    one_word = [Tree(np.array([0]), np.array([0]))]
+    assert fit_temperatures([], []) == fit_temperatures([random_scores(1)], one_word) == (1, 1)
 
 
 def test_the_temperature_undoes_a_scale():

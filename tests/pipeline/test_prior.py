@@ -10,7 +10,9 @@ from spacy.language import Language
 
 from spacy_g2g.data.graphs import PRIOR
 from spacy_g2g.data.layout import lay_out
+from spacy_g2g.models.shim import get_shim
 from spacy_g2g.parsing.mst import decode
+from spacy_g2g.pipeline.ranked import SCORES
 from spacy_g2g.training.cache import CachedParser
 
 from ..util import add_tiny, make_nlp, plain_doc, randomise, treebank_docs, treebank_examples
@@ -56,8 +58,12 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
     )
 
 
-def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(pair: Language):
+@pytest.mark.parametrize("head_loss", ["local", "tree"])
+def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
+    pair: Language, head_loss: str, monkeypatch: pytest.MonkeyPatch
+):
     refiner: Any = pair.get_pipe("rng_refiner")
+    monkeypatch.setattr(get_shim(refiner.model).network, "head_loss", head_loss)
     doc = parsed(pair, "g2g_parser")
     first, second = (replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc])))
     (alone,) = refiner.model.predict([replace(first, prior=None)])
@@ -73,6 +79,22 @@ def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
         assert np.exp(prior).sum(axis=1) == pytest.approx(1, abs=1e-5)
         assert np.exp(prior[np.arange(parse.n_words), parse.tree.heads]) == pytest.approx(parse.head_probs)
     assert parsed(pair, "g2g_parser", "rng_refiner")._.get(PRIOR) is None
+
+
+def test_a_component_takes_no_scores_of_another_one(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    refiner: Any = pair.get_pipe("rng_refiner")
+    parser.keep_scores = True
+    doc = parsed(pair, *pair.pipe_names)
+    parser.keep_scores = False
+    assert parser.kbest(doc, 2) == parser.kbest(parsed(pair, "g2g_parser"), 2)
+    kept = doc._.get(SCORES)
+    found = refiner.kbest(doc, 2)
+    doc._.set(SCORES, None)
+    assert refiner.kbest(doc, 2) == found
+    doc._.set(SCORES, kept)
+    with pytest.raises(ValueError, match=r"E815\].* by 'rng_refiner'"):
+        refiner.reparse(doc)
 
 
 def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
