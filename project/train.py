@@ -25,13 +25,12 @@ from typing import Any
 import spacy
 import torch
 from spacy.cli.train import train as spacy_train
-from spacy.training import Example
 from spacy.util import load_config, registry, resolve_dot_names
 from spacy.vocab import Vocab
 from thinc.api import Config
 
 import spacy_g2g
-from spacy_g2g.cli.calibrate import save_settings
+from spacy_g2g.cli.calibrate import fit
 from spacy_g2g.data.corpus import corpus_files, read_docs
 from spacy_g2g.files import write_text
 from spacy_g2g.pipeline.g2g_parser import G2GParser
@@ -76,22 +75,16 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
 
 
 def calibrate(folder: Path, config: Config) -> None:
-    """Fit the temperatures of a trained parser on the development corpus, if it scores all arcs.
+    """Fit a trained pipeline on the development corpus, as `spacy g2g calibrate` does, if it has a parser.
 
     folder: Folder of the pipeline.
     config: Config of its training.
     """
     nlp = spacy.load(folder)
-    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    if not parsers or not parsers[-1].model.attrs.get("scores_arcs"):
-        return
-    parser = parsers[-1]
-    parser.keep_scores = True
-    (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
-    examples = list(corpus(nlp))
-    docs = nlp.pipe(example.predicted for example in examples)
-    parser.calibrate(Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True))
-    save_settings(parser, folder)
+    if any(isinstance(pipe, G2GParser) for _, pipe in nlp.pipeline):
+        (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
+        examples = list(corpus(nlp))
+        fit(nlp, folder, examples, examples, silent=False)
 
 
 def count_corpus(path: Path, config: Config) -> dict[str, int]:

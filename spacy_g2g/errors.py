@@ -317,8 +317,8 @@ class Errors(metaclass=_TextsWithCodes):
         "doc._.g2g_constraints, or a model of this library."
     )
     E815 = (
-        "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed with "
-        "keep_scores = true, in sentences that are parsed whole."
+        "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed "
+        "with keep_scores = true, in sentences that are parsed whole."
     )
     E816 = "k is {k}. Expected 1 or more."
     E817 = (

@@ -1,6 +1,6 @@
-"""``calibrate``: fit the temperatures of a parser's probabilities, and measure how far they are off."""
+"""``calibrate``: fit a parser's probabilities and sentences, and measure how far probabilities are off."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +24,7 @@ from ..pipeline.ranked import SCORES
 from ..pipeline.sentence_fit import fit_sentences
 from ..pipeline.sentences import FILE as BOUNDARIES_FILE
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
-from .kbest import scoring_parser
+from .kbest import last_parser, scoring_parser
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Silent
 
@@ -38,17 +38,13 @@ def calibrate_cli(
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
-    """Fit the temperatures of a parser's probabilities on a treebank. No tree changes.
+    """Fit the temperatures of a parser's probabilities on a treebank. No tree of a given sentence changes.
 
     For a parser that finds sentences, also fit the threshold of boundaries and the weight of trees.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
-        heads, labels = calibrate(
-            pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent
-        )
-    if not silent:
-        msg.good(f"Temperature of heads {heads:.3f}, of labels {labels:.3f}: {pipeline}")
+        calibrate(pipeline, gold, gold_tags=gold_tags, initial=initial, batch_size=batch_size, silent=silent)
 
 
 def calibrate(
@@ -59,44 +55,72 @@ def calibrate(
     initial: Path | None = None,
     batch_size: int | None = None,
     silent: bool = True,
-) -> tuple[float, float]:
+) -> None:
     """Fit temperatures, and how sentences are found, and save them.
 
     ``spacy g2g calibrate --help`` describes the arguments.
 
-    Returns the temperatures of heads and labels.
-    Raises ValueError if there is no such folder, or if its last parser gives no scores.
+    Raises ValueError if there is no such folder, or if its parsers have nothing to fit.
     """
     if not pipeline.is_dir():
         raise ValueError(Errors.E935.format(path=pipeline))
     check_suffix(gold, TREEBANK_SUFFIXES)
     nlp = spacy.load(pipeline)
-    parser = scoring_parser(nlp)
-    parser.keep_scores = True
+    if not sentence_finders(nlp):
+        scoring_parser(nlp)  # an error if there is nothing to fit
     sentences = read_gold(gold)
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
-    docs = progress(nlp.pipe(inputs, batch_size=batch_size), unit="sentences", silent=silent)
-    found = parser.calibrate(
+    examples = [
         Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
-        for doc, sentence in zip(docs, sentences, strict=True)
-    )
-    finders = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.finds_sentences]
+        for doc, sentence in zip(inputs, sentences, strict=True)
+    ]
+    documents = list(_whole_documents(sentences, nlp.vocab))
+    fit(nlp, pipeline, examples, documents, batch_size=batch_size, silent=silent)
+
+
+def sentence_finders(nlp: Language) -> list[G2GParser]:
+    """Return the parsers of a pipeline that find sentences."""
+    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.finds_sentences]
+
+
+def fit(
+    nlp: Language,
+    folder: Path,
+    examples: Sequence[Example],
+    documents: Sequence[Example],
+    *,
+    batch_size: int | None = None,
+    silent: bool = True,
+) -> None:
+    """Fit what the parsers of a pipeline can learn after training, and save it in the folder of the pipeline.
+
+    This is how each parser that finds sentences decides, and the temperatures of the last parser if it scores
+    all arcs. Weights stay as they are, in half precision, too.
+
+    nlp: The pipeline.
+    folder: Folder that it was loaded from.
+    examples: Examples that were not trained on. The pipeline parses their predicted Docs.
+    documents: Examples of whole documents, which may be the same.
+    batch_size: Number of Docs in a batch; None for the pipeline's own.
+    silent: Do not tell what was found.
+    Raises ValueError if the pipeline has no parser of this library.
+    """
+    finders, parser = sentence_finders(nlp), last_parser(nlp)
     for finder in finders:
-        decision, f = fit_sentences(finder, _whole_documents(sentences, nlp.vocab))
+        decision, f = fit_sentences(finder, documents)
         if not silent:
             values = f"threshold {decision.threshold:.2f}, weight of trees {decision.tree_weight:.2f}"
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} by {values}")
-    for pipe in {id(pipe): pipe for pipe in (parser, *finders)}.values():
-        save_settings(pipe, pipeline)
-    return found.heads, found.labels
-
-
-def save_settings(parser: G2GParser, pipeline: Path) -> None:
-    """Write the settings of a parser to the folder of its pipeline.
-
-    Weights stay as they are there, in half precision, too.
-    """
-    parser.to_disk(pipeline / parser.name, exclude=["model", "vocab", BOUNDARIES_FILE])
+    if parser.model.attrs.get("scores_arcs"):
+        parser.keep_scores = True
+        parsed = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
+        docs = progress(parsed, unit="Docs", silent=silent)
+        pairs = zip(docs, examples, strict=True)
+        heads, labels = parser.calibrate(Example(doc, example.reference) for doc, example in pairs)
+        if not silent:
+            msg.good(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
+    for pipe in {parser, *finders}:
+        pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
 
 
 def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab) -> Iterator[Example]:

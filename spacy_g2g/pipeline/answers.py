@@ -17,6 +17,7 @@ from ..errors import Errors
 from ..parsing.arc_scores import ArcScores
 from .gold import gold_parses, lay_out_examples
 from .layout import ParsedBatch
+from .long_sentences import MAX_WORDS
 from .parser_pipe import ParserPipe
 from .ranked import RankedTree, TreeConfidence, check_whole, constraints_of, kept_scores, over_tokens
 from .trees import heads_in_sentences, make_trees
@@ -113,7 +114,8 @@ class AnsweringPipe(ParserPipe):
 
         They make the arcs and labels of the gold trees as probable as possible, and change no tree.
 
-        examples: Examples that were not trained on. Sentences without a complete tree are left out.
+        examples: Examples that were not trained on. Left out are sentences without a complete tree, and Docs
+            with a sentence that is too long to be parsed whole.
         Raises ValueError if the model gives no scores.
         """
         from ..models.confidence import fit_temperatures
@@ -121,6 +123,8 @@ class AnsweringPipe(ParserPipe):
         scores, gold = [], []
         for example in examples:
             layout, trees = self._trees([example])
+            if (layout.n_words > MAX_WORDS).any():
+                continue
             pairs = zip(self._scores(example.predicted, layout), trees, strict=True)
             known = [(of, tree) for of, tree in pairs if (tree.heads >= 0).all()]
             scores += [of for of, _ in known]

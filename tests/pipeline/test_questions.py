@@ -162,7 +162,8 @@ def test_constraints_that_cannot_be_met_are_named(nlp: Language, constraints, er
 
 
 @pytest.mark.parametrize(
-    "constraints", [[[0, 1]], {"head": [[0, 1]]}, {"heads": [[0]]}, {"heads": {0: 1}}, {"deps": [["0", "obj"]]}]
+    "constraints",
+    [[[0, 1]], {"head": [[0, 1]]}, {"heads": [[0]]}, {"heads": {0: 1}}, {"deps": [["0", "obj"]]}],
 )
 def test_anything_else_than_constraints_is_shown(nlp: Language, constraints: Any):
     doc = make_doc(nlp)
