@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..data.corpus import unparsed_copy
-from ..data.docs import sentences_to_doc
+from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_doc
 from ..errors import Errors
 from ..evaluation.calibration import Reliability, reliability
 from ..formats.conllu import ConlluSentence
@@ -74,7 +74,7 @@ def calibrate(
         Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
         for doc, sentence in zip(inputs, sentences, strict=True)
     ]
-    documents = list(_whole_documents(sentences, nlp.vocab))
+    documents = list(_whole_documents(sentences, nlp.vocab, gold_tags))
     fit(nlp, pipeline, examples, documents, batch_size=batch_size, silent=silent)
 
 
@@ -107,7 +107,12 @@ def fit(
     """
     finders, parser = sentence_finders(nlp), last_parser(nlp)
     for finder in finders:
-        decision, f = fit_sentences(finder, documents)
+        earlier = nlp.pipe_names[: nlp.pipe_names.index(finder.name)]
+        with nlp.select_pipes(enable=earlier):
+            copies = nlp.pipe((example.predicted.copy() for example in documents), batch_size=batch_size)
+            pairs = zip(copies, documents, strict=True)
+            prepared = [Example(doc, example.reference) for doc, example in pairs]
+        decision, f = fit_sentences(finder, prepared)
         if not silent:
             values = f"threshold {decision.threshold:.2f}, weight of trees {decision.tree_weight:.2f}"
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} by {values}")
@@ -123,11 +128,12 @@ def fit(
         pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
 
 
-def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab) -> Iterator[Example]:
+def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab, gold_tags: bool) -> Iterator[Example]:
     """Yield an Example of each paragraph. Its predicted Doc has no boundaries."""
+    given = [name for name in TOKEN_ANNOTATIONS if gold_tags and name != "SENT_START"]
     for paragraph in paragraphs(sentences):
-        doc = sentences_to_doc(paragraph, vocab, annotations=["SENT_START"], keep_source=False)
-        yield Example(unparsed_copy(doc, []), doc)
+        doc = sentences_to_doc(paragraph, vocab, annotations=["SENT_START", *given], keep_source=False)
+        yield Example(unparsed_copy(doc, given), doc)
 
 
 class Observer:

@@ -8,7 +8,7 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray
-from ..data.corpus import unparsed_copy
+from ..data.docs import write_tree
 from ..data.layout import lay_out
 from ..parsing.sentences import find_rows
 from .gold import gold_starts
@@ -23,11 +23,14 @@ def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[De
     """Fit the threshold of boundaries and the weight of trees, and keep them with the parser.
 
     parser: Parser that was trained to find sentences.
-    examples: Examples of whole documents that were not trained on, with gold boundaries.
+    examples: Examples of whole documents that were not trained on, with gold boundaries. Their predicted Docs
+        have what the parser reads of earlier components: tags, or vectors. Trees and boundaries do not count.
     Returns how boundaries are decided from now on, and the F1 of sentences on the examples.
     """
     examples = [example for example in examples if gold_starts(example) is not None]
-    docs = [unparsed_copy(example.predicted, []) for example in examples]
+    docs = [example.predicted.copy() for example in examples]
+    for doc in docs:
+        write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), np.zeros(len(doc), dtype=np.uint64))
     layout = lay_out(docs)
     gold = np.concatenate([np.zeros(0, dtype=np.bool_), *(gold_starts(example) for example in examples)])
     is_gold = gold[layout.words].astype(np.bool_)

@@ -1,6 +1,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -10,12 +11,22 @@ from spacy_g2g.cli.calibrate import calibrate, print_calibration
 from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.corpus import unparsed_copy
+from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.evaluation.calibration import Reliability
 from spacy_g2g.evaluation.plots import plot_reliability
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.pipeline.sentences import DECISION, Decision
 
-from ..util import gold_doc, graph_examples, make_nlp, parser_of, randomise, read_treebank
+from ..util import (
+    gold_doc,
+    graph_examples,
+    make_nlp,
+    model_config,
+    parser_of,
+    randomise,
+    read_treebank,
+    set_encoder,
+)
 
 ROOT = Path(__file__).parents[2]
 TEXT = """# sent_id = a
@@ -122,18 +133,31 @@ def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path, caps
     assert "labelled arcs: error" in (tmp_path / "plot.svg").read_text("utf8")
 
 
-def test_a_transition_based_parser_that_finds_sentences_is_fitted_too(tmp_path: Path):
+def test_a_transition_based_parser_has_no_probabilities_to_fit(tmp_path: Path):
     nlp = make_nlp(row="SentTr", graph_input=False)
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    sample = read_conllu(ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu")
-    source = tmp_path / "gold.conllu"
-    source.write_text("".join([str(s) for s in sample if len(s.words) < 8][:9]), "utf8")
     nlp.to_disk(tmp_path / "none")
     with pytest.raises(ValueError, match="E814"):
-        calibrate(tmp_path / "none", source)
+        calibrate(tmp_path / "none", tmp_path / "gold.conllu")
+
+
+@pytest.mark.parametrize("model", ["SentTr", "SynTr"])
+def test_how_a_parser_finds_sentences_is_fitted(model: str, tmp_path: Path):
+    """In a transition-based parser, too, and with vectors from an encoder before the parser."""
+    nlp = spacy.blank("en")
+    settings: dict[str, Any] = {"row": model, "graph_input": False}
+    if model == "SynTr":
+        nlp.add_pipe("g2g_encoder")
+        set_encoder(nlp, "g2g_encoder")
+        settings = {"tok2vec": {"@architectures": "spacy_g2g.EncoderListener.v1"}}
+    nlp.add_pipe("g2g_parser", config={"model": model_config(**settings), "doubt": 10.0})
+    if model == "SentTr":
+        set_encoder(nlp, "g2g_parser")
     gold = [gold_doc(nlp.vocab, read_treebank()[:4])]
     nlp.initialize(lambda: [Example(unparsed_copy(doc, []), doc) for doc in gold])
     parser_of(nlp).cfg[DECISION] = [*Decision(50.0)]
-    nlp.to_disk(tmp_path / "finder")
-    calibrate(tmp_path / "finder", source)
-    assert parser_of(spacy.load(tmp_path / "finder")).decision.threshold < 4
+    nlp.to_disk(tmp_path / "pipeline")
+    source = tmp_path / "gold.conllu"
+    source.write_text("".join(map(str, doc_to_sentences(gold[0]))), "utf8")
+    calibrate(tmp_path / "pipeline", source)
+    assert parser_of(spacy.load(tmp_path / "pipeline")).decision.threshold < 4
