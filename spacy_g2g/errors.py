@@ -506,9 +506,9 @@ class Warnings(metaclass=_TextsWithCodes):
 
     # 4xx: models
     W401 = (
-        "The parser's scorers do not fit this model, so only its encoder was copied. Found weights {found} "
-        "and labels {found_labels}. Expected weights {expected} and labels {labels}, and the same "
-        "pooling, tags, frequent words or actions, if any. Set scorers = false to silence this warning."
+        "The parser's scorers do not fit this model, so only its encoder was copied. The parser has "
+        "{differences}. Expected labels, tags, settings and training words as the parser has them. Set "
+        "scorers = false to silence this warning."
     )
 
     # 8xx: pipeline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +21,8 @@ from .types import Sentence, Start
 #: Function that returns the facts of a network's specification. Its arguments are the training sentences, the
 #: start of training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
+#: How many differences of scorers a warning shows.
+SHOWN = 3
 
 
 def build_for_training(
@@ -64,17 +67,19 @@ def _take_scorers(
     network: WordNetwork, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
 ) -> bool:
     """Copy a parser's scorers. Warn and return False if they do not fit."""
-    found, expected = (
-        {name: tuple(weight.shape) for name, weight in weights.items()}
-        for weights in (checkpoint.scorers, network.weights("scorers"))
-    )
-    facts = _facts(network, spec)
-    fits = (found, checkpoint.labels, checkpoint.tags) == (expected, tuple(labels), spec.tags)
-    if not fits or any(checkpoint.facts.get(name) != facts.get(name) for name in network.scorer_facts):
-        text = Warnings.W401.format(
-            found=found, expected=expected, found_labels=checkpoint.labels, labels=tuple(labels)
-        )
-        warnings.warn(text, stacklevel=2)
+    own, found, expected = _facts(network, spec), checkpoint.scorers, network.weights("scorers")
+    pairs: dict[str, tuple[Any, Any]] = {
+        "labels": (checkpoint.labels, tuple(labels)),
+        "tags": (checkpoint.tags, spec.tags),
+        **{name: (checkpoint.facts.get(name), own.get(name)) for name in network.scorer_facts},
+    }
+    for name in sorted(found.keys() | expected.keys()):
+        before, after = (list(of[name].shape) if name in of else None for of in (found, expected))
+        pairs[name] = before, after
+    shown = reprlib.repr
+    differences = [f"{name} {shown(a)} in place of {shown(b)}" for name, (a, b) in pairs.items() if a != b]
+    if differences:
+        warnings.warn(Warnings.W401.format(differences="; ".join(differences[:SHOWN])), stacklevel=2)
         return False
     network.load_state_dict(checkpoint.scorers, strict=False)
     return True
