@@ -20,7 +20,7 @@ SEQUENCES: dict[str, Any] = {
     "n_encoder_layers": 1,
     "n_layers": 2,
 }
-FIRST_VERSION = {"composition": True, "history": "actions", "output": "cls", "pieces": "mean"}
+FIRST_VERSION = {"composition": True, "history": "actions", "output": "cls", "pooling": "mean"}
 TOK2VEC = {
     "@architectures": "spacy.HashEmbedCNN.v2",
     "pretrained_vectors": None,

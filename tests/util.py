@@ -60,7 +60,7 @@ LABELS = ["root", "nsubj", "obj", "det", "punct", "obl"]
 
 
 #: Settings that the rows of the first version of the G2GTr paper have in common.
-FIRST_VERSION = {"reads_buffer": False, "swap": False, "pieces": "mean"}
+FIRST_VERSION = {"reads_buffer": False, "swap": False, "pooling": "mean"}
 #: The systems of both versions of the G2GTr paper: architectures and their settings.
 PAPER_ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "DepTr": ("StateTr", {**FIRST_VERSION, "graph_input": False, "history": None}),

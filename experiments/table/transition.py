@@ -18,7 +18,7 @@ def with_model(config: str, *, result: str = "model-best", **model: Any) -> Row:
     return Row(config=config, settings=settings, result=result)
 
 
-STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pieces")
+STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pooling")
 STATE_ROWS = {
     "DepTr": (False, False, None, "tokens", False, False, "mean"),
     "DepTr+H": (False, False, "actions", "tokens", False, False, "mean"),

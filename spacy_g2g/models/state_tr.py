@@ -27,14 +27,13 @@ from .batch import PieceBatch
 from .graph_input import N_UNLABELLED, LabelEmbeddings, both_directions, to_edges, to_label_rows, unlabelled
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, TransitionSettings, builder, setting
+from .settings import COUNT, Pooling, TransitionSettings, builder, setting
 from .start import learn_rare_words
 from .transitions import Reader, TransitionNetwork
 from .types import Coverage, ParserModel
 
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
-Pieces = Literal["first", "mean"]
 N_HISTORY_LAYERS = 2
 
 
@@ -64,7 +63,7 @@ class StateTrSettings(TransitionSettings):
         True,
         'Let the classifier of actions read the front of the buffer. It has no effect with output "cls".',
     )
-    pieces: Pieces = setting(
+    pooling: Pooling = setting(
         "first", 'Embedding of a word: that of its "first" piece, or the "mean" over its pieces.'
     )
 
@@ -99,7 +98,7 @@ class StateTr(TransitionNetwork):
         )
         self.graph_input = settings.graph_input
         self.output = settings.output
-        self.pieces = settings.pieces
+        self.pooling = settings.pooling
         width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
         self.empty = nn.Parameter(torch.empty(spec.width))
         nn.init.normal_(self.empty, std=std)
@@ -130,7 +129,7 @@ class StateTr(TransitionNetwork):
         """
         n_longest = batch.n_words + 1 + n_special(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
-        short: Coverage = "shortened" if self.pieces == "mean" else "whole"
+        short: Coverage = "shortened" if self.pooling == "mean" else "whole"
         return [
             "parts" if long else short if fit == "shortened" else "whole"
             for long, fit in zip(is_long.tolist(), batch.coverages, strict=True)
@@ -146,7 +145,7 @@ class StateTr(TransitionNetwork):
         index = self.tensor(batch.word_index)
         piece_ids = self.tensor(batch.piece_ids)
         table = self.encoder.embeddings.pieces
-        if self.pieces == "mean":
+        if self.pooling == "mean":
             vectors = self.mean_pieces(table(piece_ids), batch)
         else:
             vectors = table(piece_ids.flatten()[index])

@@ -59,6 +59,8 @@ RULES = {
 }
 #: Label that is no subject in the sense of "too-many-subjects".
 OUTER = "outer"
+#: How many scores of labels all sets of a search may have, and how many sets there may be in any case.
+MAX_SCORES, MIN_SETS = 3 * 10**7, 100
 
 
 def rule_constraint(name: str, labels: Sequence[str]) -> Constraint:
@@ -79,10 +81,6 @@ def rule_constraint(name: str, labels: Sequence[str]) -> Constraint:
 def rule_name(constraint: Constraint) -> str:
     """Return the name of the rule that a constraint is."""
     return [*RULES][constraint.value]
-
-
-#: How many scores of labels all sets of a search may have, and how many sets there may be in any case.
-MAX_SCORES, MIN_SETS = 3 * 10**7, 100
 
 
 class RuledTrees(NamedTuple):

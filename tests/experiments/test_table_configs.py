@@ -152,7 +152,7 @@ def expected_state_tr(name: str) -> dict[str, Any]:
     with_graph, is_state = "G2" in name, name.startswith("State")
     composes = name.endswith("+C") if is_state and with_graph else "C" in name or with_graph or is_state
     history = "labels" if is_state else "actions" if with_graph or "H" in name else None
-    of_kind = {"reads_buffer": is_state, "swap": is_state, "pieces": "first" if is_state else "mean"}
+    of_kind = {"reads_buffer": is_state, "swap": is_state, "pooling": "first" if is_state else "mean"}
     output = "cls" if "CLS" in name else "tokens"
     return {
         "graph_input": with_graph,

@@ -213,7 +213,7 @@ def test_attention_heads_that_do_not_fit_are_an_error(
         ({"output": "both"}, "E411.*output is 'both'.*tokens.*cls"),
         ({"history": "tags"}, "E411.*history is 'tags'.*actions.*labels"),
         ({"history": True}, "E411.*history is True"),
-        ({"pieces": "last"}, "E411.*pieces is 'last'.*first.*mean"),
+        ({"pooling": "last"}, "E411.*pooling is 'last'.*first.*mean"),
         ({"tag_attr": "DEP"}, "E411.*tag_attr is 'DEP'.*'POS', 'TAG', None"),
     ],
 )

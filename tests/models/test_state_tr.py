@@ -81,11 +81,11 @@ def words_of(shim: G2GShim, sentence: Sentence, pieces: str) -> list[Tensor]:
 # States spelled out
 
 
-@pytest.mark.parametrize("pieces", ["first", "mean"])
-def test_the_encoder_reads_each_state_with_its_partial_tree(pieces: str):
-    _, shim = make("StateTr+G2GTr", pieces=pieces)
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_the_encoder_reads_each_state_with_its_partial_tree(pooling: str):
+    _, shim = make("StateTr+G2GTr", pooling=pooling)
     seen = Seen(shim, FOUR, TREE)
-    words = words_of(shim, FOUR, pieces)
+    words = words_of(shim, FOUR, pooling)
     assert len(shim.wordpieces.split([FOUR])[0][1]) == 2
     arcs: dict[int, int] = {}
     labels = seen.network.label_embeddings.weight.detach()  # type: ignore[union-attr]
@@ -236,7 +236,7 @@ def test_words_are_composed_by_the_formula(row: str, words: list[str], heads: li
     tree = Tree(np.array(heads), np.where(np.array(heads) == 0, 0, np.arange(len(heads)) + 1))
     sentence = Sentence(words)
     seen = Seen(shim, sentence, tree)
-    *tokens, _, _ = words_of(shim, sentence, settings.get("pieces", "first"))
+    *tokens, _, _ = words_of(shim, sentence, settings.get("pooling", "first"))
     composed = Composed(seen.network, tokens)
     actions, _, _ = oracle_of(seen.network, [tree])
     moved = []

@@ -292,7 +292,7 @@ def test_parsers_without_transitions_learn_from_all_trees_without_a_warning():
         ("StateTr", {"refresh_every": 2}, "refresh_every"),
         ("StateTr", {"output": "both"}, "output"),
         ("StateTr", {"history": "tags"}, "history"),
-        ("StateTr", {"pieces": "last"}, "pieces"),
+        ("StateTr", {"pooling": "last"}, "pooling"),
         ("StateTr", {"beam_width": "many"}, "beam_width"),
     ],
 )
