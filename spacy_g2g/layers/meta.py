@@ -1,14 +1,31 @@
 """Modules without memory for their weights, to be compared with a file before anything is allocated."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
 from ..errors import Errors
+
+
+class _NoNumbers(TorchFunctionMode):
+    """Context without initialisation of weights.
+
+    They have no memory here, yet PyTorch would import its compiler to fill them, which takes over a second.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", "") == nn.init.__name__ or func in (Tensor.normal_, Tensor.uniform_):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
 
 
 @contextmanager
@@ -29,7 +46,7 @@ def on_meta(most: int) -> Iterator[None]:
 
     hook = register_module_parameter_registration_hook(count)
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), _NoNumbers():
             yield
     finally:
         hook.remove()
