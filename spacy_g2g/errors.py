@@ -201,13 +201,16 @@ class Errors(metaclass=_TextsWithCodes):
         "keys {keys}."
     )
     E514 = (
-        "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc has {n} tokens. Expected "
-        "one or more tokens of the same sentence, none of them white space."
+        "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc {text!r}... has {n} tokens."
+        " Expected one or more tokens of the same sentence, none of them white space."
     )
-    E515 = "A constraint gives token {token} the label {label!r}. Expected a label of the parser: {labels}."
+    E515 = (
+        "A constraint gives token {token} of the Doc {text!r}... the label {label!r}. Expected a label of "
+        "the parser: {labels}."
+    )
     E516 = (
-        "These constraints can't hold together in a {trees} with one root: {constraints}. Expected at least "
-        "one less."
+        "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
+        "Expected at least one less."
     )
     E517 = "There are no rules named {unknown}. Expected some of: {names}."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
@@ -322,8 +325,8 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E816 = "k is {k}. Expected 1 or more."
     E817 = (
-        "A sentence of the Doc has {n} words. Expected at most {most}, since constraints and kbest are for "
-        "sentences that are parsed whole."
+        "A sentence of the Doc has {n} words. Expected at most {most}, since constraints, kbest and "
+        "confidence are for sentences that are parsed whole. It begins with {start!r}."
     )
     E818 = "The Doc {text!r}... has words without a head in their sentence. Expected a Doc that was parsed."
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."

@@ -84,24 +84,24 @@ def read_constraints(
     check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
+    text = doc[:SHOWN].text[:SHOWN]
     try:
         demands = list(_demands(given))
     except (TypeError, ValueError) as error:
         raise ValueError(Errors.E513.format(found=repr(given)[:SHOWN], keys=", ".join(KEYS))) from error
     for kind, tokens, label in demands:
-        if not tokens or not all(token in places for token in tokens):
-            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, n=len(doc)))
-        sentence = places[tokens[0]][0]
-        if any(places[token][0] != sentence for token in tokens):
-            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, n=len(doc)))
-        numbers = [places[token][1] for token in tokens]
+        of_words = [places.get(token, (-1, 0)) for token in tokens]
+        numbers = [number for _, number in of_words]
+        sentence = of_words[0][0] if of_words else -1
+        if sentence < 0 or any(other != sentence for other, _ in of_words):
+            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, text=text, n=len(doc)))
         if kind == "subtree":
             found[sentence].append(Constraint(kind, tuple(sorted(numbers))))
         elif label is None:
             head = 0 if tokens[0] == tokens[1] else numbers[1]
             found[sentence].append(Constraint(kind, (numbers[0],), head))
         elif label not in labels:
-            raise ValueError(Errors.E515.format(label=label, token=tokens[0], labels=list(labels)))
+            raise ValueError(Errors.E515.format(label=label, token=tokens[0], text=text, labels=list(labels)))
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
     for words, constraints in zip(sentences, found, strict=True):
@@ -112,7 +112,8 @@ def read_constraints(
         if conflict := find_conflict(constraints, len(words), len(labels), projective):
             texts = [describe(constraint, [doc[i].text for i in words], labels) for constraint in conflict]
             trees = "projective tree (swap = false)" if projective else "tree"
-            raise ValueError(Errors.E516.format(trees=trees, constraints="; ".join(texts)))
+            text = doc[words[0] : words[-1] + 1].text[:SHOWN]
+            raise ValueError(Errors.E516.format(trees=trees, text=text, constraints="; ".join(texts)))
     return [tuple(constraints) for constraints in found]
 
 

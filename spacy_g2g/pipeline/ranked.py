@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 #: Extension attribute of Docs for the scores of all arcs, written with ``keep_scores = true``.
 SCORES = "g2g_scores"
+#: How many words of a sentence an error shows.
+SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankedTree:
     """One of the best trees of a sentence. Tokens count as in spaCy, and a root is its own head.
 
-    score: Sum of the log-probabilities of the heads.
+    score: Sum of the log-probabilities of the heads. If trees must follow rules, it is less by what the
+        labels lose against the best labels of the arcs.
     tokens: Tokens of the sentence, without white space.
     heads: Head of each of them.
     deps: Label of each of them.
@@ -157,4 +160,5 @@ def with_requests(
 def check_whole(sentence: Sentence) -> None:
     """Raise ValueError for a sentence that can't be parsed whole."""
     if len(sentence.words) > MAX_WORDS:
-        raise ValueError(Errors.E817.format(n=len(sentence.words), most=MAX_WORDS))
+        start = " ".join(sentence.words[:SHOWN])
+        raise ValueError(Errors.E817.format(n=len(sentence.words), most=MAX_WORDS, start=start))

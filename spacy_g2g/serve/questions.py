@@ -74,7 +74,7 @@ def check(question: Question, worker: Worker) -> None:
     if (question.text is None) == (words is None):
         raise RefusedError(422, Errors.E1208)
     if question.k > limits.max_k:
-        raise RefusedError(422, Errors.E1209.format(k=question.k, limit=limits.max_k))
+        raise RefusedError(413, Errors.E1209.format(k=question.k, limit=limits.max_k))
     for name in ("spaces", "sent_starts", "tags"):
         values = getattr(question, name)
         if values is not None and len(values) != len(words or ()):
