@@ -62,6 +62,8 @@ class EncoderShim(NetworkShim[SharedEncoder]):
         vectors = self._encode(sentences)
 
         def backprop(d_vectors: Floats2d) -> None:
+            if not len(vectors):
+                return  # nothing was encoded
             torch.autograd.backward(vectors, xp2torch(d_vectors, device=vectors.device))
             self.n_targets += len(vectors)
 

@@ -188,6 +188,18 @@ def test_a_component_that_learns_nothing_does_not_cost_the_others_their_gradient
 # Vectors
 
 
+def test_a_batch_without_words_does_not_end_a_training():
+    """The tagger sends no gradient for empty Docs, so the encoder's turn comes in the next update."""
+    nlp = shared_nlp("tagger", "g2g_parser")
+    nlp.initialize(lambda: rich_examples(nlp))
+    optimizer = nlp.create_optimizer()
+    for words in ([], [" "], []):
+        doc = Doc(nlp.vocab, words=words)
+        losses = nlp.update([Example(doc, doc.copy())], sgd=optimizer)
+        assert losses["g2g_parser"] == losses["g2g_encoder"] == 0.0
+    assert nlp.update(rich_examples(nlp), sgd=optimizer)["g2g_parser"] > 0.0
+
+
 def test_vectors_depend_on_nothing_but_the_sentence(trained: Path):
     nlp = spacy.load(trained)
     docs = [*treebank_docs(nlp.vocab), Doc(nlp.vocab), plain_doc(nlp.vocab, ["a", " ", "b"], ["\n"])]
