@@ -474,6 +474,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1120 = (
         "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
     )
+    E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
 
     # 12xx: serve
     E1201 = "Can't import {module}. Expected the extra 'serve' of spacy-g2g."

@@ -19,6 +19,7 @@ from .options import GpuId, Pipeline, Silent
 if TYPE_CHECKING:
     from ..corpus_job.run import Engine, Outcome
     from ..corpus_job.shard import Record
+    from ..corpus_job.store import Place
 
 
 class EngineName(str, Enum):
@@ -38,11 +39,11 @@ EXTRA = ("pyarrow", "ray")
 def parse_corpus_cli(
     pipeline: Pipeline,
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="INPUT... OUTPUT",
             help="Files or folders of .parquet, .jsonl or .txt (both also .gz or .zst), .conllu or .spacy; "
-            "then the folder of the job",
+            "then the folder of the job. All may be in s3:// or gs://",
         ),
     ],
     engine: Annotated[
@@ -110,8 +111,9 @@ def parse_corpus_cli(
         from ..corpus_job.documents import Fields
         from ..corpus_job.job import Job, OtherJobError
         from ..corpus_job.run import parse_here, run_job
+        from ..corpus_job.store import place_of
 
-        *inputs, output = paths
+        *inputs, output = map(place_of, paths)
         folder = Path(pipeline)
         job = Job(
             str(folder.resolve()) if folder.exists() else pipeline,
@@ -170,7 +172,7 @@ def progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record
             yield record
 
 
-def finish(outcome: Outcome, output: Path, silent: bool) -> None:
+def finish(outcome: Outcome, output: Place, silent: bool) -> None:
     """Say what a run has done, and exit with 1 if shards are missing."""
     if outcome.failed:
         names = ", ".join(record["name"] for record in outcome.failed)

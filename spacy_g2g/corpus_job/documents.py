@@ -4,7 +4,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +16,15 @@ from ..data.docs import TOKEN_ANNOTATIONS, remove_tree, restore_sentences, sente
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
 from .plan import PARQUET, Shard
+from .store import open_file, place_of
 
 #: Longest line in bytes. A longer one is an error, so that memory stays bounded.
 LONGEST_LINE = 2**26
 ROWS_AT_ONCE = 256
+#: Bytes that are read at once, each time by a request to a store.
+BUFFER = 2**20
+#: Suffixes of packed files, and their codecs.
+CODECS = {".gz": "gzip", ".zst": "zstd"}
 #: Stands for a line of CoNLL-U that is too long, and is an error there.
 TOO_LONG = b"a line that is too long\n"
 
@@ -126,7 +131,7 @@ def _checked(text: Any) -> Any:
 
 def _lines(shard: Shard) -> Iterator[tuple[int, bytes | None]]:
     """Yield the lines that begin in the shard, with their first bytes' places; None for one too long."""
-    with io.BufferedReader(pa.input_stream(shard.path, compression="detect")) as file:
+    with _open_lines(shard) as file:
         place = shard.start
         if place:
             # The line that a cut falls into belongs to the shard before.
@@ -141,6 +146,14 @@ def _lines(shard: Shard) -> Iterator[tuple[int, bytes | None]]:
             place += len(line) + (0 if is_whole else _skip_line(file))
 
 
+def _open_lines(shard: Shard) -> io.BufferedReader:
+    """Open a file of lines, which is unpacked as it is read."""
+    file = open_file(place_of(shard.path))
+    if codec := CODECS.get(PurePosixPath(shard.kind).suffix):
+        file = pa.CompressedInputStream(pa.BufferedInputStream(file, BUFFER), codec)
+    return io.BufferedReader(file, BUFFER)
+
+
 def _skip_line(file: io.BufferedReader) -> int:
     """Read up to the end of the line. Returns the number of bytes."""
     n_bytes = 0
@@ -152,7 +165,7 @@ def _skip_line(file: io.BufferedReader) -> int:
 
 
 def _read_parquet(shard: Shard, fields: Fields) -> Iterator[Document]:
-    with pq.ParquetFile(shard.path) as file:
+    with open_file(place_of(shard.path)) as source, pq.ParquetFile(source) as file:
         names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         starts = [sum(sizes[:group]) for group in range(len(sizes))]
@@ -180,7 +193,9 @@ def _row_document(row: dict[str, Any], place: int, shard: Shard, fields: Fields)
 
 
 def _read_spacy(shard: Shard, vocab: Vocab) -> Iterator[Document]:
-    for place, doc in enumerate(DocBin().from_disk(shard.path).get_docs(vocab)):
+    with open_file(place_of(shard.path)) as file:
+        docs = DocBin().from_bytes(file.read())
+    for place, doc in enumerate(docs.get_docs(vocab)):
         restore_sentences(doc)
         remove_tree(doc)
         yield Document(f"{shard.label}:{place}", place, doc)
@@ -192,7 +207,7 @@ def _read_conllu(shard: Shard, vocab: Vocab) -> Iterator[Document]:
         id_ = f"{shard.label}:{place}"
         try:
             lines = [row.decode("utf8") for row in rows]
-            sentence = parse_sentence(lines, source=Path(shard.path).name, trees="any")
+            sentence = parse_sentence(lines, source=PurePosixPath(shard.label).name, trees="any")
             doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
         except ValueError as error:
             yield Document(id_, place, None, (), f"{type(error).__name__}: {error}")

@@ -13,9 +13,10 @@ from typing import Any
 from spacy.util import get_package_path, is_package
 
 from ..errors import Errors
-from ..files import sha256_of, write_text
+from ..files import sha256_of
 from .documents import Fields
 from .plan import Shard
+from .store import Place, write_text
 
 FORMAT_VERSION = 1
 
@@ -29,7 +30,7 @@ class Job:
     """What every worker of a job must know.
 
     pipeline: Folder or name of the pipeline.
-    output: Folder of the job.
+    output: Folder of the job, absolute.
     fields: Names of the input's columns.
     annotations: Columns with annotation; None for those that the pipeline sets.
     text: Whether the output has a column with the text.
@@ -41,7 +42,7 @@ class Job:
     """
 
     pipeline: str
-    output: Path
+    output: Place
     fields: Fields = field(default_factory=Fields)
     annotations: tuple[str, ...] | None = None
     text: bool = True
@@ -51,15 +52,19 @@ class Job:
     gpu_id: int = -1
     fingerprint: str = ""
 
-    def data_path(self, shard: Shard) -> Path:
+    def data_path(self, shard: Shard) -> Place:
         """Return the path of a shard's output. The shard is done when the file is there."""
         return self.output / "data" / f"{shard.name}.parquet"
 
-    def errors_path(self, shard: Shard) -> Path:
+    def done(self) -> set[str]:
+        """Return the names of the shards whose output is there."""
+        return {path.name.removesuffix(".parquet") for path in (self.output / "data").iterdir()}
+
+    def errors_path(self, shard: Shard) -> Place:
         """Return the path of a shard's errors, which is there only if it has some."""
         return self.output / "errors" / f"{shard.name}.jsonl"
 
-    def state_path(self, name: str) -> Path:
+    def state_path(self, name: str) -> Place:
         """Return the path of a file that is gone when its shard is done."""
         return self.output / "_state" / name
 
@@ -84,11 +89,11 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "annotations": None if job.annotations is None else list(job.annotations),
         "text": job.text,
         "shard_bytes": shard_bytes,
-        "inputs": {path: Path(path).stat().st_size for path in dict.fromkeys(shard.path for shard in plan)},
+        "inputs": {shard.path: shard.size for shard in plan},
     }
 
 
-def open_folder(output: Path, own: dict[str, Any]) -> str:
+def open_folder(output: Place, own: dict[str, Any]) -> str:
     """Make the folders of a job, or go on with a job that is there. Returns the job's fingerprint.
 
     output: Folder of the job.

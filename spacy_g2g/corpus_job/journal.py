@@ -14,10 +14,10 @@ import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
+from .store import Place
 
 #: Deaths of a process over one document alone, after which the document is blamed. Processes are also killed
 #: from outside, so a single death proves nothing, unless Python has left its last words.
@@ -69,7 +69,7 @@ def read_history(text: str) -> History:
             for place in in_hand or ():
                 del history.deaths[place]
             in_hand = entry["docs"]
-        else:
+        elif "end" in entry:
             in_hand = None
     _note_death(history, in_hand, last_words)
     return history
@@ -90,21 +90,21 @@ def _note_death(history: History, in_hand: list[int] | None, last_words: str) ->
 class Journal:
     """The journal of a shard, locked and open for the lines of an attempt. Get one by ``claim``."""
 
-    def __init__(self, path: Path, handle: int, history: History) -> None:
+    def __init__(self, path: Place, handle: int, history: History) -> None:
         self.path = path
         self.handle = handle
         self.history = history
 
     @classmethod
-    def claim(cls, path: Path) -> Journal | None:
+    def claim(cls, path: Place) -> Journal | None:
         """Lock the journal of a shard, and return it. Returns None while another process is at work.
 
         A process that holds the lock, but has been silent for longer than it announced, is no obstacle. On
         file systems without locks, a process counts as at work until then.
         """
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        is_locked = _lock(handle)
-        history = read_history(_read(handle))
+        handle = os.open(str(path), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        is_locked = lock(handle)
+        history = read_history(read_all(handle))
         # A locked journal without a line belongs to a process that is just beginning.
         is_beginning = is_locked is False and not os.fstat(handle).st_size
         is_alive = is_beginning or (not is_locked and time.time() < history.until + SLACK)
@@ -112,6 +112,14 @@ class Journal:
             os.close(handle)
             return None
         return cls(path, handle, history)
+
+    @classmethod
+    def is_busy(cls, path: Place) -> bool:
+        """Return whether another process is at work on a shard."""
+        journal = cls.claim(path)
+        if journal is not None:
+            journal.release()
+        return journal is None
 
     def begin(self, temporary: str, seconds: float) -> None:
         """Start an attempt, which writes to a temporary file and may be silent for some seconds."""
@@ -142,7 +150,7 @@ class Journal:
         os.write(self.handle, f"\n{line}\n".encode())
 
 
-def _lock(handle: int) -> bool | None:
+def lock(handle: int) -> bool | None:
     """Lock a file. Returns False if another process has the lock, and None if there are no locks here."""
     try:
         import fcntl  # Windows has none.
@@ -155,7 +163,8 @@ def _lock(handle: int) -> bool | None:
     return True
 
 
-def _read(handle: int) -> str:
+def read_all(handle: int) -> str:
+    """Return the text of a file that is open."""
     with contextlib.closing(os.fdopen(os.dup(handle), "rb")) as file:
         file.seek(0)
         return file.read().decode("utf8", "replace")

@@ -4,11 +4,11 @@ import itertools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from ..errors import Errors, Warnings
+from .store import Place, files_in, open_file, size_of
 
 #: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
 LINES = (".jsonl", ".txt")
@@ -25,9 +25,10 @@ class Shard:
     """Part of an input file, and the unit of work: a shard is parsed by one process and has one output file.
 
     name: Name of the output file, without suffix. Names count up in the order of the input.
-    path: Absolute path of the input file.
+    path: Absolute path or URI of the input file.
     label: Path of the input file within the input. It begins the ids of documents that have none.
     kind: Suffix of the input file, from ``KINDS``.
+    size: Bytes of the input file.
     start: First row (Parquet) or byte (lines) of the shard.
     end: End of the range, exclusive; -1 for the end of the file.
     """
@@ -36,11 +37,14 @@ class Shard:
     path: str
     label: str
     kind: str
+    size: int
     start: int = 0
     end: int = -1
 
 
-def make_plan(inputs: Sequence[Path], *, shard_bytes: int, columns: Sequence[str] = ("text",)) -> list[Shard]:
+def make_plan(
+    inputs: Sequence[Place], *, shard_bytes: int, columns: Sequence[str] = ("text",)
+) -> list[Shard]:
     """Return the shards of all files, in the order of the inputs.
 
     inputs: Files, and folders whose files are taken in the order of their paths. Files of other kinds and
@@ -50,50 +54,51 @@ def make_plan(inputs: Sequence[Path], *, shard_bytes: int, columns: Sequence[str
     Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no documents'
         files, or not the columns.
     """
-    ranges: list[tuple[Path, str, str, int, int]] = []
-    for path, label in dict(_files(inputs)).items():
+    ranges: list[tuple[Place, str, str, int, int, int]] = []
+    for path, (label, size) in dict(_files(inputs)).items():
         kind = kind_of(path)
         if kind == PARQUET:
             cuts = _parquet_cuts(path, shard_bytes, columns)
         elif kind in LINES:
-            cuts = _cuts(path.stat().st_size, path.stat().st_size, shard_bytes)
+            cuts = _cuts(size, size, shard_bytes)
         else:
             cuts = [0, -1]
-            if path.stat().st_size > LARGE:
+            if size > LARGE:
                 warnings.warn(Warnings.W1101.format(path=path, limit=LARGE // 10**6), stacklevel=2)
-        ranges += [(path, label, str(kind), start, end) for start, end in itertools.pairwise(cuts)]
+        ranges += [(path, label, str(kind), size, start, end) for start, end in itertools.pairwise(cuts)]
     return [
-        Shard(f"part-{number:06d}", str(path), label, kind, start, end)
-        for number, (path, label, kind, start, end) in enumerate(ranges)
+        Shard(f"part-{number:06d}", str(path), label, kind, size, start, end)
+        for number, (path, label, kind, size, start, end) in enumerate(ranges)
     ]
 
 
-def kind_of(path: Path) -> str | None:
+def kind_of(path: Place) -> str | None:
     """Return the suffix of ``KINDS`` that a file's name ends in, or None."""
     return next((kind for kind in KINDS if path.name.endswith(kind)), None)
 
 
-def _files(inputs: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield the absolute path and the label of each file."""
+def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, int]]]:
+    """Yield the absolute path of each file, with its label and size."""
     for input_ in inputs:
+        here = input_.resolve()
         if input_.is_dir():
-            found = [path for path in sorted(input_.rglob("*")) if path.is_file() and kind_of(path)]
-            inside = [path.relative_to(input_) for path in found]
-            visible = [path for path in inside if not any(part.startswith(".") for part in path.parts)]
+            found = {path: size for path, size in files_in(here).items() if kind_of(path)}
+            inside = {path: path.parts[len(here.parts) :] for path in found}
+            visible = [path for path in found if not any(part.startswith(".") for part in inside[path])]
             if not visible:
                 raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
-            yield from ((input_.resolve() / path, path.as_posix()) for path in visible)
+            yield from ((path, ("/".join(inside[path]), found[path])) for path in visible)
         elif not input_.exists():
             raise FileNotFoundError(Errors.E1102.format(path=input_))
         elif kind_of(input_) is None:
             raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
         else:
-            yield input_.resolve(), input_.name
+            yield here, (input_.name, size_of(here))
 
 
-def _parquet_cuts(path: Path, shard_bytes: int, columns: Sequence[str]) -> list[int]:
+def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> list[int]:
     """Return the rows that shards begin with, and the number of rows."""
-    with pq.ParquetFile(path) as file:
+    with open_file(path) as source, pq.ParquetFile(source) as file:
         names, metadata = file.schema_arrow.names, file.metadata
     missing = [name for name in columns if name not in names]
     if missing:

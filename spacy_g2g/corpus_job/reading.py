@@ -1,7 +1,6 @@
 """Docs from the Parquet files that a corpus job writes."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from spacy.vocab import Vocab
 
 from ..data.docs import write_tree
 from ..errors import Errors
+from .store import Place, open_file, place_of
 from .table import PROBABILITIES
 
 ROWS_AT_ONCE = 256
@@ -20,25 +20,24 @@ ARGUMENTS = ("tags", "pos", "lemmas", "morphs")
 OF_DOC = {"text", "words", "spaces", "heads", "deps", "sent_starts", *ARGUMENTS, *PROBABILITIES}
 
 
-def read_docs(path: str | Path, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
+def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
     """Yield the Docs of a job's output, with the annotation that was written.
 
     ``doc.user_data`` has the document's id, its place in the input, and the kept columns.
 
-    path: A Parquet file, the job's folder, or its folder ``data``.
+    path: Path or URI of a Parquet file, of the job's folder, or of its folder ``data``.
     vocab: Vocabulary of the Docs.
     columns: Columns to read; words and spaces are always read. All if None.
     Raises FileNotFoundError if there is no Parquet file.
     """
-    folder = Path(path)
-    if folder.is_dir():
-        files = sorted(folder.glob("*.parquet")) or sorted((folder / "data").glob("*.parquet"))
-    else:
-        files = [folder] if folder.exists() else []
+    place = place_of(path)
+    files: list[Place] = [place] if place.exists() else []
+    if place.is_dir():
+        files = [*place.glob("*.parquet")] or [*(place / "data").glob("*.parquet")]
     if not files:
         raise FileNotFoundError(Errors.E1109.format(path=path))
-    for name in files:
-        with pq.ParquetFile(name) as file:
+    for name in sorted(files, key=lambda file: file.name):
+        with open_file(name) as source, pq.ParquetFile(source) as file:
             wanted = [
                 column
                 for column in file.schema_arrow.names

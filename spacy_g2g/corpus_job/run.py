@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import spacy
@@ -16,11 +15,11 @@ from spacy.language import Language
 from thinc.api import require_gpu
 
 from ..errors import Errors
-from ..files import write_text
 from .job import Job, identity, open_folder
-from .journal import Journal
 from .plan import Shard, make_plan
 from .shard import Record, parse_shard, read_record, settle_errors
+from .store import Place, is_inside, write_text
+from .store_journal import journal_at, remove_attempt
 
 #: Parses shards, in any order, and yields their records.
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
@@ -54,7 +53,7 @@ class Outcome:
 
 def run_job(
     job: Job,
-    inputs: Sequence[Path],
+    inputs: Sequence[Place],
     *,
     shard_bytes: int,
     engine: Engine,
@@ -73,13 +72,14 @@ def run_job(
     Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
         OSError if the output can't be written.
     """
-    if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
+    if any(is_inside(job.output, input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
     fields = job.fields
     plan = make_plan(inputs, shard_bytes=shard_bytes, columns=(fields.text, *fields.kept))
     job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))
     own = [shard for number, shard in enumerate(plan) if only is None or number % only[1] == only[0] - 1]
-    left = [shard for shard in own if not job.data_path(shard).exists()]
+    done = job.done()
+    left = [shard for shard in own if shard.name not in done]
     outcome = Outcome(len(own), len(own) - len(left))
     start = time.perf_counter()
     for record in report(_records(left, job, engine), len(left)):
@@ -90,7 +90,7 @@ def run_job(
             if outcome.n_there + outcome.n_words == 0:
                 break  # Nothing has ever worked: the pipeline must be wrong.
     outcome.seconds = time.perf_counter() - start
-    if all(job.data_path(shard).exists() for shard in plan):
+    if job.done() >= {shard.name for shard in plan}:
         outcome.manifest = write_manifest(job, plan)
     return outcome
 
@@ -111,12 +111,8 @@ def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Reco
 
 def _is_busy(job: Job, shard: Shard) -> bool:
     """Whether another process is at work on a shard, whose output is not there yet."""
-    if job.data_path(shard).exists():
-        return False
-    journal = Journal.claim(job.state_path(f"{shard.name}.journal"))
-    if journal is not None:
-        journal.release()
-    return journal is None
+    path = job.state_path(f"{shard.name}.journal")
+    return not job.data_path(shard).exists() and journal_at(path).is_busy(path)
 
 
 def parse_here(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
@@ -150,7 +146,7 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
         settle_errors(job, shard, record["errors"])
         records.append({**record, "errors": len(record["errors"])})
     for path in job.state_path("").iterdir():
-        path.unlink(missing_ok=True)  # A process has died between a shard's commit and this.
+        remove_attempt(path)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
     manifest = {"job": job.fingerprint, **totals, "shards": records}
     write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +16,13 @@ import pyarrow.parquet as pq
 from spacy.language import Language
 
 from ..errors import Errors
-from ..files import write_text
 from .block import BlockParser, ErrorRecord, blocks
 from .documents import Document, read_documents
 from .job import FORMAT_VERSION, Job
 from .journal import Journal
 from .plan import Shard
+from .store import Place, commit, open_file, scratch_of, write_text
+from .store_journal import journal_at
 from .table import annotations_of, make_schema, make_table
 
 #: Key of a Parquet file's metadata, whose value is the shard's record.
@@ -61,7 +60,8 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     final = job.data_path(shard)
     if final.exists():
         return {"name": shard.name, "status": "there"}
-    journal = Journal.claim(job.state_path(f"{shard.name}.journal"))
+    path = job.state_path(f"{shard.name}.journal")
+    journal = journal_at(path).claim(path)
     if journal is None:
         return {"name": shard.name, "status": "busy"}
     if final.exists():  # Another process has just finished it.
@@ -91,9 +91,10 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
     """Parse a shard and give its file the final name. Returns its record, and the number of each warning."""
     if journal.history.n_idle_deaths >= MAX_IDLE_DEATHS:
         raise ShardError(Errors.E1114.format(n=journal.history.n_idle_deaths))
+    scratch = scratch_of(job.state_path(""))
     for name in journal.history.temporary:
-        job.state_path(name).unlink(missing_ok=True)
-    temporary = job.state_path(f"{shard.name}.{uuid.uuid4().hex}.parquet")
+        (scratch / name).unlink(missing_ok=True)
+    temporary = scratch / f"{shard.name}.{uuid.uuid4().hex}.parquet"
     journal.begin(temporary.name, job.timeout)
     kept = job.fields.kept
     annotations = annotations_of(nlp) if job.annotations is None else job.annotations
@@ -116,9 +117,7 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
                 "errors": sorted(parser.errors, key=itemgetter("place")),
             }
             writer.add_key_value_metadata({METADATA_KEY: json.dumps(record)})
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, job.data_path(shard))  # The commit.
+        commit(temporary, job.data_path(shard))
     finally:
         temporary.unlink(missing_ok=True)
     return record, dict(parser.warnings)
@@ -171,9 +170,10 @@ def _check_share(errors: list[ErrorRecord], n_read: int, job: Job) -> None:
         raise ShardError(Errors.E1116.format(n=len(errors), total=n_read, first=errors[0]["error"]))
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Place) -> Record:
     """Return the record in the footer of a shard's output."""
-    record: Record = json.loads(pq.read_metadata(path).metadata[METADATA_KEY])
+    with open_file(path) as file:
+        record: Record = json.loads(pq.read_metadata(file).metadata[METADATA_KEY])
     return record
 
 

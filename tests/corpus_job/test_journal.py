@@ -88,7 +88,7 @@ def test_a_process_that_is_silent_for_too_long_is_no_obstacle(tmp_path, monkeypa
 
 
 def test_without_locks_a_process_lives_as_long_as_it_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_lock", lambda handle: None)
+    monkeypatch.setattr(module, "lock", lambda handle: None)
     first = Journal.claim(tmp_path / "j")
     first.begin("temporary", 100.0)
     assert Journal.claim(tmp_path / "j") is None

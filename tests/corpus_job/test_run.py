@@ -173,8 +173,8 @@ POINTS = {
     "a temporary file is open": (shard_module, "blocks"),
     "a batch is parsed": (block.BlockParser, "_run"),
     "a block is parsed": (shard_module, "_count"),
-    "a file is written": (shard_module.os, "fsync"),
-    "before the rename": (shard_module.os, "replace"),
+    "a file is written": (os, "fsync"),
+    "before the rename": (os, "replace"),
     "after the rename": (Journal, "forget"),
     "before errors are written": (shard_module, "settle_errors"),
 }

@@ -1,0 +1,211 @@
+"""Places of files: local paths, and keys of object stores (``s3://bucket/key``) through ``pyarrow.fs``.
+
+A store has no rename, no append and no locks, but an object appears whole when its upload ends. So files are
+finished here and then uploaded. ``store_journal.py`` has the journal for stores.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
+
+from .. import files
+from ..errors import Errors
+
+#: Stores in which an object appears whole.
+SCHEMES = ("s3://", "gs://")
+
+
+@dataclass(frozen=True)
+class StorePath:
+    """Key of an object store, with those methods of ``pathlib.Path`` that a job needs.
+
+    Only objects count: a folder is there if it has some.
+
+    uri: Scheme, bucket and key, such as "s3://bucket/key".
+    """
+
+    uri: str
+
+    def __str__(self) -> str:
+        return self.uri
+
+    def __truediv__(self, name: str) -> StorePath:
+        return StorePath(f"{self.uri}/{name}".rstrip("/"))
+
+    @property
+    def name(self) -> str:
+        """Its last part."""
+        return self.uri.rpartition("/")[2]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its scheme, bucket, folders and name."""
+        return tuple(self.uri.split("/"))
+
+    @property
+    def parent(self) -> StorePath:
+        """Its folder."""
+        return StorePath(self.uri.rpartition("/")[0])
+
+    @property
+    def _key(self) -> str:
+        return self.uri.partition("://")[2]
+
+    @property
+    def _system(self) -> Any:
+        return _system_of("/".join(self.parts[:3]))
+
+    def _info(self) -> FileInfo:
+        return self._system.get_file_info(self._key)
+
+    def resolve(self) -> StorePath:
+        """Return this path, which is absolute."""
+        return self
+
+    def exists(self) -> bool:
+        """Return whether there is an object, or a folder with objects."""
+        return bool(self._info().type != FileType.NotFound)
+
+    def is_dir(self) -> bool:
+        """Return whether there is a folder with objects."""
+        return bool(self._info().type == FileType.Directory)
+
+    def mkdir(self, **_settings: bool) -> None:
+        """Do nothing: stores have no folders."""
+
+    def infos(self, *, recursive: bool = False) -> Iterator[tuple[StorePath, FileInfo]]:
+        """Yield the objects in this folder, also those in folders below if wanted."""
+        selector = FileSelector(self._key, allow_not_found=True, recursive=recursive)
+        for info in self._system.get_file_info(selector):
+            if info.type == FileType.File:
+                yield self / info.path[len(self._key) + 1 :], info
+
+    def glob(self, pattern: str) -> Iterator[StorePath]:
+        """Yield the objects in this folder whose names match a pattern."""
+        return (path for path, _ in self.infos() if fnmatch(path.name, pattern))
+
+    def iterdir(self) -> Iterator[StorePath]:
+        """Yield the objects in this folder."""
+        return self.glob("*")
+
+    def open_file(self) -> pa.NativeFile:
+        """Open an object to read."""
+        return self._system.open_input_file(self._key)
+
+    def read_text(self, encoding: str) -> str:
+        """Return the text of an object."""
+        with self.open_file() as file:
+            return str(file.read().decode(encoding))
+
+    def size(self) -> int:
+        """Return the number of bytes of an object."""
+        return int(self._info().size)
+
+    def put(self, content: bytes) -> None:
+        """Upload an object. It is there as a whole, or as before if this process dies."""
+        # An interrupt between opening and writing would close the stream, which ends the upload too early.
+        # Interrupts meet the main thread only.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(self._put, content).result()
+
+    def _put(self, content: bytes) -> None:
+        with self._system.open_output_stream(self._key) as stream:
+            stream.write(content)
+
+    def unlink(self, *, missing_ok: bool) -> None:
+        """Delete an object. Raises FileNotFoundError if it is not there, unless that is allowed."""
+        try:
+            self._system.delete_file(self._key)
+        except FileNotFoundError:
+            if not missing_ok:
+                raise
+
+
+#: Where a file is.
+Place: TypeAlias = Path | StorePath
+
+
+@cache
+def _system_of(root: str) -> Any:
+    """Return the file system of a bucket."""
+    try:
+        # Small objects are uploaded by one request in place of three.
+        return FileSystem.from_uri(f"{root}/?allow_delayed_open=true")[0]
+    except ValueError:  # Other stores and older versions of pyarrow do not know that.
+        return FileSystem.from_uri(f"{root}/")[0]
+
+
+def place_of(name: str | Place) -> Place:
+    """Return the place that a user has named by a path or a URI.
+
+    Raises ValueError if a URI does not begin with one of ``SCHEMES``.
+    """
+    if not isinstance(name, str):
+        return name
+    if name.startswith(SCHEMES):
+        return StorePath(name.rstrip("/"))
+    if "://" in name:
+        raise ValueError(Errors.E1121.format(name=name, expected=", ".join(SCHEMES)))
+    return Path(name)
+
+
+def open_file(place: Place) -> pa.NativeFile:
+    """Open a file to read."""
+    return place.open_file() if isinstance(place, StorePath) else pa.OSFile(str(place))
+
+
+def size_of(place: Place) -> int:
+    """Return the number of bytes of a file."""
+    return place.size() if isinstance(place, StorePath) else place.stat().st_size
+
+
+def files_in(folder: Place) -> dict[Place, int]:
+    """Return the files in a folder and in those below, in the order of their paths, with their sizes."""
+    sizes: dict[Place, int] = {}
+    if isinstance(folder, StorePath):
+        sizes.update((path, info.size) for path, info in folder.infos(recursive=True))
+    else:
+        sizes.update((path, path.stat().st_size) for path in folder.rglob("*") if path.is_file())
+    return {path: sizes[path] for path in sorted(sizes, key=lambda path: path.parts)}
+
+
+def is_inside(place: Place, folder: Place) -> bool:
+    """Return whether a place is a folder or something in there. Both are absolute."""
+    return place.parts[: len(folder.parts)] == folder.parts
+
+
+def write_text(place: Place, text: str, *, keep: bool = False) -> None:
+    """Write a text file that is whole or as before.
+
+    keep: Keep a file that another process has written meanwhile; not in stores, where the last one stays.
+    """
+    if isinstance(place, StorePath):
+        place.put(text.encode())
+    else:
+        files.write_text(place, text, keep=keep)
+
+
+def scratch_of(folder: Place) -> Path:
+    """Return the local folder for unfinished files: the folder itself, or of stores the system's for such."""
+    return Path(tempfile.gettempdir()) if isinstance(folder, StorePath) else folder
+
+
+def commit(temporary: Path, final: Place) -> None:
+    """Give a finished file its final name in one step. In a store, it gets a copy."""
+    if isinstance(final, StorePath):
+        final.put(temporary.read_bytes())
+        return
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, final)
