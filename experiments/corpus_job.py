@@ -39,8 +39,8 @@ from spacy_g2g.corpus_job.run import Outcome, load_pipeline, run_job
 from spacy_g2g.corpus_job.shard import Record, parse_shard
 
 MEGABYTE = 10**6
-#: Share of kills that meet a worker of Ray, if there are any.
-WORKERS_SHARE = 0.75
+#: Share of kills that meet a worker of Ray. A driver takes much longer to start again.
+WORKERS_SHARE = 0.95
 
 
 def load(args: argparse.Namespace) -> Language:
@@ -77,27 +77,37 @@ class Drivers:
     """Two drivers of a job, which are killed and started again.
 
     start: Starts a driver of a job.
-    workers: Returns the ids of processes that work for the drivers.
+    workers: Returns the ids of processes that work for the drivers; None if drivers parse themselves.
     """
 
-    def __init__(self, start: Callable[[Job], Any], workers: Callable[[], list[int]]) -> None:
+    def __init__(self, start: Callable[[Job], Any], workers: Callable[[], list[int]] | None) -> None:
         self.start, self.workers = start, workers
         self.running: list[Any] = []
         self.counts: Counter[str] = Counter()
 
-    def kill_some(self, job: Job, chance: random.Random) -> None:
-        """Kill a driver, both, or a worker; then there are two drivers again."""
-        self.running = [driver for driver in self.running if driver.is_alive()]
-        workers = self.workers()
-        if workers and chance.random() < WORKERS_SHARE:
+    def kill_some(self, chance: random.Random) -> bool:
+        """Kill a driver, both, or a worker that is in a shard. Returns whether any was killed.
+
+        While no worker is in a shard, none is: a process that has just started has nothing to lose.
+        """
+        running = [driver for driver in self.running if driver.is_alive()]
+        at_work = None if self.workers is None else [pid for pid in self.workers() if is_in_a_shard(pid)]
+        if at_work and chance.random() < WORKERS_SHARE:
+            self.counts["workers"] += 1
             with contextlib.suppress(ProcessLookupError):
-                os.kill(chance.choice(workers), signal.SIGKILL)
-                self.counts["workers"] += 1
-        else:
-            doomed = chance.sample(self.running, min(len(self.running), chance.choice((1, 2))))
-            self.counts["drivers"] += len(doomed)
-            self.counts["both_at_once"] += len(doomed) == 2
-            self._end(doomed)
+                os.kill(chance.choice(at_work), signal.SIGKILL)
+            return True
+        if at_work == []:
+            return False
+        doomed = chance.sample(running, min(len(running), chance.choice((1, 2))))
+        self.counts["drivers"] += len(doomed)
+        self.counts["both_at_once"] += len(doomed) == 2
+        self._end(doomed)
+        return bool(doomed)
+
+    def start_missing(self, job: Job) -> None:
+        """Start drivers until there are two."""
+        self.running = [driver for driver in self.running if driver.is_alive()]
         while len(self.running) < 2:
             self.running.append(self.start(job))
 
@@ -116,7 +126,10 @@ class Drivers:
 
 
 def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Kill processes at random times until all shards are done; then begin another job if kills are left."""
+    """Kill processes at random times until all shards are done; then begin another job if kills are left.
+
+    With Ray, a shard must have been done since the last kill, however long processes take to start.
+    """
     chance, nlp = random.Random(args.seed), load(args)
     corpus = folder / "corpus.jsonl"
     write_corpus(corpus, read_texts(args.texts), args.documents, n_words=args.words)
@@ -126,20 +139,24 @@ def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     run(nlp, job, corpus, shard_bytes)
     seconds = time.perf_counter() - start
     poison = add_poison(corpus) if args.poison else {}
+    os.environ["SECONDS_OF_DOCUMENT"] = str(args.sleep)
     n_shards = len(make_plan([corpus], shard_bytes=shard_bytes))
     drivers = make_drivers(args, nlp, corpus, shard_bytes)
     pause = args.pause or args.patience * seconds / args.kills
     jobs = []
     while drivers.n_kills < args.kills and time.perf_counter() - start < 60 * args.minutes:
         own = replace(job, output=folder / f"killed{len(jobs)}")
-        n_before, n_done = drivers.n_kills, 0
+        n_before, n_done, n_at_kill = drivers.n_kills, 0, -1
+        drivers.start_missing(own)
         while drivers.n_kills < args.kills and time.perf_counter() - start < 60 * args.minutes:
-            drivers.kill_some(own, chance)
             time.sleep(chance.expovariate(1 / pause))
             n_done = len(list((own.output / "data").glob("*.parquet")))
             if n_done == n_shards:
                 break
-            print(drivers.n_kills, "kills", n_done, "shards", file=sys.stderr, flush=True)
+            if drivers.workers is None or n_done > n_at_kill:
+                n_at_kill = n_done if drivers.kill_some(chance) else n_at_kill
+                drivers.start_missing(own)
+                print(drivers.n_kills, "kills", n_done, "shards", file=sys.stderr, flush=True)
         drivers.end()
         jobs.append({"kills": drivers.n_kills - n_before, "shards_done_under_kills": n_done})
         last = drivers.start(own)
@@ -151,7 +168,7 @@ def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
 def make_drivers(args: argparse.Namespace, nlp: Language, corpus: Path, shard_bytes: int) -> Drivers:
     """Return drivers that parse in their own processes, or by workers of one Ray."""
     if args.engine == "none":
-        return Drivers(lambda job: start_process("fork", run, nlp, job, corpus, shard_bytes), list)
+        return Drivers(lambda job: start_process("fork", run, nlp, job, corpus, shard_bytes), None)
     import ray
 
     from spacy_g2g.corpus_job.ray_engine import start_ray
@@ -181,6 +198,13 @@ def ray_workers() -> list[int]:
         for pid, name in names.items()
         if name.startswith(b"ray::MapWorker") and parents.get(parents[pid]) == os.getpid()
     ]
+
+
+def is_in_a_shard(pid: int) -> bool:
+    """Return whether a process has the journal of a shard open."""
+    with contextlib.suppress(OSError):
+        return any(link.readlink().suffix == ".journal" for link in Path(f"/proc/{pid}/fd").iterdir())
+    return False
 
 
 def add_poison(corpus: Path) -> dict[str, str]:
@@ -344,6 +368,7 @@ def main() -> None:
     parser.add_argument(
         "--poison", action="store_true", help="documents that tests/corpus_job/chain.py obeys"
     )
+    parser.add_argument("--sleep", type=float, default=0.0, help="seconds that chain.py sleeps at a document")
     parser.add_argument("--timeout", type=float, default=600.0)
     parser.add_argument("--minutes", type=float, default=600.0, help="longest time of `kills`")
     parser.add_argument("--pause", type=float, default=0.0, help="mean seconds between kills, not --patience")

@@ -1,4 +1,7 @@
-"""A parser that needs no network, and dies of certain words. Tests give this file to ``--code``."""
+"""A parser that needs no network, and dies of certain words. Tests give this file to ``--code``.
+
+The environment variable SECONDS_OF_DOCUMENT makes it sleep, so that processes can be killed at work.
+"""
 
 import os
 import signal
@@ -14,6 +17,7 @@ from spacy.tokens import Doc
 def chain(doc: Doc) -> Doc:
     """Hang each word on the one before it; the first word of a sentence is its root."""
     die_of(doc.text)
+    time.sleep(float(os.environ.get("SECONDS_OF_DOCUMENT", "0")))
     starts = [i == 0 or doc[i - 1].text == "." for i in range(len(doc))]
     return Doc(
         doc.vocab,
