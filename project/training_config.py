@@ -13,6 +13,7 @@ from spacy.util import load_config
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.word_vectors import get_tok2vec
 
@@ -25,6 +26,7 @@ BEST, LAST = "model-best", "model-last"
 REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
 #: Logger that writes the averaged weights to model-last.
 AVERAGE = "spacy_g2g.average_best.v1"
+LISTENER = {"@architectures": "spacy_g2g.EncoderListener.v1", "upstream": "*", "grad_factor": 1.0}
 
 
 def has_setting(config: Mapping[str, Any], setting: str) -> bool:
@@ -95,15 +97,16 @@ def step_settings(config: Config, steps: int) -> dict[str, Any]:
     return settings
 
 
-def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
+def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool = True) -> Config:
     """Return the config of a refiner on top of a trained pipeline, whose components are frozen.
 
-    The refiner starts from the pipeline's parser if the parser belongs to this library and has an encoder of
-    its own. Otherwise it starts from a checkpoint, or from scratch.
+    The refiner starts from the pipeline's parser if the parser reads an encoder of this library. Otherwise it
+    starts from a checkpoint, or from scratch.
 
     config: Config of a refiner.
     nlp: Trained pipeline.
     encoder: Checkpoint; empty for none.
+    shares: Whether the refiner listens to the encoder that the parser listens to; else it has a copy.
     Raises SystemExit if the pipeline has a refiner or no parser.
     """
     if REFINER in {*nlp.pipe_names, *nlp.pipe_factories.values()}:
@@ -122,7 +125,10 @@ def refiner_config(config: Config, nlp: Language, encoder: str) -> Config:
     config["training"]["before_update"]["components"] = [parser]
     source: dict[str, Any] = {"@callbacks": "spacy_g2g.EncoderFromScratch.v1"}
     pipe = nlp.get_pipe(parser)
-    if isinstance(pipe, G2GParser) and get_tok2vec(pipe.model) is None:
+    upstream = find_upstream(pipe.model) if isinstance(pipe, G2GParser) else None
+    if shares and upstream is not None:
+        refiner["model"] |= {"tok2vec": LISTENER, "n_mixed_layers": 1, "pooling": "first"}
+    if isinstance(pipe, G2GParser) and (upstream or get_tok2vec(pipe.model) is None):
         source = config["initialize"]["components"][REFINER]["encoder"] | {"component": parser}
     elif encoder not in UNSET:
         source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}

@@ -160,6 +160,11 @@ class Errors(metaclass=_TextsWithCodes):
         "A refiner listens to an encoder that takes no graphs. Expected a listener to a g2g_encoder, or "
         "tok2vec = null."
     )
+    E420 = (
+        "The component has an origin of its encoder's weights, but listens to a shared encoder (tok2vec). "
+        "Expected no such block, spacy_g2g.EncoderFromPipeline.v1 with the scorers of a parser, or tok2vec = "
+        "null."
+    )
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
     E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
     E432 = (
@@ -282,10 +287,6 @@ class Errors(metaclass=_TextsWithCodes):
     E807 = (
         "{origin}: {found} labels of initial graphs, but the model has {expected}. Expected files saved "
         "together."
-    )
-    E808 = (
-        "[initialize.components.{name}.encoder] sets an encoder, but the model of {name!r} listens to "
-        "{encoder!r} (tok2vec). Remove this block, or set tok2vec = null."
     )
     E809 = (
         "The layer {layer!r} returned {found} vectors for {expected} tokens. Expected a tok2vec or listener "

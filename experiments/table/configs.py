@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import spacy
 from thinc.api import Config
 
-from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides
+from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides, refiner_config
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.layers.checkpoint import load_checkpoint, resolve_checkpoint
@@ -31,6 +32,13 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     args: Options of the command. Its settings win over those of the row.
     """
     config = load_config(CONFIGS / row.config)
+    for name in row.without:
+        config["nlp"]["pipeline"].remove(name)
+        del config["components"][name]
+        config["training"]["annotating_components"] = []
+    parser = args.output / str(seed) / row.base / BEST if row.base else None
+    if row.shares is not None:
+        config = refiner_config(config, spacy.load(parser), "", shares=row.shares)
     if row.refiner:
         config["components"][REFINER] = load_config(CONFIGS / row.refiner)["components"][REFINER]
     sources = config["initialize"]["components"]
@@ -42,7 +50,6 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     elif args.layers is not None and PARSER in sources:
         sources[PARSER]["encoder"]["n_layers"] = args.layers or None
     train_parsed, dev_parsed = parsed_files(row, args)
-    parser = args.output / str(seed) / row.base / BEST if row.base else None
     paths = {
         "train": train_file(args),
         "dev": check_file(args),

@@ -21,6 +21,9 @@ ROWS = {
     "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
     "empty": Row(config="rngtr_empty.cfg", steps="empty_steps", base="syntr", encoder="parser"),
     "empty-checkpoint": Row(config="rngtr_empty.cfg", steps="empty_steps"),
+    "whole": Row(config="pipeline.cfg", without=(REFINER,)),
+    "shared": replace(REFINES, base="whole", shares=True),
+    "copy": replace(REFINES, base="whole", shares=False),
 }
 LIMITED = {
     f"rngtr, T = {n}": System(row="rngtr", against=("syntr",), settings={"iterations": n}) for n in (1, 2, 3)
@@ -45,5 +48,8 @@ SYSTEMS = {
     "spacy": System(row="spacy", against=("syntr", "spacy-parser", "rngtr")),
     "empty": System(row="empty", against=("syntr", "rngtr")),
     "empty-checkpoint": System(row="empty-checkpoint", against=("syntr", "rngtr")),
+    "whole": System(row="whole"),
+    "shared": System(row="shared", against=("whole", "copy")),
+    "copy": System(row="copy", against=("whole",)),
 }
 REFINEMENT = Table(rows=ROWS, systems=SYSTEMS)

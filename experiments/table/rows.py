@@ -22,6 +22,9 @@ class Row:
     trees: System whose trees, read from files, are the initial ones: "jackknife", "spacy" or "".
     steps: Name of the option with the number of steps.
     result: Folder of the pipeline that is scored.
+    without: Components of the config that are left out.
+    shares: Whether the row refines a whole pipeline: with True on its encoder, with False on a copy of it;
+        None for a refiner of a parser alone.
     """
 
     config: str
@@ -32,6 +35,8 @@ class Row:
     trees: str = ""
     steps: str = "steps"
     result: str = "model-best"
+    without: Sequence[str] = ()
+    shares: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,10 @@ from spacy_g2g.data.refiner_corpus import read_aligned
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.parsing.tree import non_projective_arcs
-from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.rng_refiner import ITERATIONS
+from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
 from .rows import REFINER
 
@@ -97,7 +97,10 @@ def parse_and_count(
     initial: Files with the gold trees and with the trees to refine; None if the pipeline makes them.
     """
     networks = {
-        name: get_shim(pipe.model).network for name, pipe in nlp.pipeline if isinstance(pipe, G2GParser)
+        name: shim.network
+        for name, pipe in nlp.pipeline
+        if isinstance(pipe, SavedPipe)
+        for shim in find_shims(pipe.model)
     }
     list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
     docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
@@ -105,7 +108,7 @@ def parse_and_count(
         for doc, (_, graphs) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
             if graphs is not None:
                 write_initial_graph(doc, graphs)
-    encoders: list[Any] = [network.encoder for network in networks.values()]
+    encoders = [network.encoder for network in networks.values() if hasattr(network, "encoder")]
     with watch_encoders(encoders) as watch:
         start = time.perf_counter()
         docs = list(nlp.pipe(docs))

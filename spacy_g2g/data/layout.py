@@ -91,5 +91,11 @@ def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = Non
 
 def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
     """Return a string attribute of all words. Going by hashes avoids making a Token for each."""
-    flat = [doc.vocab.strings[value] for doc in docs for value in np.asarray(doc.to_array(attr)).tolist()]
+    flat: list[str] = []
+    texts: dict[int, str] = {}
+    for doc in docs:
+        hashes: list[int] = np.asarray(doc.to_array(attr)).tolist()
+        strings = doc.vocab.strings
+        texts |= {value: strings[value] for value in hashes if value not in texts}
+        flat += [texts[value] for value in hashes]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
 from .linear import Linear
-from .packing import fill_up
+from .packing import Packing, fill_up
 
 LEAKY_SLOPE = 0.1
 # Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
@@ -63,28 +64,36 @@ class BiaffineScorer(nn.Module):
         """Number of labels."""
         return self.label_weight.shape[1]
 
-    def forward(self, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, words: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Score all arcs.
 
         words: float [batch, n + 1, width], ROOT first.
+        mask: bool [batch, n + 1], True for ROOT and words; None if nothing is padded. On a CPU, predictions
+            do not compute padding; in training, dropout draws numbers for it.
         Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors that ``labels``
             takes: dependents, float [batch, n, label_width], and heads, float [batch, n + 1, label_width].
         """
-        rows = words.flatten(0, 1)
-        # In training, dropout would draw numbers for added rows, too.
-        projected = self.project(rows if self.training else fill_up(rows))
-        projected = self.dropout(self.activation(projected))
+        packing = None
+        if not self.training and words.device.type == "cpu":
+            packing = Packing.of(words, mask)
+        rows = words.flatten(0, 1) if packing is None else packing.pack(words)
+        projected = self.dropout(self.activation(self.project(rows)))
+
+        def padded(x: Tensor) -> Tensor:
+            """Return rows as [batch, n + 1, width]."""
+            return x.view(*words.shape[:2], -1) if packing is None else packing.pad(x)[:, : words.shape[1]]
+
         # Only heads have a bias term: a bias of dependents would be equal for all heads, so softmax drops it.
         # ROOT's row makes the rows even, which spares PyTorch a copy of the weights for each sentence.
-        dependents = projected[:, : self.widths[0]] @ self.arc_weight[:-1] + self.arc_weight[-1]
-        dependents = dependents[: len(rows)].view(*words.shape[:2], -1)[:, 1:]
-        projected = projected[: len(rows)].view(*words.shape[:2], -1)
-        arc_dep, arc_head, label_dep, label_head = projected.split(self.widths, dim=-1)
+        arc_dep, arc_head, labels = projected.split([*self.widths[:2], sum(self.widths[2:])], dim=-1)
+        dependents = padded(arc_dep @ self.arc_weight[:-1])[:, 1:]
         with torch.autocast(words.device.type, enabled=False):  # scores are 32-bit floats
-            arcs = dependents.float() @ arc_head.transpose(1, 2).float()
+            heads = padded(arc_head).transpose(1, 2).float()
+            arcs = (dependents + self.arc_weight[-1]) @ heads
             if self.distance_weight is not None:
-                terms = arc_dep.float() @ self.distance_weight[:-1] + self.distance_weight[-1]
+                terms = padded(torch.addmm(self.distance_weight[-1], arc_dep.float(), self.distance_weight[:-1]))
                 arcs = arcs + terms[:, 1:].gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
+        label_dep, label_head = padded(labels).split(self.widths[2:], dim=-1)
         return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:
@@ -101,6 +110,36 @@ class BiaffineScorer(nn.Module):
         # In the precision of the vectors, so that it is not rounded for each part.
         weight = self.label_weight.to(dependents.dtype)
         return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
+
+    def labels_by_head(self, dependents: Tensor, heads: Tensor, owners: Tensor) -> Tensor:
+        """Score the labels of arcs. On a CPU, what belongs to a head is computed once for all its dependents.
+
+        dependents: float [arcs, label_width].
+        heads: float [heads, label_width].
+        owners: Number of each arc's head, int [arcs].
+        Returns float32 [arcs, n_labels].
+        """
+        if heads.device.type != "cpu":
+            return self.labels(dependents, heads[owners])
+        owners, numbers, counts = torch.unique(owners, return_inverse=True, return_counts=True)
+        # Heads with equal numbers of dependents are together, so there is hardly any padding.
+        counts, ranks = counts.sort(descending=True)
+        arcs = ranks.argsort()[numbers].argsort()
+        starts = counts.cumsum(0) - counts
+        heads = F.pad(fill_up(heads[owners[ranks]]), (0, 1), value=1.0)
+        dependents = F.pad(dependents, (0, 1), value=1.0).float()
+        weight = self.label_weight.to(heads.dtype).flatten(0, 1)
+        scores = dependents.new_empty(len(dependents), self.n_labels)
+        for part in range(0, len(counts), ARCS_AT_ONCE["cpu"]):
+            of_part = slice(part, part + ARCS_AT_ONCE["cpu"])
+            places = torch.arange(int(counts[part]))
+            is_arc = places < counts[of_part, None]
+            members = arcs[torch.where(is_arc, starts[of_part, None] + places, 0)]
+            mixed = F.linear(heads[of_part], weight)[: len(is_arc)].view(len(is_arc), -1, self.n_labels)
+            with torch.autocast("cpu", enabled=False):  # scores are 32-bit floats
+                found = dependents[members] @ mixed.float()
+            scores[members[is_arc]] = found[is_arc]
+        return scores
 
     def _distances(self, n_words: int) -> Tensor:
         """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""

@@ -14,7 +14,7 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
-from .network_shim import NetworkShim, find_shims
+from .network_shim import find_upstream
 from .settings import Settings, SwapSettings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
@@ -92,13 +92,15 @@ def _initialize(
     """Build the network. Do nothing without sentences and start, as for a model that was loaded."""
     if X is None or Y is None:
         return
-    checkpoint = None
-    if model.maybe_get_ref("tok2vec") is None:
-        source = Y.encoder or encoder_from_scratch()
-        checkpoint = source(word for sentence in X for word in sentence.words)
-    elif Y.encoder is not None or not Y.vector_width:
+    source, listens = Y.encoder, model.maybe_get_ref("tok2vec") is not None
+    if listens and not Y.vector_width:
         raise ValueError(Errors.E415)
-    shim, upstream = get_shim(model), _upstream(model)
+    if source is None and not listens:
+        source = encoder_from_scratch()
+    checkpoint = source and source(word for sentence in X for word in sentence.words)
+    if listens and checkpoint is not None and not checkpoint.scorers:
+        raise ValueError(Errors.E420)
+    shim, upstream = get_shim(model), find_upstream(model)
     if upstream is not None:
         Y = replace(Y, shared_encoder=upstream.known_spec.encoder)  # noqa: N806
     build_for_training(shim, X, Y, checkpoint, learn=learn, reads_tags=model.attrs["tag_attr"] is not None)
@@ -108,7 +110,7 @@ def _initialize(
 def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     adapt_to_fork(os.getpid())
     shim = get_shim(model)
-    shim.upstream = _upstream(model)
+    shim.upstream = find_upstream(model)
     if is_train:
         # A listener without the batch of its encoder listens to one that is frozen.
         shim.upstream_learns = getattr(model.maybe_get_ref("tok2vec"), "_batch_id", 0) is not None
@@ -116,13 +118,6 @@ def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, 
             shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)
     return shim.predict(inputs), lambda d_parses: d_parses
-
-
-def _upstream(model: Model[Any, Any]) -> NetworkShim[Any] | None:
-    """Return the shim of the encoder that gives the vectors of words; None for another origin."""
-    tok2vec = model.maybe_get_ref("tok2vec")
-    encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener knows its encoder
-    return None if encoder is None else next(find_shims(encoder), None)
 
 
 def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:

@@ -182,6 +182,13 @@ def find_shims(model: Model[Any, Any]) -> Iterator[NetworkShim[Any]]:
         yield from (shim for shim in node.shims if isinstance(shim, NetworkShim))
 
 
+def find_upstream(model: Model[Any, Any]) -> NetworkShim[Any] | None:
+    """Return the shim of the encoder that gives a parser its words' vectors; None for another origin."""
+    tok2vec = model.maybe_get_ref("tok2vec")
+    encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener knows its encoder
+    return None if encoder is None else next(find_shims(encoder), None)
+
+
 def get_network_shim(model: Model[Any, Any]) -> NetworkShim[Any]:
     """Return the first shim of a model. Raises ValueError for a model that has none."""
     shim = next(find_shims(model), None)

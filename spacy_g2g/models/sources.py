@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from ..errors import Errors
 from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
 from ..layers.encoder_config import EncoderConfig
-from .network_shim import find_shims
+from .network_shim import find_shims, find_upstream
 from .start import checkpoint_of
 from .wordpieces import SPECIAL_PIECES
 
@@ -46,9 +46,10 @@ def encoder_from_checkpoint(
 
 
 def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
-    """Return a source that copies the encoder of a trained parser.
+    """Return a source that copies the encoder of a trained parser, or the one that it listens to.
 
-    Registered as ``spacy_g2g.EncoderFromPipeline.v1``.
+    Registered as ``spacy_g2g.EncoderFromPipeline.v1``. A parser that listens to an encoder takes the scorers
+    alone.
 
     path: Folder or name of the pipeline.
     component: Name of the parser in the pipeline.
@@ -63,7 +64,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
         shim = next(find_shims(model), None) if isinstance(model, Model) else None
         if shim is None:
             raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
-        checkpoint = checkpoint_of(shim)
+        checkpoint = checkpoint_of(shim, find_upstream(model))
         return replace(checkpoint, labels=tuple(pipe.labels)) if scorers else replace(checkpoint, scorers={})
 
     return source

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 from zlib import crc32
 
@@ -39,25 +40,32 @@ def build_for_training(
     shim: The shim.
     sentences: Training sentences.
     start: The start of training.
-    checkpoint: Encoder that training starts from; None if words come as vectors.
+    checkpoint: Encoder and scorers that training starts from. If words come as vectors, only the scorers
+        are taken; None for random ones.
     learn: Function that returns the facts of the specification; None for a network that needs none.
     reads_tags: Whether the network reads the tags of the sentences.
     """
-    is_pretrained = checkpoint is not None and bool(checkpoint.weights)
+    own = None if start.vector_width else checkpoint
+    is_pretrained = own is not None and bool(own.weights)
     spec = NetworkSpec(
-        encoder=None if checkpoint is None else replace(checkpoint.config, n_added_pieces=1),
-        tokenizer="" if checkpoint is None else checkpoint.tokenizer,
+        encoder=None if own is None else replace(own.config, n_added_pieces=1),
+        tokenizer="" if own is None else own.tokenizer,
         n_labels=len(start.labels),
         tags=repeated_tags(sentences) if reads_tags else None,
-        vector_width=start.vector_width if checkpoint is None else 0,
+        vector_width=start.vector_width,
         pretrained=("encoder",) if is_pretrained else (),
         facts={} if learn is None else learn(sentences, start, is_pretrained),
     )
     network = shim.build_network(spec)
-    if checkpoint is not None and is_pretrained:
-        load_weights(network.encoder, checkpoint.weights)
-        if checkpoint.scorers and _take_scorers(network, spec, checkpoint, start.labels):
-            shim.spec = replace(spec, pretrained=("encoder", "scorers"))
+    if own is not None and is_pretrained:
+        load_weights(network.encoder, own.weights)
+    if (
+        checkpoint is not None
+        and checkpoint.scorers
+        and _take_scorers(network, spec, checkpoint, start.labels)
+    ):
+        shim.spec = replace(spec, pretrained=(*spec.pretrained, "scorers"))
+    if is_pretrained:
         if any(weight.requires_grad for weight in network.encoder.parameters()):
             text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
             logger.info(text, spec.width, shim.encoder_rate_factor)
@@ -67,11 +75,18 @@ def _take_scorers(
     network: WordNetwork, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
 ) -> bool:
     """Copy a parser's scorers. Warn and return False if they do not fit."""
-    own, found, expected = _facts(network, spec), checkpoint.scorers, network.weights("scorers")
+    own, expected = _facts(network, spec), network.weights("scorers")
+    # A vector of ROOT, and a mix of layers, belong to one of the two ways in which words get vectors.
+    unused = "mix.*" if spec.encoder is None else "root"
+    found = {
+        name: weight
+        for name, weight in checkpoint.scorers.items()
+        if name in expected or not fnmatchcase(name, unused)
+    }
     pairs: dict[str, tuple[Any, Any]] = {
         "labels": (checkpoint.labels, tuple(labels)),
         "tags": (checkpoint.tags, spec.tags),
-        **{name: (checkpoint.facts.get(name), own.get(name)) for name in network.scorer_facts},
+        **{name: (checkpoint.facts.get(name), own[name]) for name in network.scorer_facts if name in own},
     }
     for name in sorted(found.keys() | expected.keys()):
         before, after = (list(of[name].shape) if name in of else None for of in (found, expected))
@@ -81,29 +96,32 @@ def _take_scorers(
     if differences:
         warnings.warn(Warnings.W401.format(differences="; ".join(differences[:SHOWN])), stacklevel=2)
         return False
-    network.load_state_dict(checkpoint.scorers, strict=False)
+    network.load_state_dict(found, strict=False)
     return True
 
 
-def checkpoint_of(shim: NetworkShim[Any]) -> Checkpoint:
+def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = None) -> Checkpoint:
     """Return what another model can start from: tokenizer, encoder without graph input, and scorers.
 
-    Raises ValueError for a parser without an encoder of its own.
+    shim: Shim of a parser.
+    upstream: Shim of the encoder that the parser listens to; None for a parser with its own.
+    Raises ValueError for a parser without an encoder of this library.
     """
     spec, network = shim.known_spec, shim.network
-    weights = network.weights("encoder")
+    reader = shim if upstream is None else upstream
+    weights = reader.network.weights("encoder")
     return Checkpoint(
-        config=spec.own_encoder,
+        config=reader.known_spec.own_encoder,
         weights={name.removeprefix("encoder."): weight for name, weight in weights.items()},
-        tokenizer=spec.tokenizer,
-        scorers=network.weights("scorers"),
+        tokenizer=reader.known_spec.tokenizer,
+        scorers=reader.network.weights("scorers") | network.weights("scorers"),
         tags=spec.tags,
-        facts=_facts(network, spec),
+        facts=_facts(network, spec) | _facts(reader.network, reader.known_spec),
     )
 
 
 def _facts(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
-    return {**spec.facts, "pooling": network.pooling}
+    return dict(spec.facts) if spec.encoder is None else {**spec.facts, "pooling": network.pooling}
 
 
 def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from ..layers.matrix_tree import log_partition, marginals, restrict
 from ..parsing.arc_scores import ArcScores
 from ..parsing.constraints import Constraint
 from ..parsing.mst import decode
-from ..parsing.tree import ROOT_LABEL, can_be_trees
+from ..parsing.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
@@ -82,10 +82,11 @@ class SynTr(Network[B]):
         vectors = self.encode(batch, edges)
         if self.context is not None:
             vectors = self.context(vectors, batch.n_words + 1)
-        arcs, dependents, heads = self.scorer(vectors)
-        columns = np.arange(arcs.shape[2])
-        possible = (columns <= batch.n_words[:, None])[:, None] & (columns != columns[1:, None])
-        arcs = arcs.float().masked_fill(~self.tensor(possible), -torch.inf)
+        mask = self.is_word(batch.n_words + 1, vectors.shape[1])
+        arcs, dependents, heads = self.scorer(vectors, mask)
+        columns = torch.arange(arcs.shape[2], device=arcs.device)
+        possible = mask[:, None] & (columns != columns[1:, None])
+        arcs = arcs.masked_fill(~possible, -torch.inf)
         return Scores(arcs, dependents, heads, batch.n_words)
 
     def loss(self, batch: B, gold: Sequence[Tree]) -> Tensor:
@@ -117,7 +118,7 @@ class SynTr(Network[B]):
         return loss + others
 
     def is_word(self, n_words: IntArray, width: int) -> Tensor:
-        """Return whether each place of a padded batch holds a word, bool [sentences, width]."""
+        """Return whether each place of a padded batch holds one of n_words words, bool [sentences, width]."""
         return self.tensor(np.arange(width) < n_words[:, None])
 
     def head_log_probs(self, arcs: Tensor, n_words: IntArray) -> Tensor:
@@ -185,13 +186,14 @@ class SynTr(Network[B]):
         batch: The sentences.
         chosen: bool [sentences], the sentences that get trees.
         """
+        chosen = chosen & ~are_trees(graphs.heads, batch.n_words)
+        if not chosen.any():
+            return graphs
         heads = graphs.heads.copy()
         n_words = batch.n_words[chosen]
         is_word = np.arange(heads.shape[1]) < n_words[:, None]
         heads[chosen] = np.where(is_word, decode(log_probs[chosen], n_words), -1)
         changed = heads != graphs.heads
-        if not changed.any():
-            return graphs
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words)
         trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         rows, words = map(self.tensor, np.nonzero(changed))
@@ -205,7 +207,10 @@ class SynTr(Network[B]):
         self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
     ) -> torch.return_types.max:
         """Find the best labels of arcs, the root label apart, and their log-probabilities, [arcs] each."""
-        labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads])
+        owners = rows * scores.heads.shape[1] + heads
+        labels = self.scorer.labels_by_head(
+            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners
+        )
         return labels.float().log_softmax(-1).max(-1)
 
     def parse(self, batch: B) -> list[Parse]:

@@ -259,7 +259,7 @@ class G2GParser(InformsRefiners, SentencePipe):
         Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
         an encoder if the model has a shared one.
         """
-        self._check_model(encoder)
+        self._check_model()
         validate_get_examples(get_examples, "G2GParser.initialize")
         others: set[str] = set()
         roots: Counter[str] = Counter()

@@ -180,17 +180,15 @@ class ParserPipe(SavedPipe):
         """Initialise the model for training.
 
         encoder: Origin of the encoder's weights; None for the model's own choice.
-        Raises ValueError for an encoder if the model has a shared one.
+        Raises ValueError for an encoder without scorers if the model has a shared one.
         """
-        tok2vec = get_tok2vec(self.model)
-        if tok2vec is None:
-            start = replace(start, encoder=encoder)
-        else:
+        start = replace(start, encoder=encoder)
+        if get_tok2vec(self.model) is not None:
             start = replace(start, vector_width=self._vector_width(get_examples))
         self.model.initialize(X=sentences, Y=start)
 
-    def _check_model(self, encoder: Callable[..., Any] | None) -> None:
-        """Raise ValueError for a model with other output, or with two origins of the encoder."""
+    def _check_model(self) -> None:
+        """Raise ValueError for a model with other output."""
         kind = self.model.attrs.get("output_kind", "trees")
         if kind != self.output_kind:
             raise ValueError(
@@ -198,9 +196,6 @@ class ParserPipe(SavedPipe):
                     name=self.name, model=self.model.name, builds=kind, expected=self.output_kind
                 )
             )
-        tok2vec = get_tok2vec(self.model)
-        if tok2vec is not None and encoder is not None:
-            raise ValueError(Errors.E808.format(name=self.name, encoder=tok2vec.name))
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
         """Initialise the shared encoder, and return the width of its vectors."""

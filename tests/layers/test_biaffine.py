@@ -155,3 +155,29 @@ def test_predictions_have_few_numbers_of_rows(monkeypatch: pytest.MonkeyPatch):
         assert arcs.shape == (2, n, n + 1)
         assert scorer.labels(dependents[0], heads[0, 1:]).shape == (n, N_LABELS)
     assert rows <= {16 * i for i in range(1, 17)} | {64 * i for i in range(1, 11)}
+
+
+@pytest.mark.parametrize("n_heads", [0, 1, 3, 300])
+def test_labels_by_head_are_those_of_each_arc(n_heads: int):
+    scorer = make_scorer()
+    heads = torch.randn(n_heads + 1, LABEL)
+    owners = torch.randint(0, n_heads + 1, (2 * n_heads,))
+    dependents = torch.randn(len(owners), LABEL)
+    with torch.no_grad():
+        scores = scorer.labels_by_head(dependents, heads, owners)
+        torch.testing.assert_close(scores, scorer.labels(dependents, heads[owners]), rtol=1e-5, atol=1e-5)
+
+
+def test_padding_is_not_computed_and_changes_no_score():
+    scorer = make_scorer(distances=True).eval()
+    words, n_rows = torch.randn(3, 20, WIDTH), set[int]()
+    mask = torch.arange(20) < torch.tensor([[20], [5], [2]])
+    whole = scorer(words)
+    scorer.project.register_forward_hook(lambda module, inputs, output: n_rows.add(len(output)))
+    real = scorer(words, mask)
+    assert n_rows == {32}
+    for found, expected in zip(real, whole, strict=True):
+        for i, n in enumerate(mask.sum(1).tolist()):
+            is_pair = found.shape[2] == 20
+            part = (i, slice(n - 1), slice(n) if is_pair else slice(None))
+            torch.testing.assert_close(found[part], expected[part])

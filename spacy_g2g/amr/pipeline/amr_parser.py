@@ -221,7 +221,7 @@ class AmrParser(ParserPipe):
         from ...models.types import Sentence
         from ..models.types import AmrStart
 
-        self._check_model(encoder)
+        self._check_model()
         validate_get_examples(get_examples, "AmrParser.initialize")
         data = read_training_data(
             get_examples, name=self.name, wiki=self.wiki, lemma_source=self.lemma_source, nlp=nlp
