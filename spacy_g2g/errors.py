@@ -165,6 +165,7 @@ class Errors(metaclass=_TextsWithCodes):
         "Expected no such block, spacy_g2g.EncoderFromPipeline.v1 with the scorers of a parser, or tok2vec = "
         "null."
     )
+    E421 = "factor is {factor}. Expected a number above 0."
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
     E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
     E432 = (

@@ -91,9 +91,11 @@ class BiaffineScorer(nn.Module):
             heads = padded(arc_head).transpose(1, 2).float()
             arcs = (dependents + self.arc_weight[-1]) @ heads
             if self.distance_weight is not None:
-                terms = padded(torch.addmm(self.distance_weight[-1], arc_dep.float(), self.distance_weight[:-1]))
+                terms = padded(
+                    torch.addmm(self.distance_weight[-1], arc_dep.float(), self.distance_weight[:-1])
+                )
                 arcs = arcs + terms[:, 1:].gather(2, self._distances(arcs.shape[1]).expand(arcs.shape))
-        label_dep, label_head = padded(labels).split(self.widths[2:], dim=-1)
+        label_dep, label_head = torch.split(padded(labels), self.widths[2:], dim=-1)
         return arcs, label_dep[:, 1:], label_head
 
     def labels(self, dependents: Tensor, heads: Tensor) -> Tensor:

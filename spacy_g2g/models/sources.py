@@ -62,7 +62,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
         pipe: Any = nlp.get_pipe(component) if component in nlp.pipe_names else None
         model = getattr(pipe, "model", None)
         shim = next(find_shims(model), None) if isinstance(model, Model) else None
-        if shim is None:
+        if shim is None or model is None:
             raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = checkpoint_of(shim, find_upstream(model))
         return replace(checkpoint, labels=tuple(pipe.labels)) if scorers else replace(checkpoint, scorers={})

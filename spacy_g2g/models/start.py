@@ -59,16 +59,12 @@ def build_for_training(
     network = shim.build_network(spec)
     if own is not None and is_pretrained:
         load_weights(network.encoder, own.weights)
-    if (
-        checkpoint is not None
-        and checkpoint.scorers
-        and _take_scorers(network, spec, checkpoint, start.labels)
-    ):
+    found = checkpoint if checkpoint is not None and checkpoint.scorers else None
+    if found is not None and _take_scorers(network, spec, found, start.labels):
         shim.spec = replace(spec, pretrained=(*spec.pretrained, "scorers"))
-    if is_pretrained:
-        if any(weight.requires_grad for weight in network.encoder.parameters()):
-            text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
-            logger.info(text, spec.width, shim.encoder_rate_factor)
+    if is_pretrained and any(weight.requires_grad for weight in network.encoder.parameters()):
+        text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
+        logger.info(text, spec.width, shim.encoder_rate_factor)
 
 
 def _take_scorers(
