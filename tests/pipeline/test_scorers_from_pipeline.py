@@ -9,10 +9,21 @@ import torch
 from spacy.language import Language
 from thinc.api import Adam
 
+from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
-from ..util import initialised_nlp, make_nlp, parser_of, treebank_docs, treebank_examples, weights_of
+from ..util import (
+    MIXED_WORDS,
+    TINY_MODEL,
+    initialised_nlp,
+    make_nlp,
+    parser_of,
+    treebank_docs,
+    treebank_examples,
+    weights_of,
+)
+from .test_g2g_encoder import OURS, shared_nlp
 
 ROWS: dict[str, dict[str, Any]] = {
     "SynTr": {},
@@ -70,3 +81,24 @@ def test_scorers_for_other_frequent_words_are_left_with_a_warning(tmp_path: Path
     with pytest.warns(UserWarning, match=r"W401.* has frequent_words \["):
         parser.initialize(lambda: examples, labels=labels, encoder=source)
     assert get_shim(parser.model).known_spec.pretrained == ("encoder",)
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_a_refiner_starts_as_a_parser_that_listens(shares: bool, tmp_path: Path):
+    trained = shared_nlp("g2g_parser", **MIXED_WORDS)
+    trained.initialize(lambda: treebank_examples(trained))
+    trained.to_disk(tmp_path)
+    nlp = shared_nlp(**MIXED_WORDS)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    own = {"tok2vec": OURS} if shares else MIXED_WORDS
+    refiner: Any = nlp.add_pipe(
+        "rng_refiner", config={"model": {"@architectures": "spacy_g2g.RNGTr.v1", **TINY_MODEL, **own}}
+    )
+    refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=encoder_from_pipeline(str(tmp_path)))
+    shim = get_shim(refiner.model)
+    found, expected = shim.network.state_dict(), get_shim(parser_of(trained).model).network.state_dict()
+    if not shares:
+        (upstream,) = find_shims(trained.get_pipe("g2g_encoder").model)  # type: ignore[attr-defined]
+        expected = {name: w for name, w in expected.items() if name != "root"} | upstream.network.state_dict()
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
+    assert shim.known_spec.pretrained == (("scorers",) if shares else ("encoder", "scorers"))

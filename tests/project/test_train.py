@@ -130,7 +130,25 @@ def test_on_spacys_parser_a_refiner_has_an_encoder_of_its_own(encoder: str, expe
     assert config["training"]["before_update"]["components"] == ["parser"]
 
 
-def test_a_shared_encoder_is_not_copied():
+@pytest.mark.parametrize("shares", [True, False])
+def test_a_refiner_of_a_whole_pipeline_listens_to_its_encoder_or_copies_it(shares: bool):
+    nlp = spacy.blank("en")
+    listener = {"@architectures": "spacy_g2g.EncoderListener.v1"}
+    nlp.add_pipe("g2g_encoder")
+    nlp.add_pipe(
+        "g2g_parser", config={"model": {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener}}
+    )
+    config = training_config.refiner_config(refiner(), nlp, "", shares=shares)
+    assert encoder_of(config)["component"] == "g2g_parser"
+    assert training_config.refiner_encoder(config, "nowhere/model", "") == "the parser's, which was not noted"
+    assert config["training"]["frozen_components"] == ["g2g_encoder", "g2g_parser"]
+    built = spacy.blank("en").add_pipe(
+        "rng_refiner", config={"model": config["components"]["rng_refiner"]["model"]}
+    )
+    assert built.model.has_ref("tok2vec") == shares
+
+
+def test_an_encoder_of_another_library_is_not_copied():
     nlp = spacy.blank("en")
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32}
     model = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL}
