@@ -120,12 +120,18 @@ def fit(
         parser.keep_scores = True
         parsed = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
         docs = progress(parsed, unit="Docs", silent=silent)
-        pairs = zip(docs, examples, strict=True)
-        heads, labels = parser.calibrate(Example(doc, example.reference) for doc, example in pairs)
+        heads, labels = parser.calibrate(_without_scores(docs, examples))
         if not silent:
             msg.good(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
     for pipe in {parser, *finders}:
         pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
+
+
+def _without_scores(docs: Iterable[Doc], examples: Iterable[Example]) -> Iterator[Example]:
+    """Yield Examples of parsed Docs. Their kept scores are removed after use, and so fill no memory."""
+    for doc, example in zip(docs, examples, strict=True):
+        yield Example(doc, example.reference)
+        doc._.set(SCORES, None)
 
 
 def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab, gold_tags: bool) -> Iterator[Example]:

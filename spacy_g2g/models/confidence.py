@@ -7,13 +7,13 @@ arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Gu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from ..arrays import DoubleArray
+from ..arrays import DoubleArray, FloatArray, IntArray
 from ..layers.matrix_tree import log_partition, marginals
 from ..parsing.arc_scores import ArcScores
 from ..parsing.tree import ROOT_LABEL
@@ -58,7 +58,7 @@ def confidences(
     temperatures: Temperatures of heads and labels.
     """
     found: list[Confidence] = [Confidence(np.zeros(0), np.zeros(0), 1.0)] * len(scores)
-    for members, arcs, is_word in _batches(scores, temperatures.heads):
+    for members, arcs, is_word in _batches([of.arcs for of in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
             words, tree = np.arange(len(trees[i].heads)), trees[i]
@@ -71,55 +71,74 @@ def confidences(
     return found
 
 
-def fit_temperatures(scores: Sequence[ArcScores], trees: Sequence[Tree]) -> Temperatures:
+def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
     """Return the temperatures at which the arcs and labels of gold trees are most probable.
 
     A temperature is 1 if the trees do not tell it, as trees of one word do not.
 
-    scores: Scores of the sentences.
-    trees: Gold trees. Labels that the parser does not know are -1.
+    pairs: Scores and gold tree of each sentence. Labels that the parser does not know are -1. Of the scores
+        of labels, which would fill memory, only those at gold heads are kept.
     """
+    all_arcs: list[FloatArray] = []
+    all_heads: list[IntArray] = []
+    all_labels: list[tuple[FloatArray, IntArray]] = []
+    for of, tree in pairs:
+        words = _labelled_words(tree)
+        all_arcs.append(of.arcs)
+        all_heads.append(tree.heads)
+        all_labels.append((of.labels[words, tree.heads[words] - 1], tree.labels[words] - 1))
 
     def of_heads(temperature: float) -> float:
         total = 0.0
-        for members, arcs, is_word in _batches(scores, temperature):
+        for members, arcs, is_word in _batches(all_arcs, temperature):
             probs = marginals(arcs, is_word).numpy()
             for row, i in enumerate(members):
-                heads = trees[i].heads
+                heads = all_heads[i]
                 total -= float(np.log(np.maximum(probs[row, np.arange(len(heads)), heads], LEAST)).sum())
         return total
 
     def of_labels(temperature: float) -> float:
-        pairs = zip(scores, trees, strict=True)
-        return -sum(float(_label_log_probs(of, tree, temperature).sum()) for of, tree in pairs)
+        return -sum(float(_log_probs(*of, temperature).sum()) for of in all_labels)
 
     return Temperatures(_least(of_heads), _least(of_labels))
 
 
 def _batches(
-    scores: Sequence[ArcScores], temperature: float
+    scores: Sequence[FloatArray], temperature: float
 ) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
     """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""
-    order = sorted((i for i, of in enumerate(scores) if len(of.arcs)), key=lambda i: len(scores[i].arcs))
+    order = sorted((i for i, of in enumerate(scores) if len(of)), key=lambda i: len(scores[i]))
     while order:
-        width = len(scores[order[-1]].arcs)
+        width = len(scores[order[-1]])
         size = max(1, ARCS_AT_ONCE // width**2)
         members, order = order[-size:], order[:-size]
         arcs = np.full((len(members), width, width + 1), -np.inf)
         for row, i in enumerate(members):
-            n = len(scores[i].arcs)
-            arcs[row, :n, : n + 1] = scores[i].arcs / temperature
-        lengths = np.array([len(scores[i].arcs) for i in members])
+            n = len(scores[i])
+            arcs[row, :n, : n + 1] = scores[i] / temperature
+        lengths = np.array([len(scores[i]) for i in members])
         yield members, torch.from_numpy(arcs), torch.from_numpy(np.arange(width) < lengths[:, None])
 
 
 def _label_log_probs(scores: ArcScores, tree: Tree, temperature: float) -> DoubleArray:
     """Return the log-probability of each label at its head, 0 for root arcs and unknown labels; float [n]."""
-    words = np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
-    labels = scores.labels[words, tree.heads[words] - 1].astype(np.float64) / temperature
+    words = _labelled_words(tree)
     log_probs = np.zeros(len(tree.heads))
-    chosen = np.take_along_axis(labels, tree.labels[words, None] - 1, axis=1)[:, 0]
-    log_probs[words] = chosen - np.logaddexp.reduce(labels, axis=1)
+    logits = scores.labels[words, tree.heads[words] - 1]
+    log_probs[words] = _log_probs(logits, tree.labels[words] - 1, temperature)
+    return log_probs
+
+
+def _labelled_words(tree: Tree) -> IntArray:
+    """Return the words that have a known label and a head that is a word, int [words]."""
+    return np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
+
+
+def _log_probs(logits: FloatArray, chosen: IntArray, temperature: float) -> DoubleArray:
+    """Return the log-probability of the chosen column of each row, float [rows]."""
+    scores = logits.astype(np.float64) / temperature
+    of_chosen = np.take_along_axis(scores, chosen[:, None], axis=1)[:, 0]
+    log_probs: DoubleArray = of_chosen - np.logaddexp.reduce(scores, axis=1)
     return log_probs
 
 

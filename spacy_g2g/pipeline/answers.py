@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -120,16 +120,14 @@ class AnsweringPipe(ParserPipe):
         """
         from ..models.confidence import fit_temperatures
 
-        scores, gold = [], []
-        for example in examples:
-            layout, trees = self._trees([example])
-            if (layout.n_words > MAX_WORDS).any():
-                continue
-            pairs = zip(self._scores(example.predicted, layout), trees, strict=True)
-            known = [(of, tree) for of, tree in pairs if (tree.heads >= 0).all()]
-            scores += [of for of, _ in known]
-            gold += [tree for _, tree in known]
-        found = fit_temperatures(scores, gold)
+        def known() -> Iterator[tuple[ArcScores, Tree]]:
+            for example in examples:
+                layout, trees = self._trees([example])
+                if (layout.n_words <= MAX_WORDS).all():
+                    pairs = zip(self._scores(example.predicted, layout), trees, strict=True)
+                    yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
+
+        found = fit_temperatures(known())
         self.cfg[TEMPERATURES] = [*found]
         return found
 

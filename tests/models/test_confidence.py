@@ -50,8 +50,8 @@ def test_a_label_that_a_parser_would_never_give_has_no_probability(labels: list[
 
 
 def test_temperatures_that_no_tree_tells_are_1():
-    one_word = [Tree(np.array([0]), np.array([0]))]
-    assert fit_temperatures([], []) == fit_temperatures([random_scores(1)], one_word) == (1, 1)
+    one_word = Tree(np.array([0]), np.array([0]))
+    assert fit_temperatures([]) == fit_temperatures([(random_scores(1), one_word)]) == (1, 1)
 
 
 def test_the_temperature_undoes_a_scale():
@@ -66,6 +66,6 @@ def test_the_temperature_undoes_a_scale():
         labels = np.array([RNG.choice(N_LABELS - 1, p=row) + 1 for row in probs])
         trees.append(Tree(heads, np.where(heads == 0, 0, labels)))
         scores.append(ArcScores(3 * of.arcs, 2 * of.labels))
-    found = fit_temperatures(scores, trees)
+    found = fit_temperatures(zip(scores, trees, strict=True))
     assert found.heads == pytest.approx(3, rel=0.15)
     assert found.labels == pytest.approx(2, rel=0.15)
