@@ -330,7 +330,10 @@ class Errors(metaclass=_TextsWithCodes):
         "A sentence of the Doc has {n} words. Expected at most {most}, since constraints, kbest and "
         "confidence are for sentences that are parsed whole. It begins with {start!r}."
     )
-    E818 = "The Doc {text!r}... has words without a head in their sentence. Expected a Doc that was parsed."
+    E818 = (
+        "The Doc {text!r}... has words without a label, or without a head in their sentence. Expected a Doc "
+        "that was parsed."
+    )
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
 

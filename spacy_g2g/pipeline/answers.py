@@ -93,7 +93,7 @@ class AnsweringPipe(ParserPipe):
 
         doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
             again, without a change.
-        Raises ValueError if a word has no head in its sentence, or if the model gives no scores.
+        Raises ValueError if a word has no label or no head in its sentence, or if the model gives no scores.
         """
         from ..models.confidence import confidences
 
