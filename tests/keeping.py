@@ -20,7 +20,7 @@ MakeDocs = Callable[[Vocab], Sequence[Doc]]
 
 def empty(nlp: Language) -> Language:
     """Return a pipeline of the same config without labels and weights."""
-    return spacy.blank("en", config=nlp.config)
+    return spacy.blank("xx", config=nlp.config)
 
 
 def pairs(nlp: Language, kept: Language) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:
@@ -62,13 +62,13 @@ def components_through_bytes(nlp: Language, folder: Path) -> Language:
 
 
 def components_through_pickle(nlp: Language, folder: Path) -> Language:
-    kept = spacy.blank("en", vocab=nlp.vocab)
+    kept = spacy.blank("xx", vocab=nlp.vocab)
     kept._components = [(name, pickle.loads(pickle.dumps(component))) for name, component in nlp.pipeline]
     return kept
 
 
 def components_through_copy(nlp: Language, folder: Path) -> Language:
-    kept = spacy.blank("en", vocab=nlp.vocab)
+    kept = spacy.blank("xx", vocab=nlp.vocab)
     kept._components = [(name, copy.deepcopy(component)) for name, component in nlp.pipeline]
     return kept
 

@@ -23,12 +23,14 @@ def config(path: Path, trained_folder: Path) -> Config:
     config = load_config(path)
     if "parser" in config["paths"]:
         config["paths"]["parser"] = str(trained_folder)
+        config["nlp"]["lang"] = "xx"
     return config
 
 
 def has_encoder(component: dict[str, Any]) -> bool:
     """Whether it has an encoder of its own, which must come from somewhere."""
     model = component.get("model", {})
+    model = model.get("model", model)  # Inside spacy_g2g.RateFactor.v1.
     return model.get("@architectures", "").startswith("spacy_g2g.") and model.get("tok2vec") is None
 
 

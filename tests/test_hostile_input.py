@@ -53,7 +53,7 @@ def nlp() -> Language:
 def shared_nlp() -> Language:
     """A parser and a refiner that listen to one encoder, beside a tagger of spaCy."""
     fix_random_seed(0)
-    nlp, listener = spacy.blank("en"), {"@architectures": "spacy_g2g.EncoderListener.v1"}
+    nlp, listener = spacy.blank("xx"), {"@architectures": "spacy_g2g.EncoderListener.v1"}
     nlp.add_pipe("g2g_encoder", config={"model": {"@architectures": "spacy_g2g.Encoder.v1"}})
     set_encoder(nlp, "g2g_encoder", min_frequency=1)
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})

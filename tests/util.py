@@ -222,10 +222,13 @@ def set_encoder(nlp: Language, name: str, **settings: Any) -> None:
     initialize["components"] = {**initialize["components"], name: {"encoder": encoder}}
 
 
-def make_nlp(*, factory: str = "g2g_parser", **settings: Any) -> Language:
-    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``add_tiny``."""
+def make_nlp(*, factory: str = "g2g_parser", lang: str = "xx", **settings: Any) -> Language:
+    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``add_tiny``.
+
+    lang: Language. A tokenizer of "en" takes most of the time of making and loading such a pipeline.
+    """
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank(lang)
     add_tiny(nlp, factory, **settings)
     return nlp
 

@@ -49,7 +49,7 @@ def amr_model(**settings: Any) -> dict[str, Any]:
 def amr_nlp(model: dict[str, Any] | None = None, **settings: Any) -> Language:
     """A pipeline of an uninitialised tiny parser; settings are the component's."""
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("amr_parser", config={"model": model or amr_model(), **settings})
     set_encoder(nlp, "amr_parser", n_positions=40)
     return nlp

@@ -46,7 +46,7 @@ def attach_to_previous(doc: Doc) -> Doc:
 def save_pipeline(folder: Path, name: str, factory: Callable[..., Any]) -> str:
     """Save a pipeline that splits sentences at full stops and then runs a component; gives its folder."""
     Language.factory(name, func=factory)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe(name)
     nlp.to_disk(folder)

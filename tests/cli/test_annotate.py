@@ -26,7 +26,7 @@ class StopError(Exception):
 
 @pytest.fixture
 def nlp():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     return nlp
 
@@ -149,7 +149,7 @@ def run_command(folder: Path) -> None:
 @forks
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_ends_a_command_and_its_processes(tmp_path, number):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     add_component(nlp, "test_slow", slowly)
     nlp.to_disk(tmp_path / "slow")
     (tmp_path / "in.txt").write_text("word\n" * 1000)

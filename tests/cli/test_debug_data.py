@@ -67,7 +67,7 @@ def troubled_reader(predicted: str) -> Any:
 @pytest.fixture
 def corpus(tmp_path: Path) -> str:
     path = tmp_path / "corpus.spacy"
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     DocBin(docs=[gold_doc(vocab, [sentence]) for sentence in read_treebank()]).to_disk(path)
     return str(path)
 
@@ -165,7 +165,12 @@ def test_words_without_the_tag_that_a_parser_reads_are_counted(corpus: str):
 def test_graphs_of_a_refiner_come_from_the_parser_before_it(corpus: str, trained_folder: Path):
     config = load_config(
         ROOT / "configs" / "test" / "rngtr_tiny.cfg",
-        overrides={"paths.train": corpus, "paths.dev": corpus, "paths.parser": str(trained_folder)},
+        overrides={
+            "paths.train": corpus,
+            "paths.dev": corpus,
+            "paths.parser": str(trained_folder),
+            "nlp.lang": "xx",
+        },
     )
     report = debug_data(config)
     assert list(report.components) == ["rng_refiner"]
@@ -178,7 +183,12 @@ def test_graphs_of_a_refiner_come_from_the_parser_before_it(corpus: str, trained
 def test_graphs_of_a_refiner_that_come_with_the_corpus_are_compared(corpus: str, trained_folder: Path):
     config = load_config(
         ROOT / "configs" / "test" / "rngtr_tiny.cfg",
-        overrides={"paths.train": corpus, "paths.dev": corpus, "paths.parser": str(trained_folder)}
+        overrides={
+            "paths.train": corpus,
+            "paths.dev": corpus,
+            "paths.parser": str(trained_folder),
+            "nlp.lang": "xx",
+        }
         | {"paths.train_parsed": corpus},
     )
     initial = debug_data(config).components["rng_refiner"].train.initial
@@ -196,7 +206,7 @@ def test_labels_that_were_not_given_are_an_error(corpus: str):
 
 def test_data_without_trees_cannot_be_trained_on(corpus: str, tmp_path: Path):
     path = tmp_path / "plain.spacy"
-    DocBin(docs=[plain_doc(spacy.blank("en").vocab, "a b c")]).to_disk(path)
+    DocBin(docs=[plain_doc(spacy.blank("xx").vocab, "a b c")]).to_disk(path)
     code, text = run(str(TINY), "--paths.train", str(path), "--paths.dev", corpus)
     assert code == 1
     assert "train: no_labels" in text

@@ -102,7 +102,7 @@ def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
         parse(folder, source, tmp_path / "out.spacy", kbest=2)
     with pytest.raises(ValueError, match="G2G-E903"):
         parse(folder, source, tmp_path / "out.conllu", constrain=True)
-    spacy.blank("en").to_disk(tmp_path / "blank")
+    spacy.blank("xx").to_disk(tmp_path / "blank")
     with pytest.raises(ValueError, match="G2G-E909"):
         parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)
 

@@ -43,7 +43,7 @@ def test_conllu_is_given_back_but_for_head_and_deprel(pipeline, sample, tmp_path
 
 @pytest.fixture
 def no_parser(tmp_path):
-    spacy.blank("en").to_disk(tmp_path / "blank")
+    spacy.blank("xx").to_disk(tmp_path / "blank")
     return str(tmp_path / "blank")
 
 

@@ -84,7 +84,7 @@ def gold(tmp_path: Path) -> str:
 @pytest.fixture
 def no_parser(tmp_path: Path) -> str:
     """Folder of a pipeline that leaves trees as they are."""
-    spacy.blank("en").to_disk(tmp_path / "blank")
+    spacy.blank("xx").to_disk(tmp_path / "blank")
     return str(tmp_path / "blank")
 
 
@@ -218,7 +218,7 @@ def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
 
 
 def test_our_refiner_tells_its_iterations(tmp_path, out):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     model = model_config(iterations=2, stop=False) | {"@architectures": "spacy_g2g.RNGTr.v1"}
     nlp.add_pipe("rng_refiner", config={"model": model})
     set_encoder(nlp, "rng_refiner")
@@ -298,7 +298,7 @@ def test_bad_input_is_an_error_and_leaves_no_page(pipeline, tmp_path, out):
 
 
 def test_a_pipeline_without_a_parser_is_an_error(tmp_path, out):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path / "blank")
     with pytest.raises(ValueError, match=r"E907.*sentencizer"):

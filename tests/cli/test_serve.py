@@ -36,7 +36,7 @@ def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: py
 
 
 def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypatch: pytest.MonkeyPatch):
-    spacy.blank("en").to_disk(tmp_path / "blank")
+    spacy.blank("xx").to_disk(tmp_path / "blank")
     result = invoke(str(tmp_path / "blank"))
     assert result.exit_code == 1
     assert "G2G-E909" in result.output

@@ -29,7 +29,7 @@ def facts(doc):
 
 @pytest.fixture
 def docs():
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     for extension in (HEAD_PROB, DEP_PROB):
         if not Token.has_extension(extension):
             Token.set_extension(extension, default=None)

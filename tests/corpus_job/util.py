@@ -24,7 +24,7 @@ SHARD_BYTES = 300
 
 
 def save_chain(folder: Path) -> str:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("test_chain")
     nlp.to_disk(folder)
     return str(folder)

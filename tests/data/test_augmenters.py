@@ -15,7 +15,7 @@ from spacy_g2g.data.corpus import make_corpus, unparsed_copy
 
 from ..util import gold_doc, read_treebank, tree_of
 
-NLP = spacy.blank("en")
+NLP = spacy.blank("xx")
 TWO = """
 she/PRON/2/nsubj saw/VERB/0/root him/PRON/2/obj ?/PUNCT/2/punct !/PUNCT/4/punct
 dogs/NOUN/2/nsubj bark/VERB/0/root ./PUNCT/2/punct

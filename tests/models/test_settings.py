@@ -96,7 +96,7 @@ def test_an_unknown_setting_is_an_error_that_names_it(architecture: str):
 
 
 def test_defaults_are_filled_in_and_own_settings_come_first():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("g2g_parser", config={"model": {"arc_width": 8}})
     block = nlp.config["components"]["g2g_parser"]["model"]
     expected = {row[0]: row[2]["default"] for row in describe(SynTrSettings)} | {"arc_width": 8}

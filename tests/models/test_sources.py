@@ -140,7 +140,7 @@ def test_the_same_seed_gives_the_same_start():
 
 def test_a_parser_without_any_config_starts_from_scratch_offline(no_network: Callable[[], None]):
     no_network()
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("g2g_parser")
     nlp.initialize(lambda: treebank_examples(nlp))
     (doc,) = treebank_docs(nlp.vocab)[:1]
@@ -343,7 +343,7 @@ def test_a_component_that_is_not_there_is_an_error_that_names_those_that_are(tra
 
 
 def test_a_component_without_a_model_is_an_error(tmp_path: Path):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path)
     with pytest.raises(ValueError, match="E413"):
@@ -351,7 +351,7 @@ def test_a_component_without_a_model_is_an_error(tmp_path: Path):
 
 
 def test_a_component_with_a_model_of_another_kind_is_an_error(tmp_path: Path):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("tagger").add_label("X")
     nlp.initialize()
     nlp.to_disk(tmp_path)

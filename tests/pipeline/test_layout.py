@@ -19,7 +19,7 @@ from spacy_g2g.pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentence
 
 from ..util import gold_doc, plain_doc, tree_of
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 LABELS = ["root", "obj", "nsubj"]
 
 

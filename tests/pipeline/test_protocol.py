@@ -100,7 +100,7 @@ def make_linear_parser() -> Model:
 
 def linear_nlp() -> Language:
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("g2g_parser", config={"model": {"@layers": "test.LinearParser.v1"}})
     return nlp
 

@@ -57,7 +57,7 @@ def trees(nlp: Language, docs: Sequence[Doc]) -> list[list[tuple[int, str]]]:
 
 
 def test_the_refiner_is_built_by_its_defaults():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     refiner = nlp.add_pipe("rng_refiner")
     assert isinstance(refiner, RngRefiner)
     assert refiner.model.name == "rngtr"
@@ -222,7 +222,7 @@ def test_labels_of_initial_graphs_are_those_of_predicted_docs(nlp: Language):
 
 
 def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("parser", config={"min_action_freq": 1})
     add_tiny(nlp, "rng_refiner")
     later = nlp.add_pipe("parser", name="later", config={"min_action_freq": 1})

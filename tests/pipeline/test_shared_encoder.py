@@ -100,7 +100,7 @@ def curated_transformer(nlp: Language, folder: Path) -> dict[str, Any]:
 def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     """A pipeline of an encoder, a tagger and a parser that listen to it."""
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     if upstream == "curated_transformer":
         model = curated_transformer(nlp, folder)
     else:
@@ -168,7 +168,7 @@ def test_with_its_listener_replaced_the_parser_works_alone(trained: Path, upstre
 def test_a_sourced_parser_brings_its_encoder(trained: Path, upstream: str):
     source = spacy.load(trained)
     expected = trees_of(source)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     source.replace_listeners(upstream, "g2g_parser", ["model.tok2vec"])
     nlp.add_pipe("g2g_parser", source=source)
     assert nlp.pipe_names == ["g2g_parser"]
@@ -178,7 +178,7 @@ def test_a_sourced_parser_brings_its_encoder(trained: Path, upstream: str):
 def test_sourced_with_its_encoder_it_parses_alike(trained: Path, upstream: str):
     source = spacy.load(trained)
     expected = trees_of(source)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     for name in (upstream, "g2g_parser"):
         nlp.add_pipe(name, source=source)
     assert trees_of(nlp) == expected
@@ -198,7 +198,7 @@ def test_a_frozen_parser_does_not_change_and_others_learn(trained: Path, upstrea
 
 def test_the_parser_teaches_the_encoder(trained: Path, upstream: str):
     source = spacy.load(trained)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     for name in (upstream, "g2g_parser"):
         nlp.add_pipe(name, source=source)
     encoder: Any = nlp.get_pipe(upstream)
@@ -245,7 +245,7 @@ def test_examples_without_anything_to_learn_leave_the_encoder_in_order(trained: 
 
 
 def test_a_layer_without_a_vector_for_each_token_is_an_error():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     docs = [plain_doc(nlp.vocab, "a b c")]
     layer = Model("short", lambda model, docs, is_train: ([np.zeros((2, 1), dtype="f")], None))
     layout = lay_out(docs)
@@ -339,7 +339,7 @@ def test_gradients_are_those_of_numbers(tmp_path: Path):
 
 
 def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     docs = [plain_doc(nlp.vocab, ["a", " ", "b"], ["c"]), Doc(nlp.vocab), plain_doc(nlp.vocab, ["d", "e"])]
     seen: list[Any] = []
 
@@ -357,7 +357,7 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
 
 
 def test_a_parser_with_its_own_encoder_has_no_such_layer():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     assert get_tok2vec(nlp.add_pipe("g2g_parser").model) is None  # type: ignore[attr-defined]
 
 

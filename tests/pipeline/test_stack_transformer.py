@@ -29,7 +29,7 @@ MEAN = {**LISTENERS["transformer"], "pooling": {"@layers": "reduce_mean.v1"}}
 
 def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe(upstream, config={"model": TOK2VEC if upstream == "tok2vec" else transformer(folder)})
     own = {"tok2vec": LISTENERS["tok2vec"] if upstream == "tok2vec" else MEAN, **TINY_STACK, **settings}
     model = {"@architectures": "spacy_g2g.StackTransformer.v1", **own}

@@ -306,7 +306,7 @@ def test_settings_that_an_architecture_does_not_have_are_a_config_error_that_nam
 def test_an_architecture_that_there_is_not_is_an_error_that_names_those_there_are():
     config = {"model": {"@architectures": "spacy_g2g.SentenceTr.v1"}}
     with pytest.raises(Exception, match=r"SentenceTr(.|\n)*spacy_g2g.SentTr.v1"):
-        spacy.blank("en").add_pipe("g2g_parser", config=config)
+        spacy.blank("xx").add_pipe("g2g_parser", config=config)
 
 
 # Encoders

@@ -43,7 +43,7 @@ def config(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def trained(config: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(config)
-    docs = list(sentences_to_docs(read_conllu(SAMPLE), spacy.blank("en").vocab, n_sents=2))[:20]
+    docs = list(sentences_to_docs(read_conllu(SAMPLE), spacy.blank("xx").vocab, n_sents=2))[:20]
     DocBin(docs=docs, store_user_data=True).to_disk(folder / "corpus.spacy")
     overrides: dict[str, Any] = {
         "paths.train": str(folder / "corpus.spacy"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import weasel.cli.run
 from spacy.cli import setup_cli
+from spacy.util import registry
 from weasel.util import run_command
 
 # What most steps import.
@@ -50,6 +51,8 @@ def run_module(name: str, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
+    # Imports what all installed packages register, as every step that makes a pipeline does.
+    registry.architectures.get_all()
     weasel.cli.run.run_command = run_step
     sys.argv = ["spacy", "project", "run", *sys.argv[1:]]
     setup_cli()

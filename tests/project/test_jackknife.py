@@ -71,7 +71,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def docs_of(path: Path) -> list[Doc]:
-    return list(read_docs([path], spacy.blank("en").vocab))
+    return list(read_docs([path], spacy.blank("xx").vocab))
 
 
 def ids_of(path: Path) -> list[str | None]:

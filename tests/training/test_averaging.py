@@ -109,7 +109,7 @@ def test_what_is_not_trained_is_not_copied_and_what_thinc_trains_is(nlp: Languag
 def test_training_ends_with_the_mean_in_model_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     kept: list[dict[str, Any]] = []
     monkeypatch.setattr(averaging, "copy_weights", lambda c: (kept.append(copy_weights(c)), kept[-1])[1])
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     DocBin(docs=[gold_doc(vocab, [s]) for s in read_treebank()]).to_disk(tmp_path / "corpus.spacy")
     config = load_config(ROOT / "configs" / "stack_transformer.cfg")
     config["paths"] |= {"train": str(tmp_path / "corpus.spacy"), "dev": str(tmp_path / "corpus.spacy")}

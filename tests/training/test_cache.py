@@ -29,7 +29,7 @@ STEP = {"step": 0, "epoch": 0}
 def make_pipeline(name: str, trained_folder: Path) -> Language:
     """A frozen parser, ours or spaCy's, and a tagger that is trained after it."""
     if name == "parser":
-        nlp = spacy.blank("en")
+        nlp = spacy.blank("xx")
         nlp.add_pipe("parser", config={"min_action_freq": 1})
         nlp.add_pipe("tagger")
         nlp.initialize(lambda: treebank_examples(nlp))
@@ -288,7 +288,7 @@ def test_components_without_pipe_are_errors():
     def no_pipe(doc: Doc) -> Doc:
         return doc
 
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("g2g_test_no_pipe")
     nlp.config["training"] |= {
         name: ["g2g_test_no_pipe"] for name in ("frozen_components", "annotating_components")
@@ -298,7 +298,7 @@ def test_components_without_pipe_are_errors():
 
 
 def test_parsers_on_vectors_that_are_trained_are_errors():
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("tok2vec")
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "*"}
     config = {"model": {**nlp.get_factory_meta("parser").default_config["model"], "tok2vec": listener}}
@@ -327,11 +327,10 @@ def test_spacy_train_parses_each_doc_once(
         return predict(self, docs)
 
     monkeypatch.setattr(G2GParser, "predict", spy)
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     DocBin(docs=[gold_doc(vocab, [s]) for s in read_treebank()]).to_disk(tmp_path / "corpus.spacy")
     config = load_config(ROOT / "configs" / "test" / "syntr_tiny.cfg")
-    config["nlp"]["lang"] = "en"
-    config["nlp"]["pipeline"] = ["g2g_parser", "tagger"]
+    config["nlp"] |= {"lang": "xx", "pipeline": ["g2g_parser", "tagger"]}
     config["components"] = {"g2g_parser": {"source": str(trained_folder)}, "tagger": {"factory": "tagger"}}
     config["initialize"]["components"] = {}
     config["training"] |= {

@@ -156,7 +156,7 @@ def test_a_wider_beam_can_be_set_on_a_kept_parser(folder: Path):
 def test_a_kept_parser_learns_on(folder: Path, is_sourced: bool):
     nlp = spacy.load(folder)
     if is_sourced:
-        source, nlp = nlp, spacy.blank("en")
+        source, nlp = nlp, spacy.blank("xx")
         nlp.add_pipe("amr_parser", source=source)
     losses = nlp.update(amr_examples(nlp), sgd=nlp.resume_training(), drop=0.0)
     n_actions = sum(len(replay.ids) for replay in amr_parser_of(nlp)._read_gold(amr_examples(nlp))[2])

@@ -327,7 +327,7 @@ def test_a_frozen_lemmatizer_is_used_by_spacy_train():
 
 def test_vectors_of_a_shared_encoder_are_read_and_learned(tmp_path: Path):
     fix_random_seed(0)
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
     nlp.add_pipe("amr_parser", config={"model": amr_model(tok2vec=LISTENERS["tok2vec"])})
     with pytest.raises(ValueError, match=r"E420.*tok2vec"):

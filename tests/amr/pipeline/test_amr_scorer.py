@@ -12,7 +12,7 @@ from spacy_g2g.amr.data.docs import set_amrs
 from spacy_g2g.amr.evaluation.smatch import concept_scores, smatch
 from spacy_g2g.amr.pipeline.amr_scorer import make_amr_scorer, score_amrs
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 BARK = "(b / bark-01 :ARG0 (d / dog) :mod (l / loud))"
 DOG = "(d / dog :ARG0-of (b / bark-01))"
 WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
