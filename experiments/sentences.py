@@ -1,15 +1,16 @@
-"""Teach trained parsers to find sentences, and measure networks of boundaries with and without the trees.
+"""Teach trained parsers to find sentences, and measure their networks of boundaries.
 
     python -m experiments.sentences PIPELINE TRAIN DEV OUTPUT [--others FILE ...] [--variants NAME ...]
-        [--seeds 0 1 2] [--epochs 5] [--tokenizer FOLDER] [--no-trees]
-        [--speed]
+        [--seeds 0 1 2] [--epochs 8] [--tokenizer FOLDER] [--speed]
 
-The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from whole
-documents (`# newdoc`, `# newpar`) of TRAIN. Its threshold and the weight of the trees are fitted on DEV.
-Words are given. F1 of sentences is measured on DEV, on DEV without final
-punctuation, and on the other files. OUTPUT gets a pipeline for each variant and seed, DEV.nopunct.conllu, and
-table.json. A pipeline in OUTPUT is not trained again. With --speed the first one parses DEV with given and
-with found sentences in turns, by processor time on one thread.
+The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from
+whole documents (`# newdoc`, `# newpar`) of TRAIN, and its threshold is fitted on DEV. Words are given. F1
+of sentences is measured on DEV, on DEV without final punctuation, and on the other files, with the
+threshold 0 and with the fitted one. OUTPUT gets a pipeline for each variant and seed, DEV.nopunct.conllu,
+and table.json. A pipeline in OUTPUT is not trained again. The first variant is compared with each other one
+of the same seed by the paired bootstrap over documents: the share of the gold sentences that are found,
+with the threshold 0. With --speed the first pipeline parses DEV with given and with found sentences in
+turns, by processor time on one thread.
 """
 
 from __future__ import annotations
@@ -35,35 +36,30 @@ from spacy_g2g.cli.kbest import last_parser
 from spacy_g2g.data.augmenters import make_drop_final_punct
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import sentences_to_doc
+from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.paragraphs import paragraphs
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.gold import gold_starts
-from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
-from spacy_g2g.pipeline.sentences import BOUNDARIES, DECISION, Decision
+from spacy_g2g.pipeline.sentence_fit import fit_sentences, n_right, sentence_f
+from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD
 
 from .drop_final_punct import drop
 
-#: Changes of the network's features and of the augmentation, by the name of the variant.
+#: Changes of the network and of the augmentation, by the name of the variant.
 VARIANTS: dict[str, dict[str, Any]] = {
     "full": {},
-    "words alone": {"attrs": ["LOWER"], "rows": [5000]},
-    "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0},
+    "all layers": {"n_layers": 99},
+    "features alone": {"n_layers": 0},
+    "vectors and words alone": {"attrs": ["LOWER"], "rows": [5000]},
+    "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0, "documents": 0.0},
 }
-AUGMENTATION = {"level": 0.2, "lower_case": 0.05, "joined": 0.02}
-WORDS_AT_ONCE, RATE, DROPOUT = 1500, 2e-3, 0.2
+AUGMENTATION = {"level": 0.1, "lower_case": 0.05, "joined": 0.02, "documents": 0.25}
+WORDS_AT_ONCE, RATE, WARMUP = 1500, 2e-3, 0.05
 RUNS = 2
-#: Weight of trees that is measured beside the fitted one.
-HEAVY = 1.0
-#: What decides, by its name in the JSON.
-WAYS = {
-    "plain": "network, threshold 0",
-    "fitted": "network, fitted threshold",
-    "trees": "with trees, all fitted",
-    "heavy": "with trees of weight 1, fitted threshold",
-    "heavy at 0": "with trees of weight 1, threshold 0",
-}
+#: How boundaries are decided, by its name in the JSON.
+WAYS = {"plain": "threshold 0", "fitted": "fitted threshold"}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -78,12 +74,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     files = [args.dev, bare, *args.others]
     table: dict[str, Any] = {}
     for seed in args.seeds:
+        right: dict[str, Any] = {}
         for variant in args.variants:
             folder = args.output / f"{variant.replace(' ', '-')}.{seed}"
             if not folder.exists():
                 train(args, variant, seed, folder)
-            table[f"{variant}, seed {seed}"] = measure(folder, args.dev, files, with_trees=not args.no_trees)
-            print(json.dumps({folder.name: table[f"{variant}, seed {seed}"]}), flush=True)
+            of_network, right[variant] = measure(folder, args.dev, files)
+            of_network |= compare(right[args.variants[0]], right[variant])
+            table[f"{variant}, seed {seed}"] = of_network
+            print(json.dumps({folder.name: of_network}), flush=True)
     if args.speed:
         table["speed"] = speed(
             args.output / f"{args.variants[0].replace(' ', '-')}.{args.seeds[0]}", args.dev
@@ -102,10 +101,9 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--others", type=Path, nargs="*", default=[], help="further files to measure on")
     cli.add_argument("--variants", nargs="*", default=[*VARIANTS], choices=VARIANTS, help="networks to train")
     cli.add_argument("--seeds", type=int, nargs="*", default=[0], help="seeds of training")
-    cli.add_argument("--epochs", type=int, default=5, help="number of epochs")
+    cli.add_argument("--epochs", type=int, default=8, help="number of epochs")
     tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of g2g tokenizer"
     cli.add_argument("--tokenizer", type=Path, help=tokenizer)
-    cli.add_argument("--no-trees", action="store_true", help="measure networks alone")
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
     return cli.parse_args(argv)
 
@@ -136,7 +134,8 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     fix_random_seed(seed)
     changes = VARIANTS[variant]
     block = json.loads(json.dumps(BOUNDARIES))
-    block["tok2vec"]["embed"] |= {name: changes[name] for name in ("attrs", "rows") if name in changes}
+    for part, names in ((block, ("n_layers",)), (block["embed"], ("attrs", "rows"))):
+        part |= {name: changes[name] for name in names if name in changes}
     nlp, parser = load(args.pipeline, block)
     assert parser.boundaries is not None
     examples = read_examples(args.train, nlp)
@@ -152,12 +151,11 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
             batch += augment(nlp, example)
             if sum(len(of.predicted) for of in batch) >= WORDS_AT_ONCE:
                 seen += sum(len(of.predicted) for of in batch)
-                optimizer.learn_rate = RATE * max(0.02, 1 - seen / n_words)
-                parser.update_boundaries(batch, DROPOUT)
+                done = seen / n_words
+                optimizer.learn_rate = RATE * max(0.02, min(done / WARMUP, 1 - done))
+                parser.update_boundaries(batch)
                 parser.boundaries.finish_update(optimizer)
                 batch = []
-    if args.no_trees:
-        parser.doubt = 0.0
     fit_sentences(parser, read_examples(args.dev, nlp))
     if args.tokenizer is not None:
         nlp.tokenizer = spacy.load(args.tokenizer, vocab=nlp.vocab).tokenizer
@@ -166,28 +164,40 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     part.rename(folder)
 
 
-def measure(folder: Path, dev: Path, files: Sequence[Path], *, with_trees: bool) -> dict[str, Any]:
-    """Return F1 of sentences on the files by way of deciding, of those in `WAYS`."""
+def measure(folder: Path, dev: Path, files: Sequence[Path]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure how well a parser finds sentences.
+
+    Returns F1 of sentences on the files by way of deciding, of those in `WAYS`; and for each file the number
+    of gold sentences that the threshold 0 finds in each document, and that of all, int [2, documents].
+    """
     nlp, parser = load(folder)
-    doubt, parser.doubt = parser.doubt, 0.0
-    decisions = {"plain": Decision()}
-    fitted = parser.decision
-    decisions["fitted"], _ = fit_sentences(parser, read_examples(dev, nlp))
-    parser.doubt = doubt
-    if with_trees:
-        decisions["trees"] = fitted
-        decisions["heavy"] = Decision(decisions["fitted"].threshold, HEAVY)
-        decisions["heavy at 0"] = Decision(0.0, HEAVY)
-    found: dict[str, Any] = {}
-    for way, decision in decisions.items():
-        parser.cfg[DECISION] = found[f"{way}: decision"] = [*decision]
-        for file in files:
-            examples = read_examples(file, nlp)
-            docs = [example.predicted for example in examples]
-            layout, _ = parser.find_sentences(docs, np.ones(len(docs), dtype=np.bool_))
-            gold = np.concatenate([gold_starts(example) for example in examples])
-            found[f"{way}: {file.stem}"] = round(100 * sentence_f(gold, layout.starts), 2)
-    return found
+    fitted, _ = fit_sentences(parser, read_examples(dev, nlp))
+    found: dict[str, Any] = {"fitted: threshold": fitted}
+    counts: dict[str, Any] = {}
+    for file in files:
+        examples = read_examples(file, nlp)
+        docs = [example.predicted for example in examples]
+        gold = [gold_starts(example) for example in examples]
+        for way, threshold in (("fitted", fitted), ("plain", 0.0)):
+            parser.cfg[THRESHOLD] = threshold
+            layout = parser.find_sentences(docs)
+            f = sentence_f(np.concatenate(gold), layout.starts)
+            found[f"{way}: {file.stem}"] = round(100 * f, 2)
+        starts = np.split(layout.starts, layout.doc_starts[1:-1])
+        pairs = zip(gold, starts, strict=True)
+        counts[file.stem] = np.array([[n_right(g, s), g.sum()] for g, s in pairs]).T
+    return found, counts
+
+
+def compare(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the first variant's gain in found gold sentences, in points, with its p-value, for each file."""
+    if first is other:
+        return {}
+    gains = {}
+    for name, (right, totals) in first.items():
+        found = paired_bootstrap(other[name][0], right, totals)
+        gains[f"gain: {name}"] = [round(100 * found.difference, 2), round(found.p_value, 4)]
+    return gains
 
 
 def speed(folder: Path, dev: Path) -> dict[str, float]:
@@ -211,14 +221,13 @@ def speed(folder: Path, dev: Path) -> dict[str, float]:
 
 def markdown(table: dict[str, Any], names: Sequence[str]) -> str:
     """Return the table as Markdown."""
-    rows = [["network", "boundaries", *names]]
+    rows = [["network", "decision", *names]]
     for title, of_network in table.items():
         if title == "speed":
             continue
         rows += [
             [title, text, *(f"{of_network[f'{way}: {name}']:.2f}" for name in names)]
             for way, text in WAYS.items()
-            if f"{way}: decision" in of_network
         ]
     lines = [markdown_table(rows)]
     if "speed" in table:

@@ -40,7 +40,7 @@ def calibrate_cli(
 ) -> None:
     """Fit the temperatures of a parser's probabilities on a treebank. No tree of a given sentence changes.
 
-    For a parser that finds sentences, also fit the threshold of boundaries and the weight of trees.
+    For a parser that finds sentences, also fit the threshold of boundaries.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -94,7 +94,7 @@ def fit(
 ) -> None:
     """Fit what the parsers of a pipeline can learn after training, and save it in the folder of the pipeline.
 
-    This is how each parser that finds sentences decides, and the temperatures of the last parser if it scores
+    This is the threshold of each parser that finds sentences, and the temperatures of the last parser if it scores
     all arcs. Weights stay as they are, in half precision, too.
 
     nlp: The pipeline.
@@ -112,10 +112,9 @@ def fit(
             copies = nlp.pipe((example.predicted.copy() for example in documents), batch_size=batch_size)
             pairs = zip(copies, documents, strict=True)
             prepared = [Example(doc, example.reference) for doc, example in pairs]
-        decision, f = fit_sentences(finder, prepared)
+        threshold, f = fit_sentences(finder, prepared)
         if not silent:
-            values = f"threshold {decision.threshold:.2f}, weight of trees {decision.tree_weight:.2f}"
-            msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} by {values}")
+            msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} with the threshold {threshold:.2f}")
     if parser.model.attrs.get("scores_arcs"):
         parser.keep_scores = True
         parsed = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)

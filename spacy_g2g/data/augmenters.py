@@ -19,7 +19,11 @@ Augmenter = Callable[[Language, Example], Iterator[Example]]
 
 
 def make_drop_final_punct(
-    level: float = 0.1, seed: int = 0, lower_case: float = 0.0, joined: float = 0.0
+    level: float = 0.1,
+    seed: int = 0,
+    lower_case: float = 0.0,
+    joined: float = 0.0,
+    documents: float = 0.0,
 ) -> Augmenter:
     """Make the augmenter ``spacy_g2g.drop_final_punct.v1``, which drops the final punctuation of sentences.
 
@@ -31,9 +35,16 @@ def make_drop_final_punct(
     seed: Seed of the random choices.
     lower_case: Share of the Docs whose words are put into lower case.
     joined: Share of the sentences that no space follows.
+    documents: Share of the Docs in which all sentences are changed as by `level`. Text without punctuation is
+        often without it throughout.
     Raises ValueError for a share below 0 or above 1.
     """
-    for setting, share in {"level": level, "lower_case": lower_case, "joined": joined}.items():
+    for setting, share in {
+        "level": level,
+        "lower_case": lower_case,
+        "joined": joined,
+        "documents": documents,
+    }.items():
         if not 0.0 <= share <= 1.0:
             raise ValueError(Errors.E512.format(setting=setting, rate=share))
     chance = random.Random(seed)
@@ -48,9 +59,9 @@ def make_drop_final_punct(
         lower = False
         has_more = bool(gold.ents or gold.spans or gold.cats)
         if not has_more and [t.text for t in gold] == [t.text for t in example.predicted]:
-            lower = chosen(lower_case)
+            lower, share = chosen(lower_case), 1.0 if chosen(documents) else level
             for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
-                if chosen(level):
+                if chosen(share):
                     is_kept[final_punct(list(sentence))] = False
                 has_space[sentence.end - 1] = not chosen(joined)
         if is_kept.all() and has_space.all() and not lower:

@@ -107,10 +107,11 @@ class GraphEncoder(nn.Module):
         edges: Edges | None = None,
         mix: ScalarMix | None = None,
         tables: Sequence[RelationTables] | None = None,
+        n_layers: int | None = None,
     ) -> Tensor:
         """Encode a batch: [batch, n] pieces to [batch, n, width] vectors; see ``embed`` and ``encode``."""
         x = self.embed(pieces, segments=segments, extra=extra)
-        return self.encode(x, mask, edges, mix, tables)
+        return self.encode(x, mask, edges, mix, tables, n_layers)
 
     def embed(
         self,
@@ -136,6 +137,7 @@ class GraphEncoder(nn.Module):
         edges: Edges | None = None,
         mix: ScalarMix | None = None,
         tables: Sequence[RelationTables] | None = None,
+        n_layers: int | None = None,
     ) -> Tensor:
         """Run the layers. On a CPU they compute real pieces alone; attention computes padding, too.
 
@@ -145,6 +147,7 @@ class GraphEncoder(nn.Module):
         mix: Mixes the outputs of the last layers, each after the final norm if there is one; None for the
             output of the last layer alone.
         tables: Relations of the edges for each layer; None for the encoder's own.
+        n_layers: Number of layers to run; None for all. If some are left out, nothing is mixed.
         Returns float [batch, n, width]. Vectors of padding have no meaning.
         """
         n, packing = x.shape[1], None
@@ -153,7 +156,9 @@ class GraphEncoder(nn.Module):
             packing, mask = Packing.of(x, mask), None
             x = packing.pack(x)
         states = self.states(x, mask, edges, packing, tables)
-        if mix is not None:
+        if n_layers is not None and n_layers < len(self.layers):
+            x = self.final_norm(next(islice(states, n_layers, None)))
+        elif mix is not None:
             x = mix(map(self.final_norm, islice(states, len(self.layers) + 1 - mix.n_layers, None)))
         else:
             x = self.final_norm(deque(states, maxlen=1).pop())

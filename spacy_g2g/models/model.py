@@ -8,8 +8,10 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import torch
-from thinc.api import Model
+from thinc.api import Model, get_array_module, torch2xp
+from thinc.types import Floats2d
 
 from ..arrays import BoolArray
 from ..errors import Errors
@@ -60,6 +62,7 @@ def make_model(
         "built_for": None,
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
+        "read_words": read_words if tok2vec is None else None,
         "meets_constraints": _possible_trees(settings) if output_kind == "trees" else None,
         "reads_prior": getattr(settings, "prior_share", 0.0) > 0,
     }
@@ -134,6 +137,23 @@ def can_learn(model: Model[Any, Any], gold: Sequence[Any]) -> BoolArray:
     network: Any = get_shim(model).network
     learnable: BoolArray = network.can_learn(gold)
     return learnable
+
+
+def read_words(model: Model[Any, Any], sentences: Sequence[Sentence], n_layers: int) -> list[Floats2d]:
+    """Return the vectors of each sentence's words in a lower layer of the encoder, float [words, width].
+
+    model: Model with an encoder of its own. It does not learn from what reads the vectors.
+    sentences: The sentences, each with words.
+    n_layers: Number of layers to run.
+    """
+    adapt_to_fork(os.getpid())
+    shim = get_shim(model)
+    shim.network.eval()
+    with torch.inference_mode():
+        vectors: Any = torch2xp(shim.encode(sentences, n_layers))
+    xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
+    ends = np.cumsum([len(sentence.words) for sentence in sentences])
+    return list(xp.split(vectors, ends[:-1].tolist()))
 
 
 @cache

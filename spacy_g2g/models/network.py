@@ -149,11 +149,13 @@ class WordNetwork(nn.Module):
         edges: Edges | None = None,
         extra: Tensor | None = None,
         tables: Sequence[RelationTables] | None = None,
+        n_layers: int | None = None,
     ) -> Tensor:
         """Return the vectors of ROOT and of the words, float [sentences, words + 1, width].
 
         extra: Vectors to add to the input, float [rows, width of the rows, embedding_width].
         tables: Relations of the edges for each layer; None for the encoder's own.
+        n_layers: Number of the encoder's layers to run; None for all.
         """
         if isinstance(batch, WordBatch):
             return self.with_root(batch.vectors)
@@ -165,7 +167,9 @@ class WordNetwork(nn.Module):
         if self.tags is not None and batch.tag_ids is not None:
             tags = self.tags(self.tensor(batch.tag_ids))
             extra = tags if extra is None else extra + tags
-        pieces: Tensor = self.encoder(piece_ids, mask, extra=extra, edges=edges, mix=self.mix, tables=tables)
+        pieces: Tensor = self.encoder(
+            piece_ids, mask, extra=extra, edges=edges, mix=self.mix, tables=tables, n_layers=n_layers
+        )
         if self.pooling == "mean":
             return self.mean_pieces(pieces, batch)
         return pieces.flatten(0, 1)[self.tensor(batch.word_index)]

@@ -8,9 +8,10 @@ specification of the network, so nothing else is needed to load them. One step o
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
 from thinc.api import Model, Optimizer, Shim, get_torch_default_device
 from torch import Tensor
@@ -21,6 +22,7 @@ from .network import NetworkSpec, Part, WordNetwork
 from .optimizer import make_adamw, take_step
 from .precision import Precision, arithmetic
 from .saving import from_bytes, to_bytes
+from .types import Sentence
 from .wordpieces import WordPieces
 
 #: Largest number of pieces of a batch, with padding, by device. It bounds memory.
@@ -122,6 +124,26 @@ class NetworkShim(Shim, Generic[N]):
     def arithmetic(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context in which the network computes with its precision."""
         return arithmetic(self.precision, self.network.device)
+
+    def encode(self, sentences: Sequence[Sentence], n_layers: int | None = None) -> Tensor:
+        """Encode the words of all sentences, float32 [words, width].
+
+        sentences: The sentences, each with words.
+        n_layers: Number of the encoder's layers to run; None for all.
+        """
+        network = self.network
+        lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
+        firsts = np.cumsum(lengths) - lengths
+        parts, places = [], []
+        with self.arithmetic():
+            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
+                rows, words = np.nonzero(np.arange(batch.n_words.max()) < batch.n_words[:, None])
+                vectors = network.encode(batch, n_layers=n_layers)
+                parts.append(vectors[network.tensor(rows), network.tensor(words + 1)].float())
+                places.append(firsts[np.array(members)[rows]] + words)
+        if not parts:
+            return torch.zeros(0, self.known_spec.width, device=network.device)
+        return torch.cat(parts)[network.tensor(np.argsort(np.concatenate(places)))]
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """Make one AdamW step on the mean gradient over the words since the last step."""

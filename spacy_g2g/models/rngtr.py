@@ -120,11 +120,16 @@ class RNGTr(SynTr[PieceBatch]):
                 table.select_relations(rows)
 
     def encode(
-        self, batch: Batch, edges: Edges | None = None, extra: Tensor | None = None, tables: Any = None
+        self,
+        batch: Batch,
+        edges: Edges | None = None,
+        extra: Tensor | None = None,
+        tables: Any = None,
+        n_layers: int | None = None,
     ) -> Tensor:
         """Return the vectors of ROOT and of the words, float [sentences, words + 1, width]."""
         if self.upstream is None:
-            return super().encode(batch, edges, extra, tables)
+            return super().encode(batch, edges, extra, tables, n_layers)
         assert isinstance(batch, PieceBatch)
         if batch.vectors is not None and (batch.heads is None or (batch.heads < 0).all()):
             return self.with_root(batch.vectors)

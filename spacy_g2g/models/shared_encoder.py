@@ -14,7 +14,6 @@ import torch
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, torch2xp, xp2torch
 from thinc.types import Floats2d
-from torch import Tensor
 
 from ..arrays import IntArray
 from ..data.layout import Layout, lay_out, word_attributes
@@ -54,12 +53,12 @@ class EncoderShim(NetworkShim[SharedEncoder]):
         """Return the vectors of the words of all sentences, float32 [words, width]."""
         self.network.eval()
         with torch.inference_mode():
-            return cast(Floats2d, torch2xp(self._encode(sentences)))
+            return cast(Floats2d, torch2xp(self.encode(sentences)))
 
     def begin_update(self, sentences: Sequence[Sentence]) -> tuple[Floats2d, Callable[[Floats2d], None]]:
         """Return the vectors of all words, and a callback that takes their gradient."""
         self.network.train()
-        vectors = self._encode(sentences)
+        vectors = self.encode(sentences)
 
         def backprop(d_vectors: Floats2d) -> None:
             if not len(vectors):
@@ -68,22 +67,6 @@ class EncoderShim(NetworkShim[SharedEncoder]):
             self.n_targets += len(vectors)
 
         return cast(Floats2d, torch2xp(vectors.detach())), backprop
-
-    def _encode(self, sentences: Sequence[Sentence]) -> Tensor:
-        """Encode all words, float32 [words, width]."""
-        network = self.network
-        lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
-        firsts = np.cumsum(lengths) - lengths
-        parts, places = [], []
-        with self.arithmetic():
-            for members, batch in self.wordpieces.batches(sentences, self.max_padded):
-                rows, words = np.nonzero(np.arange(batch.n_words.max()) < batch.n_words[:, None])
-                vectors = network.encode(batch)
-                parts.append(vectors[network.tensor(rows), network.tensor(words + 1)].float())
-                places.append(firsts[np.array(members)[rows]] + words)
-        if not parts:
-            return torch.zeros(0, self.known_spec.width, device=network.device)
-        return torch.cat(parts)[network.tensor(np.argsort(np.concatenate(places)))]
 
 
 @builder(SharedEncoderSettings)

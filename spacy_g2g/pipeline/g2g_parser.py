@@ -33,7 +33,7 @@ from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
-from .sentences import BOUNDARIES, BoundaryModel, SentencePipe, Sentences
+from .sentences import BOUNDARIES, SentencePipe, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ EXAMPLES_AT_ONCE = 500
         "model": {"@architectures": "spacy_g2g.SynTr.v1"},
         "sentences": "auto",
         "boundaries": BOUNDARIES,
-        "doubt": 0.5,
         "store_probabilities": False,
         "keep_scores": False,
         "rules": [],
@@ -66,8 +65,7 @@ def make_g2g_parser(
     name: str,
     model: Model[Any, Any],
     sentences: Sentences,
-    boundaries: BoundaryModel | None,
-    doubt: float,
+    boundaries: Model[Any, Any] | None,
     store_probabilities: bool,
     keep_scores: bool,
     rules: list[str],
@@ -79,9 +77,8 @@ def make_g2g_parser(
     model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
     sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
         those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries. It learns from Docs of several sentences. With null the parser
-        never finds sentences.
-    doubt: Where the log-odds of a boundary are this near to the threshold, the trees decide. With 0, none.
+    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v1``. It learns from Docs of
+        several sentences. With null the parser never finds sentences.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
@@ -97,7 +94,6 @@ def make_g2g_parser(
         name,
         sentences=sentences,
         boundaries=boundaries,
-        doubt=doubt,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
         rules=rules,
@@ -123,8 +119,7 @@ class G2GParser(InformsRefiners, SentencePipe):
         name: str = "g2g_parser",
         *,
         sentences: Sentences = "auto",
-        boundaries: BoundaryModel | None = None,
-        doubt: float = 0.0,
+        boundaries: Model[Any, Any] | None = None,
         store_probabilities: bool = False,
         keep_scores: bool = False,
         rules: Sequence[str] = (),
@@ -134,7 +129,6 @@ class G2GParser(InformsRefiners, SentencePipe):
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
         self.sentences = sentences
         self.boundaries = boundaries
-        self.doubt = doubt
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
         check_rules(rules)

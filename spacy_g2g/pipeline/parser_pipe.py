@@ -147,12 +147,12 @@ class ParserPipe(SavedPipe):
             losses[self.name] += loss
         # Even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
-        losses[self.name] += self.update_boundaries(examples, drop)
+        losses[self.name] += self.update_boundaries(examples)
         if sgd:
             self.finish_update(sgd)
         return losses
 
-    def update_boundaries(self, examples: Sequence[Example], drop: float) -> float:  # noqa: ARG002
+    def update_boundaries(self, examples: Sequence[Example]) -> float:  # noqa: ARG002
         """Learn sentence boundaries, and return the loss. This parser learns none."""
         return 0.0
 

@@ -1,4 +1,4 @@
-"""Fit how a parser decides about sentence boundaries."""
+"""Fit the threshold from which on a sentence starts."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from spacy.training import Example
 from ..arrays import BoolArray
 from ..data.docs import write_tree
 from ..data.layout import lay_out
-from ..parsing.sentences import find_rows
 from .gold import gold_starts
-from .sentences import DECISION, Decision, Known, SentencePipe, decide
+from .sentences import THRESHOLD, SentencePipe
 
-#: Thresholds and weights of trees that are tried.
+#: Thresholds that are tried.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
-TREE_WEIGHTS = (0.0, 0.25, 0.5, 1.0)
 
 
-def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[Decision, float]:
-    """Fit the threshold of boundaries and the weight of trees, and keep them with the parser.
+def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[float, float]:
+    """Fit the threshold of boundaries, and keep it with the parser.
 
     parser: Parser that was trained to find sentences.
     examples: Examples of whole documents that were not trained on, with gold boundaries. Their predicted Docs
-        have what the parser reads of earlier components: tags, or vectors. Trees and boundaries do not count.
-    Returns how boundaries are decided from now on, and the F1 of sentences on the examples.
+        have what the network reads of earlier components. Trees and boundaries do not count.
+    Returns the threshold, and the F1 of sentences on the examples.
     """
     examples = [example for example in examples if gold_starts(example) is not None]
     docs = [example.predicted.copy() for example in examples]
@@ -35,20 +33,11 @@ def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[De
     gold = np.concatenate([np.zeros(0, dtype=np.bool_), *(gold_starts(example) for example in examples)])
     is_gold = gold[layout.words].astype(np.bool_)
     log_odds = parser.log_odds(docs)[layout.words]
-    firsts = np.diff(layout.sentence_of[layout.words], prepend=-1) > 0
-    best, best_f = parser.decision, -1.0
-    known: Known = {}
-    for threshold in THRESHOLDS:
-        above = np.where(firsts, np.inf, log_odds - threshold)
-        for weight in TREE_WEIGHTS if parser.doubt else (0.0,):
-            is_start, rows = find_rows(above, parser.doubt if weight else 0.0)
-            spans = {span for row in rows for span in row.spans} - known.keys()
-            known |= parser.parse_spans(docs, sorted(spans))
-            decide(is_start, above, rows, known, weight)
-            f = sentence_f(is_gold, is_start)
-            if f > best_f:
-                best, best_f = Decision(threshold, weight), f
-    parser.cfg[DECISION] = [*best]
+    log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
+    found = [(sentence_f(is_gold, log_odds > threshold), threshold) for threshold in THRESHOLDS]
+    # Of equally good thresholds, the one that is nearest to even odds is the safest.
+    best_f, best = max(found, key=lambda pair: (pair[0], -abs(pair[1])))
+    parser.cfg[THRESHOLD] = best
     return best, best_f
 
 
@@ -58,7 +47,11 @@ def sentence_f(gold: BoolArray, found: BoolArray) -> float:
     gold: Whether a gold sentence starts at each word, bool [words].
     found: The same of found sentences, bool [words].
     """
+    return 2 * n_right(gold, found) / max(1, int(gold.sum() + found.sum()))
+
+
+def n_right(gold: BoolArray, found: BoolArray) -> int:
+    """Return the number of sentences that start and end as gold ones; see ``sentence_f``."""
     both = np.flatnonzero(gold | found)
     agrees = np.append((gold & found)[both], True)
-    n_right = int((agrees[:-1] & agrees[1:]).sum())
-    return 2 * n_right / max(1, int(gold.sum() + found.sum()))
+    return int((agrees[:-1] & agrees[1:]).sum())

@@ -1,15 +1,12 @@
-"""Sentences of Docs without boundaries: a light network finds them, and trees decide the doubtful ones.
+"""Sentences of Docs without boundaries.
 
-The network of boundaries sees letter case, shape, punctuation and white space. It gives the log-odds that a
-sentence starts at a token. Where they are doubtful, both readings are parsed: the two sentences, and the one
-that joins them. The score of a reading is the sum of its boundaries' log-odds, and of the log-probabilities
-of the heads and labels in its trees by a weight.
+The network of boundaries reads features of tokens such as shape and white space, and vectors of the parser's
+encoder. It gives the log-odds that a sentence starts at a token.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -18,72 +15,59 @@ import numpy as np
 import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model, Optimizer, set_dropout_rate
+from thinc.api import Optimizer
 from thinc.types import Floats2d
 
 from ..arrays import BoolArray, DoubleArray, FloatArray
 from ..data.layout import Layout, lay_out
 from ..errors import Errors
-from ..parsing.sentences import Row, best_boundaries, find_rows
 from .answers import AnsweringPipe
 from .gold import gold_boundaries
-from .layout import ParsedBatch, make_sentences
-from .long_sentences import part
+from .layout import ParsedBatch
 
 if TYPE_CHECKING:
-    from ..models.types import Parse
+    from ..models.boundaries import BoundaryModel
 
 #: Whose sentence boundaries a parser takes: those of the Doc, its own, or its own where a Doc has none.
 Sentences = Literal["given", "predicted", "auto"]
-#: Network of boundaries: probabilities of no start and of a start, float [tokens, 2], for each Doc.
-BoundaryModel = Model[list[Doc], list[Floats2d]]
-#: Parses of possible sentences, by their first word and the word after them, counted over all Docs.
-Known = dict[tuple[int, int], "Parse"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {
-    "@architectures": "spacy.Tagger.v2",
-    "nO": None,
-    "normalize": True,
-    "tok2vec": {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": "spacy.MultiHashEmbed.v2",
-            "width": 48,
-            "attrs": ["LOWER", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"],
-            "rows": [5000, 1000, 2500, 2500, 50, 50],
-            "include_static_vectors": False,
-        },
-        "encode": {
-            "@architectures": "spacy.MaxoutWindowEncoder.v2",
-            "width": 48,
-            "depth": 3,
-            "window_size": 1,
-            "maxout_pieces": 3,
-        },
+    "@architectures": "spacy_g2g.Boundaries.v1",
+    "width": 128,
+    "n_layers": 2,
+    "dropout": 0.3,
+    "embed": {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 48,
+        "attrs": ["LOWER", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"],
+        "rows": [5000, 1000, 2500, 2500, 50, 50],
+        "include_static_vectors": False,
     },
 }
-#: Key of ``cfg`` for ``Decision``; absent if the parser was not trained to find sentences.
-DECISION = "sentences"
+#: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the parser finds no sentences.
+THRESHOLD = "sentence_threshold"
 #: File of the network of boundaries.
 FILE = "boundaries"
-#: Number of tokens that the network reads at once, and of those before and after them that it sees, too.
-WINDOW, MARGIN = 20_000, 100
-#: Least probability, which keeps logarithms finite.
-LEAST = 1e-7
-#: Weight of trees before it is fitted.
-TREE_WEIGHT = 0.5
+#: Number of tokens that the network reads in a row, and of those before and after them that it sees, too.
+WINDOW, MARGIN = 128, 16
+#: Number of tokens for which the network runs at once.
+TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
 
 
-class Decision(NamedTuple):
-    """How boundaries are decided.
+class Window(NamedTuple):
+    """Tokens of a Doc that the network of boundaries reads in a row.
 
-    threshold: Log-odds from which on a sentence starts.
-    tree_weight: Weight of the log-probabilities of heads in doubtful cases. With 0 trees decide nothing.
+    place: Place of the first of them that it decides, counted over all Docs.
+    seen: They, and those around them, as a Doc.
+    first: Index in ``seen`` of the first of them.
+    size: Number of them.
     """
 
-    threshold: float = 0.0
-    tree_weight: float = 0.0
+    place: int
+    seen: Doc
+    first: int
+    size: int
 
 
 class SentencePipe(AnsweringPipe):
@@ -91,8 +75,6 @@ class SentencePipe(AnsweringPipe):
 
     #: Network of boundaries; None if the parser never finds sentences.
     boundaries: BoundaryModel | None = None
-    #: Boundaries with log-odds this near to the threshold are doubtful.
-    doubt: float = 0.0
     _sentences: Sentences = "given"
 
     @property
@@ -109,12 +91,7 @@ class SentencePipe(AnsweringPipe):
     @property
     def finds_sentences(self) -> bool:
         """Whether the parser was trained to find sentences."""
-        return self.boundaries is not None and DECISION in self.cfg
-
-    @property
-    def decision(self) -> Decision:
-        """How boundaries are decided."""
-        return Decision(*self.cfg.get(DECISION, ()))
+        return self.boundaries is not None and THRESHOLD in self.cfg
 
     # Parsing
 
@@ -128,16 +105,9 @@ class SentencePipe(AnsweringPipe):
         if not are_found.any():
             return super().predict(docs)
         self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
-        layout, known = self.find_sentences(docs, are_found)
+        layout = self.find_sentences(docs, are_found)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        # What was parsed to decide a boundary is not parsed again.
-        parses = [
-            None if sentence.constraints or sentence.keep_scores else known.get((at.start, at.stop))
-            for sentence, at in zip(sentences, layout.sentence_slices, strict=True)
-        ]
-        rest = [sentence for sentence, parse in zip(sentences, parses, strict=True) if parse is None]
-        others = iter(self.parse(rest) if rest else [])
-        return ParsedBatch(layout, [next(others) if parse is None else parse for parse in parses])
+        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
 
     def _are_found(self, docs: Sequence[Doc]) -> BoolArray:
         """Return whether the parser finds the sentences of each Doc, bool [docs]."""
@@ -149,26 +119,23 @@ class SentencePipe(AnsweringPipe):
                 found[i] = not is_given and bool((inner == 0).any())
         return found
 
-    def find_sentences(self, docs: Sequence[Doc], are_found: BoolArray) -> tuple[Layout, Known]:
-        """Return the layout of the sentences, and the parses that were made to decide about them.
+    def find_sentences(self, docs: Sequence[Doc], are_found: BoolArray | None = None) -> Layout:
+        """Return the layout of the sentences.
 
         docs: The Docs.
-        are_found: Whether the sentences of each Doc are to be found, bool [docs]. The others keep theirs.
+        are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all. The others
+            keep theirs.
         """
-        decision = self.decision
         given = lay_out(docs)
-        opens = np.diff(given.sentence_of[given.words], prepend=-1) > 0
-        log_odds = self.log_odds(docs, are_found)[given.words] - decision.threshold
-        log_odds[opens] = np.inf
-        is_start, rows = find_rows(log_odds, self.doubt if decision.tree_weight else 0.0)
-        known = self.parse_spans(docs, [span for row in rows for span in row.spans])
-        decide(is_start, log_odds, rows, known, decision.tree_weight)
-        starts = given.starts.copy()
-        starts[given.words[is_start & ~opens]] = True
-        return lay_out(docs, np.split(starts, given.doc_starts[1:-1])), known
+        starts = self.log_odds(docs, are_found) > self.cfg[THRESHOLD]
+        # Sentences start at words. One that was given with white space before its first word starts there.
+        is_word = np.zeros(len(starts), dtype=np.bool_)
+        is_word[given.words] = np.diff(given.sentence_of[given.words], prepend=-1) == 0
+        starts = given.starts | (starts & is_word)
+        return lay_out(docs, np.split(starts, given.doc_starts[1:-1]))
 
     def log_odds(self, docs: Sequence[Doc], are_found: BoolArray | None = None) -> DoubleArray:
-        """Return the log-odds that a sentence starts at each token, by the network of boundaries alone.
+        """Return the log-odds that a sentence starts at each token.
 
         They are -inf where a Doc says that no sentence starts, and throughout Docs that keep their sentences.
 
@@ -176,85 +143,80 @@ class SentencePipe(AnsweringPipe):
         are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all.
         Returns float [tokens of all Docs].
         """
+        assert self.boundaries is not None
         tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
         sent_starts = np.concatenate([np.zeros(0, dtype=np.int64), *tables])
         log_odds = np.full(len(sent_starts), -np.inf)
-        places = np.cumsum([0, *map(len, docs)]).tolist()
-        windows: list[tuple[int, Doc, int]] = [
-            (place + start, doc, start)
-            for i, (place, doc) in enumerate(zip(places, docs, strict=False))
-            if are_found is None or are_found[i]
-            for start in range(0, len(doc), WINDOW)
-        ]
+        windows = list(_windows(docs, are_found))
         while windows:
-            batch = [windows.pop()]
-            room = WINDOW - len(batch[0][1])
-            while windows and (room := room - len(windows[-1][1])) >= 0:
-                batch.append(windows.pop())
-            found = self._log_odds_of_windows([(doc, start) for _, doc, start in batch])
-            for (place, _, _), of_window in zip(batch, found, strict=True):
-                log_odds[place : place + len(of_window)] = of_window
+            batch, windows = windows[: TOKENS_AT_ONCE // WINDOW], windows[TOKENS_AT_ONCE // WINDOW :]
+            for window, found in zip(batch, self.boundaries.predict(self._texts(batch)), strict=True):
+                scores: FloatArray = self.boundaries.ops.to_numpy(found)  # type: ignore[no-untyped-call]
+                of_window = scores[window.first : window.first + window.size]
+                log_odds[window.place : window.place + window.size] = of_window
         log_odds[sent_starts == -1] = -np.inf
         return log_odds
 
-    def _log_odds_of_windows(self, windows: Sequence[tuple[Doc, int]]) -> list[DoubleArray]:
-        """Return the log-odds of up to WINDOW tokens of Docs from starts, seen with those around them."""
-        assert self.boundaries is not None
-        seen = [_with_margins(doc, start) for doc, start in windows]
-        found = []
-        for (doc, start), probs in zip(windows, self.boundaries.predict(seen), strict=True):
-            logs = np.log(np.maximum(_to_numpy(self.boundaries, probs).astype(np.float64), LEAST))
-            first = start - max(0, start - MARGIN)
-            found.append((logs[:, 1] - logs[:, 0])[first : first + min(WINDOW, len(doc) - start)])
-        return found
+    def _texts(self, windows: Sequence[Window]) -> tuple[list[Doc], list[Floats2d] | None]:
+        """Return what the network of boundaries reads: tokens, and their vectors if the parser has some.
 
-    def parse_spans(self, docs: Sequence[Doc], spans: Sequence[tuple[int, int]]) -> Known:
-        """Parse possible sentences: words from a start to an end, counted over all Docs."""
-        if not spans:
-            return {}
-        layout = lay_out(docs, [np.arange(len(doc)) == 0 for doc in docs])
-        whole, _ = self._with_vectors(
-            make_sentences(docs, layout, self.model.attrs.get("tag_attr")), docs, layout
-        )
-        firsts = [at.start for at in layout.sentence_slices]
-        parts = []
-        for start, end in spans:
-            place = bisect_right(firsts, start) - 1
-            parts.append(part(whole[place], start - firsts[place], end - firsts[place]))
-        return dict(zip(spans, self.parse(parts), strict=True))
+        White space has zeros. A shared encoder reads sentences, which must be known before, so a parser that
+        shares one gives no vectors.
+        """
+        from ..models.types import Sentence
+
+        assert self.boundaries is not None
+        docs = [window.seen for window in windows]
+        read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
+        if not (read and n_layers):
+            return docs, None
+        words = [[token for token in doc if not token.is_space] for doc in docs]
+        sentences = [Sentence([token.text for token in of_doc] or ["."]) for of_doc in words]
+        vectors = []
+        for doc, of_doc, found in zip(docs, words, read(self.model, sentences, n_layers), strict=True):
+            of_tokens = self.boundaries.ops.alloc2f(len(doc), found.shape[1])
+            of_tokens[[token.i for token in of_doc]] = found[: len(of_doc)]
+            vectors.append(of_tokens)
+        return docs, vectors
 
     # Training
 
     def initialize_boundaries(self, examples: Iterable[Example]) -> None:
         """Prepare the network of boundaries for training, if some Example has a boundary to learn from."""
-        self.cfg.pop(DECISION, None)
+        self.cfg.pop(THRESHOLD, None)
         if self.boundaries is None:
             return
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
-            self.boundaries.initialize(X=docs, Y=[self.boundaries.ops.alloc2f(len(doc), 2) for doc in docs])
-            self.cfg[DECISION] = [*Decision(tree_weight=TREE_WEIGHT)]
+            self.boundaries.initialize(X=self._texts(list(_windows(docs))))
+            self.cfg[THRESHOLD] = 0.0
 
-    def update_boundaries(self, examples: Sequence[Example], drop: float) -> float:
+    def update_boundaries(self, examples: Sequence[Example]) -> float:
         """Add the gradient of the network of boundaries, and return its loss, summed over tokens."""
-        if self.boundaries is None or not self.finds_sentences:
+        if not self.finds_sentences:
             return 0.0
+        assert self.boundaries is not None
         gold = [gold_boundaries(example) for example in examples]
-        docs = [example.predicted for example in examples]
-        known = [i for i, of_doc in enumerate(gold) if (of_doc >= 0).any()]
-        if not known:
+        are_known = np.array([bool((of_doc >= 0).any()) for of_doc in gold], dtype=np.bool_)
+        windows = list(_windows([example.predicted for example in examples], are_known))
+        if not windows:
             return 0.0
-        set_dropout_rate(self.boundaries, drop)
-        found, backprop = self.boundaries.begin_update([docs[i] for i in known])
-        gradients, loss, ops = [], 0.0, self.boundaries.ops
-        for probs, i in zip(found, known, strict=True):
-            starts, is_known = gold[i] == 1, gold[i] >= 0
-            of_start = _to_numpy(self.boundaries, probs)[:, 1]
-            of_gold = np.where(starts, of_start, 1.0 - of_start)[is_known]
-            loss -= float(np.log(np.maximum(of_gold, LEAST)).sum())
-            error = np.where(is_known, of_start - starts, 0.0).astype(np.float32)
-            gradients.append(ops.asarray2f(np.stack([-error, error], axis=1)))  # type: ignore[arg-type]
+        flat = np.concatenate(gold)
+        scores, backprop = self.boundaries.begin_update(self._texts(windows))
+        gradients, loss = [], 0.0
+        for window, score in zip(windows, scores, strict=True):
+            targets = np.full(len(window.seen), -1)
+            targets[window.first : window.first + window.size] = flat[
+                window.place : window.place + window.size
+            ]
+            found: FloatArray = self.boundaries.ops.to_numpy(score)  # type: ignore[no-untyped-call]
+            log_odds = found.astype(np.float64)
+            signs = np.select([targets == 1, targets == 0], [-1.0, 1.0])
+            # log(1 + exp(-x)) for starts, log(1 + exp(x)) for others.
+            loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
+            error = signs / (1.0 + np.exp(-signs * log_odds))
+            gradients.append(self.boundaries.ops.asarray1f(error.astype(np.float32)))
         backprop(gradients)
         return loss
 
@@ -300,47 +262,25 @@ class SentencePipe(AnsweringPipe):
         return self
 
 
-def _with_margins(doc: Doc, start: int) -> Doc:
-    """Return a Doc, or the words of a long one from a start for WINDOW tokens, with those around them."""
-    if len(doc) <= WINDOW:
+def _windows(docs: Sequence[Doc], are_read: BoolArray | None = None) -> Iterator[Window]:
+    """Yield the windows of Docs, or of some of them.
+
+    docs: The Docs.
+    are_read: Whether each Doc is read, bool [docs]; None for all.
+    """
+    place = 0
+    for i, doc in enumerate(docs):
+        if are_read is None or are_read[i]:
+            for start in range(0, len(doc), WINDOW):
+                first, size = max(0, start - MARGIN), min(WINDOW, len(doc) - start)
+                seen = _part(doc, first, start + size + MARGIN)
+                yield Window(place + start, seen, start - first, size)
+        place += len(doc)
+
+
+def _part(doc: Doc, start: int, end: int) -> Doc:
+    """Return the words of a Doc from a start to an end as a Doc; the Doc itself if that is all of it."""
+    if start == 0 and end >= len(doc):
         return doc
-    tokens = list(doc[max(0, start - MARGIN) : start + WINDOW + MARGIN])
-    spaces = [bool(token.whitespace_) for token in tokens]
-    return Doc(doc.vocab, words=[token.text for token in tokens], spaces=spaces)
-
-
-def _to_numpy(model: BoundaryModel, probs: Floats2d) -> FloatArray:
-    found: FloatArray = model.ops.to_numpy(probs)  # type: ignore[no-untyped-call]
-    return found
-
-
-def decide(
-    is_start: BoolArray, log_odds: DoubleArray, rows: Iterable[Row], known: Known, tree_weight: float
-) -> None:
-    """Set which doubtful boundaries are real.
-
-    is_start: Whether a sentence starts at each word, bool [words]; changed in place.
-    log_odds: Log-odds above the threshold that a sentence starts at each word, float [words].
-    rows: The doubtful boundaries.
-    known: Parses of all possible sentences of the rows.
-    tree_weight: Weight of the trees.
-    """
-    for row in rows:
-        inner = row.edges[1:-1]
-        scores = tree_weight * tree_scores(row, known)
-        is_start[inner] = best_boundaries(log_odds[inner].tolist(), scores)
-
-
-def tree_scores(row: Row, known: Known) -> DoubleArray:
-    """Return the log-probability of the tree from edge i to edge j, float [edges, edges].
-
-    It is the sum over heads and labels, each by itself. All readings have the same words, so sums compare.
-    """
-    n = len(row.edges)
-    scores = np.zeros((n, n))
-    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
-    for (i, j), span in zip(pairs, row.spans, strict=True):
-        parse = known[span]
-        probs = np.stack([parse.head_probs, parse.label_probs]).astype(np.float64)
-        scores[i, j] = np.log(np.maximum(probs, LEAST)).sum()
-    return scores
+    tokens = list(doc[start:end])
+    return Doc(doc.vocab, words=[t.text for t in tokens], spaces=[bool(t.whitespace_) for t in tokens])

@@ -15,7 +15,7 @@ from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.evaluation.calibration import Reliability
 from spacy_g2g.evaluation.plots import plot_reliability
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.pipeline.sentences import DECISION, Decision
+from spacy_g2g.pipeline.sentences import THRESHOLD
 
 from ..util import (
     gold_doc,
@@ -150,14 +150,14 @@ def test_how_a_parser_finds_sentences_is_fitted(model: str, tmp_path: Path):
         nlp.add_pipe("g2g_encoder")
         set_encoder(nlp, "g2g_encoder")
         settings = {"tok2vec": {"@architectures": "spacy_g2g.EncoderListener.v1"}}
-    nlp.add_pipe("g2g_parser", config={"model": model_config(**settings), "doubt": 10.0})
+    nlp.add_pipe("g2g_parser", config={"model": model_config(**settings)})
     if model == "SentTr":
         set_encoder(nlp, "g2g_parser")
     gold = [gold_doc(nlp.vocab, read_treebank()[:4])]
     nlp.initialize(lambda: [Example(unparsed_copy(doc, []), doc) for doc in gold])
-    parser_of(nlp).cfg[DECISION] = [*Decision(50.0)]
+    parser_of(nlp).cfg[THRESHOLD] = 50.0
     nlp.to_disk(tmp_path / "pipeline")
     source = tmp_path / "gold.conllu"
     source.write_text("".join(map(str, doc_to_sentences(gold[0]))), "utf8")
     calibrate(tmp_path / "pipeline", source)
-    assert parser_of(spacy.load(tmp_path / "pipeline")).decision.threshold < 4
+    assert parser_of(spacy.load(tmp_path / "pipeline")).cfg[THRESHOLD] < 4

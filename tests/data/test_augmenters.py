@@ -68,6 +68,13 @@ def test_the_level_is_the_share_of_the_sentences():
     example = example_of("dogs/NOUN/2/nsubj bark/VERB/0/root ./PUNCT/2/punct")
     n_changed = sum(len(next(augment(NLP, example)).reference) == 2 for _ in range(1000))
     assert 250 < n_changed < 350
+    augment = make_drop_final_punct(0.0, documents=0.5)
+    found = {len(next(augment(NLP, example_of(TWO))).reference) for _ in range(20)}
+    # All sentences of a Doc are changed, or none.
+    assert found == {
+        len(example_of(TWO).reference),
+        len(next(make_drop_final_punct(1.0)(NLP, example_of(TWO))).reference),
+    }
 
 
 def test_the_seed_fixes_the_choice():

@@ -188,6 +188,9 @@ def test_final_norm_is_that_of_every_mixed_layer() -> None:
     states = [encoder.final_norm(x) for x in encoder.states(encoder.embed(PIECES), MASK)]
     found = encoder(PIECES, MASK, mix=ScalarMix(3))
     torch.testing.assert_close(found[MASK], (sum(states) / 3)[MASK], **CLOSE)
+    # A lower layer is read without those above it, and without the mix.
+    found = encoder(PIECES, MASK, mix=ScalarMix(3), n_layers=1)
+    torch.testing.assert_close(found[MASK], states[1][MASK], **CLOSE)
 
 
 def test_first_sub_layer_has_no_norm_of_its_own_after_normalised_embeddings() -> None:

@@ -14,10 +14,9 @@ from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.pipeline import sentences
-from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.gold import gold_boundaries
 from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
-from spacy_g2g.pipeline.sentences import DECISION, Decision
+from spacy_g2g.pipeline.sentences import THRESHOLD
 
 from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
 
@@ -91,8 +90,10 @@ def test_what_a_doc_says_of_boundaries_stays(nlp: Language):
 
 def test_white_space_never_starts_a_found_sentence(nlp: Language):
     words = ["\n", *words_of(0), "\n\n", " ", *words_of(3), "\n"]
+    parser_of(nlp).cfg[THRESHOLD] = -np.inf
     doc = nlp(Doc(nlp.vocab, words=words))
-    assert starts_of(doc) == [0, len(SENTENCES[0]) + 3]
+    # The first word belongs to the white space before it.
+    assert starts_of(doc) == [0, *(token.i for token in doc[2:] if not token.is_space)]
     assert starts_of(nlp(Doc(nlp.vocab, words=["\n"]))) == [0]
 
 
@@ -108,7 +109,7 @@ TOKENS = [*words_of(0, 3), "\n", " ", "\u200b"]
 )
 def test_any_docs_get_whole_sentences_that_respect_them(docs: list[list[tuple[str, int]]], nlp: Language):
     parser = parser_of(nlp)
-    parser.sentences, parser.doubt = "predicted", 5.0
+    parser.sentences = "predicted"
     made = []
     for tokens in docs:
         doc = Doc(nlp.vocab, words=[word for word, _ in tokens])
@@ -127,40 +128,13 @@ def test_any_docs_get_whole_sentences_that_respect_them(docs: list[list[tuple[st
             assert all(token.head in sentence for token in sentence)
 
 
-def test_trees_decide_doubtful_boundaries(nlp: Language, monkeypatch: pytest.MonkeyPatch):
-    parser = parser_of(nlp)
-    second = len(SENTENCES[0])
-    odds = np.full(len(words_of(0, 3)), -9.0)
-    odds[second] = -0.5
-    monkeypatch.setattr(parser, "_log_odds_of_windows", lambda windows: [odds] * len(windows))
-    parser.doubt = 0.4
-    assert starts_of(nlp(unsplit(nlp, 0, 3))) == [0]
-    # The two trees are certain, since they were learned; the tree of both sentences was never seen.
-    parser.doubt = 1.0
-    parser.cfg[DECISION] = [*Decision(tree_weight=10.0)]
-    calls: list[int] = []
-    parse = G2GParser.parse
-    monkeypatch.setattr(
-        G2GParser, "parse", lambda self, found: calls.append(len(found)) or parse(self, found)
-    )
-    doc = nlp(unsplit(nlp, 0, 3))
-    assert starts_of(doc) == [0, second]
-    # The three possible sentences are parsed in one call, and none of them again.
-    assert calls == [3]
-    given = unsplit(nlp, 0, 3)
-    for token in given:
-        token.is_sent_start = token.i in (0, second)
-    assert tree_of(nlp(given)) == tree_of(doc)
-
-
-def test_the_decision_is_fitted_on_gold_sentences(nlp: Language):
+def test_the_threshold_is_fitted_on_gold_sentences(nlp: Language):
     parser = parser_of(nlp)
     gold = [gold_doc(nlp.vocab, [SENTENCES[i] for i in numbers]) for numbers in ((0, 3), (1, 4, 8))]
     examples = [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in gold]
-    parser.cfg[DECISION] = [*Decision(50.0)]
-    decision, f = fit_sentences(parser, examples)
-    assert f == 1.0
-    assert decision == parser.decision
+    parser.cfg[THRESHOLD] = 50.0
+    assert fit_sentences(parser, examples) == (0.0, 1.0)
+    assert parser.cfg[THRESHOLD] == 0.0
     found = nlp(Doc(nlp.vocab, words=[token.text for token in gold[1]]))
     assert starts_of(found) == starts_of(gold[1])
     scores = nlp.evaluate([Example(unparsed_copy(doc, []), doc) for doc in gold])
@@ -179,7 +153,10 @@ def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.Monkey
     expected = np.concatenate([parser_of(nlp).log_odds([doc]) for doc in docs])
     monkeypatch.setattr(sentences, "WINDOW", 7)
     monkeypatch.setattr(sentences, "MARGIN", 5)
-    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=1e-4)
+    # Words further away hardly matter, those around a window do.
+    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=0.5)
+    monkeypatch.setattr(sentences, "MARGIN", 0)
+    assert np.abs(parser_of(nlp).log_odds(docs) - expected).max() > 0.5
 
 
 def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
@@ -200,8 +177,8 @@ def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
     ]
     parser = parser_of(nlp)
     unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
-    assert parser.update_boundaries([unknown], 0.0) == 0.0
-    assert parser.update_boundaries([example], 0.0) > 0.0
+    assert parser.update_boundaries([unknown]) == 0.0
+    assert parser.update_boundaries([example]) > 0.0
 
 
 def test_parsers_without_several_sentences_in_a_doc_find_none():

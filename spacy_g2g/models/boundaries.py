@@ -1,0 +1,108 @@
+"""The network of sentence boundaries: an LSTM over features of tokens and vectors of the parser's encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import (
+    Dropout,
+    LayerNorm,
+    Linear,
+    Mish,
+    Model,
+    PyTorchLSTM,
+    chain,
+    expand_window,
+    with_array,
+    with_padded,
+    zero_init,
+)
+from thinc.types import Floats1d, Floats2d
+
+from ..errors import Errors
+
+#: Pieces of text and the vectors of their tokens, float [tokens, width] each; None for no vectors.
+Texts = tuple[Sequence[Doc], Sequence[Floats2d] | None]
+#: Network of boundaries: the log-odds that a sentence starts at each token, float [tokens] for each text.
+BoundaryModel = Model[Texts, list[Floats1d]]
+
+
+def build_boundaries(
+    embed: Model[list[Doc], list[Floats2d]], width: int = 128, n_layers: int = 2, dropout: float = 0.3
+) -> BoundaryModel:
+    """Build a network that finds sentence boundaries, for the component ``g2g_parser``.
+
+    A bidirectional LSTM reads the sum of two projections: of features of tokens such as shape and white
+    space, and of vectors from the lower layers of the parser's encoder. The network learns from sentences;
+    the encoder does not learn from the network. Registered as ``spacy_g2g.Boundaries.v1``.
+
+    embed: Layer that gives features to tokens, without their context, such as spaCy's `MultiHashEmbed`.
+    width: Width of the LSTM in both directions together, an even number.
+    n_layers: Number of layers of the parser's encoder to run. More of them cost more time. With 0, and for a
+        parser that shares an encoder, the network reads features alone.
+    dropout: Dropout rate of the LSTM's input and output. `[training] dropout` has no effect here.
+    Raises ValueError for values out of range.
+    """
+    for setting, value, is_right, expected in (
+        ("width", width, width >= 2 and width % 2 == 0, "that is even and 2 or more"),
+        ("n_layers", n_layers, n_layers >= 0, "of 0 or more"),
+        ("dropout", dropout, 0 <= dropout < 1, "from 0 to below 1"),
+    ):
+        if not is_right:
+            raise ValueError(Errors.E408.format(setting=setting, value=value, expected=expected))
+    features: Model[Any, Any] = chain(embed, with_array(Linear(width)))
+    vectors: Model[Any, Any] = with_array(chain(LayerNorm(), Linear(width)))
+    scorer: Model[Any, Any] = chain(
+        Dropout(dropout),
+        expand_window(window_size=1),
+        Mish(width // 2, 3 * width, normalize=True, dropout=dropout),
+        Linear(1, init_W=zero_init),
+    )
+    context: Model[Any, Any] = chain(
+        with_array(Dropout(dropout)),
+        with_padded(PyTorchLSTM(width, width, bi=True)),
+        with_array(scorer, pad=1),
+    )
+    return Model(
+        "boundaries",
+        _forward,
+        init=_initialize,
+        layers=[features, vectors, context],
+        refs={"features": features, "vectors": vectors, "context": context},
+        attrs={"n_layers": n_layers},
+    )
+
+
+def _initialize(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
+    """Set the widths of the layers. Do nothing without texts, as for a model that was loaded."""
+    if X is None:
+        return
+    docs, vectors = X
+    features = model.get_ref("features")
+    features.initialize(X=docs)
+    if vectors is not None:
+        model.get_ref("vectors").initialize(X=list(vectors))
+    model.get_ref("context").initialize(X=features.predict(docs))
+
+
+def _forward(
+    model: BoundaryModel, texts: Texts, is_train: bool
+) -> tuple[list[Floats1d], Callable[[list[Floats1d]], Texts]]:
+    docs, vectors = texts
+    inputs, backprop_features = model.get_ref("features")(docs, is_train)
+    backprops = [backprop_features]
+    if vectors is not None:
+        read, backprop_vectors = model.get_ref("vectors")(list(vectors), is_train)
+        backprops.append(backprop_vectors)
+        inputs = [of_features + of_vectors for of_features, of_vectors in zip(inputs, read, strict=True)]
+    scores, backprop_context = model.get_ref("context")(inputs, is_train)
+
+    def backprop(d_scores: list[Floats1d]) -> Texts:
+        d_inputs = backprop_context([d_text.reshape((-1, 1)) for d_text in d_scores])
+        for backprop_inputs in backprops:
+            backprop_inputs(d_inputs)
+        return texts
+
+    return [of_text.reshape((-1,)) for of_text in scores], backprop
