@@ -52,10 +52,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "full": {},
     "all layers": {"n_layers": 99},
     "features alone": {"n_layers": 0},
+    "narrow": {"width": 128},
     "vectors and words alone": {"attrs": ["LOWER"], "rows": [5000]},
     "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0, "documents": 0.0},
 }
-AUGMENTATION = {"level": 0.1, "lower_case": 0.05, "joined": 0.02, "documents": 0.25}
+AUGMENTATION = {"level": 0.0, "lower_case": 0.05, "joined": 0.02, "documents": 0.25}
 WORDS_AT_ONCE, RATE, WARMUP = 1500, 2e-3, 0.05
 RUNS = 2
 #: How boundaries are decided, by its name in the JSON.
@@ -134,7 +135,7 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     fix_random_seed(seed)
     changes = VARIANTS[variant]
     block = json.loads(json.dumps(BOUNDARIES))
-    for part, names in ((block, ("n_layers",)), (block["embed"], ("attrs", "rows"))):
+    for part, names in ((block, ("n_layers", "width")), (block["embed"], ("attrs", "rows"))):
         part |= {name: changes[name] for name in names if name in changes}
     nlp, parser = load(args.pipeline, block)
     assert parser.boundaries is not None

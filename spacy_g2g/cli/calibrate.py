@@ -94,8 +94,8 @@ def fit(
 ) -> None:
     """Fit what the parsers of a pipeline can learn after training, and save it in the folder of the pipeline.
 
-    This is the threshold of each parser that finds sentences, and the temperatures of the last parser if it scores
-    all arcs. Weights stay as they are, in half precision, too.
+    This is the threshold of each parser that finds sentences, and the temperatures of the last parser if it
+    scores all arcs. Weights stay as they are, in half precision, too.
 
     nlp: The pipeline.
     folder: Folder that it was loaded from.

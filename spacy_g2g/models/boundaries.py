@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from spacy.tokens import Doc
 from thinc.api import (
-    Dropout,
+    ArgsKwargs,
     LayerNorm,
     Linear,
-    Mish,
     Model,
-    PyTorchLSTM,
+    PyTorchWrapper_v3,
     chain,
-    expand_window,
+    get_array_module,
+    torch2xp,
     with_array,
-    with_padded,
-    zero_init,
+    xp2torch,
 )
 from thinc.types import Floats1d, Floats2d
 
 from ..errors import Errors
+from ..layers.boundaries import BoundaryLSTM
 
 #: Pieces of text and the vectors of their tokens, float [tokens, width] each; None for no vectors.
 Texts = tuple[Sequence[Doc], Sequence[Floats2d] | None]
@@ -30,7 +31,7 @@ BoundaryModel = Model[Texts, list[Floats1d]]
 
 
 def build_boundaries(
-    embed: Model[list[Doc], list[Floats2d]], width: int = 128, n_layers: int = 2, dropout: float = 0.3
+    embed: Model[list[Doc], list[Floats2d]], width: int = 256, n_layers: int = 2, dropout: float = 0.3
 ) -> BoundaryModel:
     """Build a network that finds sentence boundaries, for the component ``g2g_parser``.
 
@@ -54,16 +55,8 @@ def build_boundaries(
             raise ValueError(Errors.E408.format(setting=setting, value=value, expected=expected))
     features: Model[Any, Any] = chain(embed, with_array(Linear(width)))
     vectors: Model[Any, Any] = with_array(chain(LayerNorm(), Linear(width)))
-    scorer: Model[Any, Any] = chain(
-        Dropout(dropout),
-        expand_window(window_size=1),
-        Mish(width // 2, 3 * width, normalize=True, dropout=dropout),
-        Linear(1, init_W=zero_init),
-    )
-    context: Model[Any, Any] = chain(
-        with_array(Dropout(dropout)),
-        with_padded(PyTorchLSTM(width, width, bi=True)),
-        with_array(scorer, pad=1),
+    context: Model[Any, Any] = PyTorchWrapper_v3(
+        BoundaryLSTM(width, dropout), convert_inputs=_to_torch, convert_outputs=_from_torch
     )
     return Model(
         "boundaries",
@@ -80,11 +73,9 @@ def _initialize(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> 
     if X is None:
         return
     docs, vectors = X
-    features = model.get_ref("features")
-    features.initialize(X=docs)
+    model.get_ref("features").initialize(X=docs)
     if vectors is not None:
         model.get_ref("vectors").initialize(X=list(vectors))
-    model.get_ref("context").initialize(X=features.predict(docs))
 
 
 def _forward(
@@ -100,9 +91,42 @@ def _forward(
     scores, backprop_context = model.get_ref("context")(inputs, is_train)
 
     def backprop(d_scores: list[Floats1d]) -> Texts:
-        d_inputs = backprop_context([d_text.reshape((-1, 1)) for d_text in d_scores])
+        d_inputs = backprop_context(d_scores)
         for backprop_inputs in backprops:
             backprop_inputs(d_inputs)
         return texts
 
-    return [of_text.reshape((-1,)) for of_text in scores], backprop
+    return scores, backprop
+
+
+def _to_torch(
+    model: Model[Any, Any], texts: list[Floats2d], is_train: bool
+) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], list[Floats2d]]]:
+    """Lay the tokens of all texts end to end."""
+    shim: Any = model.shims[0]
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    xp: Any = get_array_module(texts[0])  # type: ignore[no-untyped-call]
+    tokens = xp2torch(xp.concatenate(texts), requires_grad=is_train, device=shim.device)
+
+    def backprop(d_inputs: ArgsKwargs) -> list[Floats2d]:
+        d_tokens: Any = torch2xp(d_inputs.args[0])
+        return list(xp.split(d_tokens, np.cumsum(lengths)[:-1].tolist()))
+
+    return ArgsKwargs(args=(tokens, lengths), kwargs={}), backprop
+
+
+def _from_torch(
+    model: Model[Any, Any],  # noqa: ARG001
+    pair: tuple[list[Floats2d], Any],
+    is_train: bool,  # noqa: ARG001
+) -> tuple[list[Floats1d], Callable[[list[Floats1d]], ArgsKwargs]]:
+    """Split scores by texts."""
+    texts, scores = pair
+    found: Any = torch2xp(scores)
+    xp: Any = get_array_module(found)  # type: ignore[no-untyped-call]
+
+    def backprop(d_scores: list[Floats1d]) -> ArgsKwargs:
+        d_flat = xp2torch(xp.concatenate(d_scores), device=scores.device)
+        return ArgsKwargs(args=((scores,),), kwargs={"grad_tensors": (d_flat,)})
+
+    return list(xp.split(found, np.cumsum([len(text) for text in texts])[:-1].tolist())), backprop

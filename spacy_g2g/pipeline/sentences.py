@@ -33,7 +33,7 @@ Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {
     "@architectures": "spacy_g2g.Boundaries.v1",
-    "width": 128,
+    "width": 256,
     "n_layers": 2,
     "dropout": 0.3,
     "embed": {
@@ -216,7 +216,7 @@ class SentencePipe(AnsweringPipe):
             # log(1 + exp(-x)) for starts, log(1 + exp(x)) for others.
             loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
             error = signs / (1.0 + np.exp(-signs * log_odds))
-            gradients.append(self.boundaries.ops.asarray1f(error.astype(np.float32)))
+            gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
         backprop(gradients)
         return loss
 

@@ -153,10 +153,12 @@ def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.Monkey
     expected = np.concatenate([parser_of(nlp).log_odds([doc]) for doc in docs])
     monkeypatch.setattr(sentences, "WINDOW", 7)
     monkeypatch.setattr(sentences, "MARGIN", 5)
-    # Words further away hardly matter, those around a window do.
-    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=0.5)
+    found = parser_of(nlp).log_odds(docs)
+    assert ((found > 0) == (expected > 0)).all()
     monkeypatch.setattr(sentences, "MARGIN", 0)
-    assert np.abs(parser_of(nlp).log_odds(docs) - expected).max() > 0.5
+    without = parser_of(nlp).log_odds(docs)
+    # Words around a window matter more than those further away.
+    assert np.abs(found - expected).mean() < np.abs(without - expected).mean() / 2
 
 
 def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
