@@ -1,9 +1,10 @@
 """Measure the speed of a whole pipeline on one encoder beside the bare encoder and spacy-transformers.
 
-    python -m experiments.whole_pipeline PIPELINE THEIRS DEV [--sentences 300] [--runs 5]
+    python -m experiments.whole_pipeline PIPELINE THEIRS DEV [--also REFINED ...] [--sentences 300] [--runs 5]
 
 PIPELINE is trained by configs/pipeline.cfg and THEIRS by configs/pipeline_transformers.cfg, both without
-refiners, for instance by `experiments.tasks`. Each Doc is a sentence of DEV (.conllu) with its boundaries.
+refiners, for instance by `experiments.tasks`. REFINED are further pipelines on g2g_encoder, named by the
+folder that their own folder is in. Each Doc is a sentence of DEV (.conllu) with its boundaries.
 All are timed in turns by processor time on one thread: the encoder alone on the pieces of all sentences, the
 component, and the pipelines with and without their senter. Ours compute in float32 and in bfloat16, theirs
 in float32. The best run counts. The sizes are those of the files.
@@ -53,11 +54,13 @@ def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
         pass
 
 
-def time_all(ours: Language, theirs: Language, docs: Mapping[str, Sequence[Doc]], runs: int) -> Times:
+def time_all(pipelines: Mapping[str, Language], docs: Mapping[str, Sequence[Doc]], runs: int) -> Times:
     """Return the least seconds of each row and precision.
 
-    docs: The sentences by the names of both pipelines, "ours" and "theirs".
+    pipelines: By name: "ours", "theirs", and further ones on g2g_encoder.
+    docs: The sentences by the same names.
     """
+    ours = pipelines["ours"]
     sentences = [Sentence([token.text for token in doc]) for doc in docs["ours"]]
     encoder: Any = ours.get_pipe("g2g_encoder")
     (shim,) = find_shims(encoder.model)
@@ -76,14 +79,16 @@ def time_all(ours: Language, theirs: Language, docs: Mapping[str, Sequence[Doc]]
 
     for _ in range(runs + 1):  # the first run warms up
         for precision in PRECISIONS:
-            for _, pipe in ours.pipeline:
-                if isinstance(pipe, SavedPipe):
-                    pipe.precision = precision
+            for nlp in pipelines.values():
+                for _, pipe in nlp.pipeline:
+                    if isinstance(pipe, SavedPipe):
+                        pipe.precision = precision
             copies = [doc.copy() for doc in docs["ours"]]
             clock(BARE, precision, partial(encode, shim, sentences))
             clock("g2g_encoder", precision, partial(encoder.predict, copies))
-            clock_pipelines(ours, "ours", precision)
-        clock_pipelines(theirs, "theirs", PRECISIONS[0])
+            for name, nlp in pipelines.items():
+                if name != "theirs" or precision == PRECISIONS[0]:
+                    clock_pipelines(nlp, name, precision)
     return best
 
 
@@ -106,11 +111,13 @@ def main() -> None:
     cli.add_argument("pipeline", type=Path, help="trained pipeline on g2g_encoder")
     cli.add_argument("theirs", type=Path, help="trained pipeline on spacy-transformers")
     cli.add_argument("dev", type=Path, help="treebank to parse, .conllu")
+    cli.add_argument("--also", type=Path, nargs="+", default=[], help="further pipelines on g2g_encoder")
     cli.add_argument("--sentences", type=int, default=300, help="number of sentences, evenly spread")
     cli.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
     args = cli.parse_args()
     torch.set_num_threads(1)
     paths = {"ours": args.pipeline, "theirs": args.theirs}
+    paths |= {path.resolve().parent.name: path for path in args.also}
     pipelines = {name: spacy.load(path) for name, path in paths.items()}
     sentences = list(read_conllu(args.dev))
     chosen = sentences[:: max(1, len(sentences) // args.sentences)][: args.sentences]
@@ -119,7 +126,7 @@ def main() -> None:
         for name, nlp in pipelines.items()
     }
     n_words = sum(map(len, docs["ours"]))
-    best = time_all(**pipelines, docs=docs, runs=args.runs)
+    best = time_all(pipelines, docs, args.runs)
     print(f"{len(chosen)} sentences, {n_words} words; words/s (share of the bare encoder's)")
     print(markdown(best, n_words))
     for name, path in paths.items():

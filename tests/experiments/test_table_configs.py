@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
 
@@ -17,7 +18,9 @@ from spacy_g2g.formats.conllu import read_conllu
 from ..util import read_treebank
 from .util import CONFIGS, SIZES, refinement, transition, write_conllu, write_corpora
 
-REFINER_ROWS, PARSER_ROWS = table.REFINEMENT.rows, table.TRANSITION.rows
+PARSER_ROWS = table.TRANSITION.rows
+#: Rows that refine a parser with an encoder of its own, and that parser.
+REFINER_ROWS = [name for name, row in table.REFINEMENT.rows.items() if "whole" not in (name, row.base)]
 MODEL = "components.g2g_parser.model"
 
 
@@ -83,6 +86,23 @@ def test_encoders_of_refiners_come_from_where_the_row_says(tmp_path: Path):
             assert (block["@callbacks"], block["path"]) == ("spacy_g2g.EncoderFromPipeline.v1", start)
         source = config["components"].get("g2g_parser", {}).get("source")
         assert source == (base if "g2g_parser" in config["nlp"]["pipeline"] and name != "syntr" else None)
+
+
+def test_a_whole_pipeline_is_refined_on_its_encoder_or_on_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    whole = spacy.blank("en")
+    listener = {"@architectures": "spacy_g2g.EncoderListener.v1"}
+    whole.add_pipe("g2g_encoder")
+    model = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener}
+    whole.add_pipe("g2g_parser", config={"model": model})
+    monkeypatch.setattr(spacy, "load", lambda path: whole)
+    for name, listens in (("shared", True), ("copy", False)):
+        config = refined(tmp_path, name)
+        assert config["nlp"]["pipeline"] == ["g2g_encoder", "g2g_parser", "rng_refiner"]
+        assert (config["components"]["rng_refiner"]["model"]["tok2vec"] is not None) == listens
+        assert config["paths"]["parser"] == str(tmp_path / "out" / "3" / "whole" / "model-best")
+    assert "rng_refiner" not in refined(tmp_path, "whole")["nlp"]["pipeline"]
 
 
 def test_initial_trees_come_from_where_the_row_says(tmp_path: Path):
