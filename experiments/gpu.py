@@ -89,8 +89,8 @@ def prefer_chains(scorer: Any) -> None:
     """Make the previous word the best head of each word, except in every 20th sentence of a batch."""
     forward = scorer.forward
 
-    def chained(words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        arcs, dependents, heads = forward(words)
+    def chained(words: torch.Tensor, mask: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
+        arcs, dependents, heads = forward(words, mask)
         chain = torch.eye(*arcs.shape[1:], dtype=arcs.dtype, device=arcs.device) * CHAIN_SCORE
         rows = torch.arange(len(arcs), device=arcs.device) % RANDOM_EVERY != RANDOM_EVERY - 1
         return arcs + chain * rows[:, None, None], dependents, heads

@@ -26,7 +26,7 @@ def make_pair(**settings: Any) -> Language:
     add_tiny(nlp, "rng_refiner", **settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     for seed, name in enumerate(nlp.pipe_names):
-        randomise(nlp.get_pipe(name).model, seed, scale=0.25)
+        randomise(nlp.get_pipe(name).model, seed + 1, scale=0.35)
     return nlp
 
 

@@ -42,7 +42,7 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
 def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_path: Path):
     nlp = shared_nlp(upstream, tmp_path / "bert", shift_labels=3)
     nlp.initialize(lambda: treebank_examples(nlp))
-    overfit(nlp, treebank_examples(nlp), steps={"tok2vec": 30, "transformer": 60}[upstream])
+    overfit(nlp, treebank_examples(nlp), steps={"tok2vec": 60, "transformer": 60}[upstream])
     spec = get_shim(parser_of(nlp).model).spec
     assert spec is not None
     assert (spec.encoder, len(spec.facts["frequent_words"])) == (None, 3)
