@@ -1,4 +1,4 @@
-"""The network of sentence boundaries: an LSTM over features of tokens and vectors of the parser's encoder."""
+"""The network of sentence boundaries: an LSTM over features of tokens and vectors of an encoder."""
 
 from __future__ import annotations
 
@@ -31,25 +31,34 @@ BoundaryModel = Model[Texts, list[Floats1d]]
 
 
 def build_boundaries(
-    embed: Model[list[Doc], list[Floats2d]], width: int = 256, n_layers: int = 2, dropout: float = 0.3
+    embed: Model[list[Doc], list[Floats2d]],
+    width: int = 256,
+    n_layers: int = 2,
+    dropout: float = 0.3,
+    grad_factor: float = 0.0,
 ) -> BoundaryModel:
     """Build a network that finds sentence boundaries, for the component ``g2g_parser``.
 
     A bidirectional LSTM reads the sum of two projections: of features of tokens such as shape and white
-    space, and of vectors from the lower layers of the parser's encoder. The network learns from sentences;
-    the encoder does not learn from the network. Registered as ``spacy_g2g.Boundaries.v1``.
+    space, and of vectors. An encoder of the parser's own runs its lower layers for these vectors. A
+    ``g2g_encoder`` with a window, to which the parser listens, gives the vectors that the parser reads, too.
+    A ``g2g_encoder`` without a window needs sentences first, so the network then reads features alone.
+    Registered as ``spacy_g2g.Boundaries.v1``.
 
     embed: Layer that gives features to tokens, without their context, such as spaCy's `MultiHashEmbed`.
     width: Width of the LSTM in both directions together, an even number.
-    n_layers: Number of layers of the parser's encoder to run. More of them cost more time. With 0, and for a
-        parser that shares an encoder, the network reads features alone.
+    n_layers: Number of layers of the parser's own encoder to run. More of them cost more time. A shared
+        encoder runs all of its layers anyway. With 0 the network reads features alone.
     dropout: Dropout rate of the LSTM's input and output. `[training] dropout` has no effect here.
+    grad_factor: Number that the network's gradients are multiplied with before a shared encoder gets them; 0
+        for none. An encoder of the parser's own never gets any.
     Raises ValueError for values out of range.
     """
     for setting, value, is_right, expected in (
         ("width", width, width >= 2 and width % 2 == 0, "that is even and 2 or more"),
         ("n_layers", n_layers, n_layers >= 0, "of 0 or more"),
         ("dropout", dropout, 0 <= dropout < 1, "from 0 to below 1"),
+        ("grad_factor", grad_factor, grad_factor >= 0, "of 0 or more"),
     ):
         if not is_right:
             raise ValueError(Errors.E408.format(setting=setting, value=value, expected=expected))
@@ -64,7 +73,7 @@ def build_boundaries(
         init=_initialize,
         layers=[features, vectors, context],
         refs={"features": features, "vectors": vectors, "context": context},
-        attrs={"n_layers": n_layers},
+        attrs={"n_layers": n_layers, "grad_factor": grad_factor},
     )
 
 
@@ -83,18 +92,16 @@ def _forward(
 ) -> tuple[list[Floats1d], Callable[[list[Floats1d]], Texts]]:
     docs, vectors = texts
     inputs, backprop_features = model.get_ref("features")(docs, is_train)
-    backprops = [backprop_features]
+    backprop_vectors = None
     if vectors is not None:
         read, backprop_vectors = model.get_ref("vectors")(list(vectors), is_train)
-        backprops.append(backprop_vectors)
         inputs = [of_features + of_vectors for of_features, of_vectors in zip(inputs, read, strict=True)]
     scores, backprop_context = model.get_ref("context")(inputs, is_train)
 
     def backprop(d_scores: list[Floats1d]) -> Texts:
         d_inputs = backprop_context(d_scores)
-        for backprop_inputs in backprops:
-            backprop_inputs(d_inputs)
-        return texts
+        backprop_features(d_inputs)
+        return docs, None if backprop_vectors is None else backprop_vectors(d_inputs)
 
     return scores, backprop
 

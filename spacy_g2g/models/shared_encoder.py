@@ -32,11 +32,16 @@ class SharedEncoderSettings(WordSettings):
 
     window: int | None = setting(
         None,
-        "What the encoder reads at once: null for each sentence by itself, or a number of words. Windows of "
-        "that many words overlap by a third, and take no notice of sentences. A word's vector is from the "
-        "window in which it has most context.",
+        "What the encoder reads at once: null for each sentence by itself, or the largest number of words of "
+        "a window. Windows take no notice of sentences, so a parser can find the sentences from their "
+        "vectors. The windows of a longer Doc have equal sizes and overlap by 32 words, or by a third of "
+        "smaller windows. A word's vector is from the window in which it has most context.",
         COUNT,
     )
+
+
+#: Number of words that two neighbouring windows share, if that is at most a third of a window.
+OVERLAP = 32
 
 
 class SharedEncoder(WordNetwork):
@@ -47,7 +52,12 @@ class SharedEncoder(WordNetwork):
 
 
 class EncoderShim(NetworkShim[SharedEncoder]):
-    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order."""
+    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order.
+
+    window: Number of words that are read at once, or None; see ``SharedEncoderSettings``.
+    """
+
+    window: int | None = None
 
     def predict(self, sentences: Sequence[Sentence]) -> Floats2d:
         """Return the vectors of the words of all sentences, float32 [words, width]."""
@@ -82,9 +92,10 @@ def build_encoder(settings: SharedEncoderSettings) -> WordVectorModel:
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
+    shim.window = settings.window
     return Model(
         "g2g_encoder",
-        partial(_forward, window=settings.window),
+        _forward,
         init=_initialize,
         dims={"nO": None},
         shims=[shim],
@@ -99,6 +110,11 @@ def get_encoder_shim(model: Model[Any, Any]) -> EncoderShim:
     return shim
 
 
+def reads_sentences(model: Model[Any, Any]) -> bool:
+    """Return whether an encoder of Docs reads each sentence by itself."""
+    return any(isinstance(shim, EncoderShim) and shim.window is None for shim in model.shims)
+
+
 def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
     """Build the network. Do nothing without Docs and start, as for a model that was loaded."""
     if X is None or Y is None:
@@ -111,12 +127,12 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start
 
 
 def _forward(
-    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool, *, window: int | None
+    model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     adapt_to_fork(os.getpid())
     shim = get_encoder_shim(model)
     layout = lay_out(docs)
-    parts, places = read_together(docs, layout, window)
+    parts, places = read_together(docs, layout, shim.window)
     if is_train:
         shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         vectors, backprop_words = shim.begin_update(parts)
@@ -139,7 +155,7 @@ def _forward(
 def read_together(docs: Sequence[Doc], layout: Layout, window: int | None) -> tuple[list[Sentence], IntArray]:
     """Return what the encoder reads together, and the place of each word of the Docs in it.
 
-    window: Number of words; None for each sentence by itself.
+    window: Largest number of words of a window; None for each sentence by itself.
     Returns sentences or windows, and int [words], numbers of words in all of them.
     """
     words = word_attributes(docs, layout, "ORTH")
@@ -148,20 +164,26 @@ def read_together(docs: Sequence[Doc], layout: Layout, window: int | None) -> tu
     windows, places = [], [np.zeros(0, dtype=np.int64)]
     n_read = 0
     for first, last in pairwise(np.searchsorted(layout.words, layout.doc_starts).tolist()):
-        size = min(window, last - first)
-        starts, best = windows_of(last - first, window)
+        size, starts, best = windows_of(last - first, window)
         windows += [Sentence(words[first + start : first + start + size]) for start in starts.tolist()]
         places.append(n_read + best * size + np.arange(last - first) - starts[best])
         n_read += len(starts) * size
     return windows, np.concatenate(places)
 
 
-def windows_of(n_words: int, size: int) -> tuple[IntArray, IntArray]:
-    """Return the first word of each window of a Doc, and the number of the best window of each word."""
+def windows_of(n_words: int, largest: int) -> tuple[int, IntArray, IntArray]:
+    """Cut a Doc into windows of equal size.
+
+    n_words: Number of words of the Doc.
+    largest: Largest number of words of a window.
+    Returns the size of the windows, the first word of each of them, and the number of the best window of each
+        word of the Doc.
+    """
     if not n_words:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    n_free = max(0, n_words - size)
-    n_windows = 1 + -(-n_free // max(1, size - size // 3))
-    starts = np.linspace(0, n_free, n_windows).round().astype(np.int64)
+        return 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    overlap = min(OVERLAP, largest // 3)
+    n_windows = 1 + -(-max(0, n_words - largest) // (largest - overlap))
+    size = -(-(n_words + (n_windows - 1) * overlap) // n_windows)
+    starts = np.linspace(0, n_words - size, n_windows).round().astype(np.int64)
     cuts = (starts[1:] + starts[:-1] + size) // 2
-    return starts, np.searchsorted(cuts, np.arange(n_words), side="right")
+    return size, starts, np.searchsorted(cuts, np.arange(n_words), side="right")

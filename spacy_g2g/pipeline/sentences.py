@@ -1,7 +1,7 @@
 """Sentences of Docs without boundaries.
 
 The network of boundaries reads features of tokens such as shape and white space, and vectors of the parser's
-encoder. It gives the log-odds that a sentence starts at a token.
+encoder or of a shared one that needs no sentences. It gives the log-odds that a sentence starts at a token.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Optimizer
+from thinc.api import Model, Optimizer
 from thinc.types import Floats2d
 
 from ..arrays import BoolArray, DoubleArray, FloatArray
@@ -24,6 +24,7 @@ from ..errors import Errors
 from .answers import AnsweringPipe
 from .gold import gold_boundaries
 from .layout import ParsedBatch
+from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
     from ..models.boundaries import BoundaryModel
@@ -36,6 +37,7 @@ BOUNDARIES: dict[str, Any] = {
     "width": 256,
     "n_layers": 2,
     "dropout": 0.3,
+    "grad_factor": 0.0,
     "embed": {
         "@architectures": "spacy.MultiHashEmbed.v2",
         "width": 48,
@@ -62,12 +64,16 @@ class Window(NamedTuple):
     seen: They, and those around them, as a Doc.
     first: Index in ``seen`` of the first of them.
     size: Number of them.
+    doc: The Doc.
+    start: Index in it of the first token of ``seen``.
     """
 
     place: int
     seen: Doc
     first: int
     size: int
+    doc: Doc
+    start: int
 
 
 class SentencePipe(AnsweringPipe):
@@ -160,14 +166,17 @@ class SentencePipe(AnsweringPipe):
     def _texts(self, windows: Sequence[Window]) -> tuple[list[Doc], list[Floats2d] | None]:
         """Return what the network of boundaries reads: tokens, and their vectors if the parser has some.
 
-        White space has zeros. A shared encoder reads sentences, which must be known before, so a parser that
-        shares one gives no vectors.
+        White space has zeros. If an encoder reads each sentence by itself, its vectors are for later.
         """
         from ..models.types import Sentence
 
         assert self.boundaries is not None
         docs = [window.seen for window in windows]
         read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
+        layer = self._layer_before_sentences()
+        if layer is not None:
+            of_docs = [layer.predict([window.doc])[0][window.start :] for window in windows]
+            return docs, [vectors[: len(doc)] for vectors, doc in zip(of_docs, docs, strict=True)]
         if not (read and n_layers):
             return docs, None
         words = [[token for token in doc if not token.is_space] for doc in docs]
@@ -179,6 +188,16 @@ class SentencePipe(AnsweringPipe):
             vectors.append(of_tokens)
         return docs, vectors
 
+    def _layer_before_sentences(self) -> Model[Any, Any] | None:
+        """Return the layer that gives vectors to Docs whose sentences nobody knows, or None."""
+        layer = get_tok2vec(self.model)
+        encoder = getattr(layer, "encoder", None)
+        if encoder is None or self.boundaries is None or not self.boundaries.attrs.get("n_layers"):
+            return None
+        from ..models.shared_encoder import reads_sentences
+
+        return None if reads_sentences(encoder) else layer
+
     # Training
 
     def initialize_boundaries(self, examples: Iterable[Example]) -> None:
@@ -188,20 +207,28 @@ class SentencePipe(AnsweringPipe):
             return
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
+        layer = self._layer_before_sentences()
+        if docs and layer is not None:
+            # Its vectors are zeros so far.
+            layer.initialize(X=docs)
         if docs:
             self.boundaries.initialize(X=self._texts(list(_windows(docs))))
             self.cfg[THRESHOLD] = 0.0
 
-    def update_boundaries(self, examples: Sequence[Example]) -> float:
-        """Add the gradient of the network of boundaries, and return its loss, summed over tokens."""
+    def update_boundaries(self, examples: Sequence[Example]) -> tuple[float, Any]:
+        """Add the gradient of the network of boundaries.
+
+        Returns its loss, summed over tokens, and the gradient for a shared encoder, float [tokens, width];
+        None for no gradient.
+        """
         if not self.finds_sentences:
-            return 0.0
+            return 0.0, None
         assert self.boundaries is not None
         gold = [gold_boundaries(example) for example in examples]
         are_known = np.array([bool((of_doc >= 0).any()) for of_doc in gold], dtype=np.bool_)
         windows = list(_windows([example.predicted for example in examples], are_known))
         if not windows:
-            return 0.0
+            return 0.0, None
         flat = np.concatenate(gold)
         scores, backprop = self.boundaries.begin_update(self._texts(windows))
         gradients, loss = [], 0.0
@@ -217,8 +244,15 @@ class SentencePipe(AnsweringPipe):
             loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
             error = signs / (1.0 + np.exp(-signs * log_odds))
             gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
-        backprop(gradients)
-        return loss
+        _, d_windows = backprop(gradients)
+        factor = self.boundaries.attrs.get("grad_factor")
+        if not factor or d_windows is None or self._layer_before_sentences() is None:
+            return loss, None
+        d_tokens = self.boundaries.ops.alloc2f(len(flat), d_windows[0].shape[1])
+        for window, d_window in zip(windows, d_windows, strict=True):
+            place = window.place - window.first
+            d_tokens[place : place + len(d_window)] += factor * d_window
+        return loss, d_tokens
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
@@ -274,7 +308,7 @@ def _windows(docs: Sequence[Doc], are_read: BoolArray | None = None) -> Iterator
             for start in range(0, len(doc), WINDOW):
                 first, size = max(0, start - MARGIN), min(WINDOW, len(doc) - start)
                 seen = _part(doc, first, start + size + MARGIN)
-                yield Window(place + start, seen, start - first, size)
+                yield Window(place + start, seen, start - first, size, doc, first)
         place += len(doc)
 
 

@@ -16,9 +16,10 @@ from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.pipeline import sentences
 from spacy_g2g.pipeline.gold import gold_boundaries
 from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
-from spacy_g2g.pipeline.sentences import THRESHOLD
+from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD
 
 from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
+from .test_g2g_encoder import OURS, components, shared_nlp
 
 SENTENCES = read_treebank()
 
@@ -179,8 +180,8 @@ def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
     ]
     parser = parser_of(nlp)
     unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
-    assert parser.update_boundaries([unknown]) == 0.0
-    assert parser.update_boundaries([example]) > 0.0
+    assert parser.update_boundaries([unknown])[0] == 0.0
+    assert parser.update_boundaries([example])[0] > 0.0
 
 
 def test_parsers_without_several_sentences_in_a_doc_find_none():
@@ -196,3 +197,74 @@ def test_a_missing_network_is_named(saved: Path, tmp_path: Path, nlp: Language):
     (tmp_path / "g2g_parser" / "boundaries").unlink()
     with pytest.raises(ValueError, match=r"E804.*boundaries"):
         spacy.load(tmp_path)
+
+
+# A shared encoder
+
+
+def windowed_nlp(window: int | None, *, grad_factor: float = 1.0) -> Language:
+    """A pipeline whose parser listens to an encoder, and reads Docs of several sentences."""
+    nlp = shared_nlp(window=window)
+    boundaries = {**BOUNDARIES, "width": 32, "dropout": 0.0, "grad_factor": grad_factor}
+    config = {"model": components(OURS)["g2g_parser"], "boundaries": boundaries}
+    nlp.add_pipe("g2g_parser", config=config)
+    return nlp
+
+
+def unsplit_examples(nlp: Language) -> list[Example]:
+    gold = [gold_doc(nlp.vocab, [SENTENCES[(i + j) % 10] for j in (0, 3, 7)]) for i in range(10)]
+    return [Example(unparsed_copy(doc, []), doc) for doc in gold]
+
+
+def test_one_pass_over_windows_gives_sentences_and_trees(tmp_path: Path):
+    nlp = windowed_nlp(10)
+    examples = unsplit_examples(nlp)[:4]
+    nlp.initialize(lambda: examples)
+    overfit(nlp, examples, steps=30)
+    nlp.to_disk(tmp_path)
+    nlp = spacy.load(tmp_path)
+    gold = [example.reference for example in examples]
+    found = list(nlp.pipe([unparsed_copy(doc, []) for doc in gold], batch_size=3))
+    assert [starts_of(doc) for doc in found] == [starts_of(doc) for doc in gold]
+    assert [tree_of(doc) for doc in found] == [tree_of(doc) for doc in gold]
+    # A Doc does not depend on the others of its batch.
+    parser, encoder = parser_of(nlp), nlp.get_pipe("g2g_encoder")
+    docs = [encoder(unparsed_copy(doc, [])) for doc in gold]  # type: ignore[operator]
+    alone = [parser.log_odds([doc]) for doc in docs]
+    np.testing.assert_allclose(np.concatenate(alone), parser.log_odds(docs), atol=1e-4)
+    # The network reads the vectors.
+    docs[0].tensor = np.zeros_like(docs[0].tensor)
+    assert np.abs(parser.log_odds(docs[:1]) - alone[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.5])
+def test_an_encoder_learns_from_boundaries_by_their_factor(factor: float):
+    nlp = windowed_nlp(10, grad_factor=factor)
+    examples = unsplit_examples(nlp)[:2]
+    nlp.initialize(lambda: examples)
+    nlp.get_pipe("g2g_encoder").update(examples)  # type: ignore[operator]
+    parser = parser_of(nlp)
+    loss, gradient = parser.update_boundaries(examples)
+    assert loss > 0.0
+    if not factor:
+        assert gradient is None
+        return
+    # A step against the gradient makes the loss smaller by as much.
+    step = 0.01 / factor
+    expected = loss - step * float((gradient**2).sum()) / factor
+    parts = np.split(gradient, [len(examples[0].predicted)])
+    for example, part in zip(examples, parts, strict=True):
+        example.predicted.tensor -= step * part
+    assert parser.update_boundaries(examples)[0] == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_vectors_of_gold_sentences_give_nothing_away():
+    nlp = windowed_nlp(None)
+    examples = unsplit_examples(nlp)[:2]
+    nlp.initialize(lambda: examples)
+    nlp.get_pipe("g2g_encoder").update(examples)  # type: ignore[operator]
+    parser = parser_of(nlp)
+    log_odds = parser.log_odds([examples[0].predicted])
+    examples[0].predicted.tensor[:] = 0.0
+    assert (parser.log_odds([examples[0].predicted]) == log_odds).all()
+    assert parser.update_boundaries(examples)[1] is None
