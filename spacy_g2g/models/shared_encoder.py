@@ -110,9 +110,9 @@ def get_encoder_shim(model: Model[Any, Any]) -> EncoderShim:
     return shim
 
 
-def reads_sentences(model: Model[Any, Any]) -> bool:
-    """Return whether an encoder of Docs reads each sentence by itself."""
-    return any(isinstance(shim, EncoderShim) and shim.window is None for shim in model.shims)
+def reads_windows(model: Model[Any, Any]) -> bool:
+    """Return whether a layer is an encoder of Docs that needs no sentences."""
+    return any(isinstance(shim, EncoderShim) and shim.window is not None for shim in model.shims)
 
 
 def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803

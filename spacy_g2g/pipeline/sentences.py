@@ -175,8 +175,9 @@ class SentencePipe(AnsweringPipe):
         read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         layer = self._layer_before_sentences()
         if layer is not None:
-            of_docs = [layer.predict([window.doc])[0][window.start :] for window in windows]
-            return docs, [vectors[: len(doc)] for vectors, doc in zip(of_docs, docs, strict=True)]
+            wholes = {id(window.doc): window.doc for window in windows}
+            tokens = dict(zip(wholes, layer.predict([*wholes.values()]), strict=True))
+            return docs, [tokens[id(w.doc)][w.start : w.start + len(w.seen)] for w in windows]
         if not (read and n_layers):
             return docs, None
         words = [[token for token in doc if not token.is_space] for doc in docs]
@@ -191,12 +192,13 @@ class SentencePipe(AnsweringPipe):
     def _layer_before_sentences(self) -> Model[Any, Any] | None:
         """Return the layer that gives vectors to Docs whose sentences nobody knows, or None."""
         layer = get_tok2vec(self.model)
-        encoder = getattr(layer, "encoder", None)
+        # A listener, or the encoder itself after nlp.replace_listeners.
+        encoder = getattr(layer, "encoder", layer)
         if encoder is None or self.boundaries is None or not self.boundaries.attrs.get("n_layers"):
             return None
-        from ..models.shared_encoder import reads_sentences
+        from ..models.shared_encoder import reads_windows
 
-        return None if reads_sentences(encoder) else layer
+        return layer if reads_windows(encoder) else None
 
     # Training
 
@@ -246,7 +248,7 @@ class SentencePipe(AnsweringPipe):
             gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
         _, d_windows = backprop(gradients)
         factor = self.boundaries.attrs.get("grad_factor")
-        if not factor or d_windows is None or self._layer_before_sentences() is None:
+        if not factor or d_windows is None or not hasattr(self._layer_before_sentences(), "encoder"):
             return loss, None
         d_tokens = self.boundaries.ops.alloc2f(len(flat), d_windows[0].shape[1])
         for window, d_window in zip(windows, d_windows, strict=True):

@@ -232,6 +232,10 @@ def test_one_pass_over_windows_gives_sentences_and_trees(tmp_path: Path):
     docs = [encoder(unparsed_copy(doc, [])) for doc in gold]  # type: ignore[operator]
     alone = [parser.log_odds([doc]) for doc in docs]
     np.testing.assert_allclose(np.concatenate(alone), parser.log_odds(docs), atol=1e-4)
+    copied = spacy.load(tmp_path)
+    copied.replace_listeners("g2g_encoder", "g2g_parser", ["model.tok2vec"])
+    copied.remove_pipe("g2g_encoder")
+    assert starts_of(copied(unparsed_copy(gold[0], []))) == starts_of(gold[0])
     # The network reads the vectors.
     docs[0].tensor = np.zeros_like(docs[0].tensor)
     assert np.abs(parser.log_odds(docs[:1]) - alone[0]).max() > 0.1
