@@ -1,7 +1,7 @@
 """Teach trained parsers to find sentences, and measure their networks of boundaries.
 
     python -m experiments.sentences PIPELINE TRAIN DEV OUTPUT [--others FILE ...] [--variants NAME ...]
-        [--seeds 0 1 2] [--epochs 8] [--tokenizer FOLDER] [--speed]
+        [--seeds 0 1 2] [--epochs 4] [--tokenizer FOLDER] [--speed]
 
 The parser of PIPELINE is frozen; components that set boundaries are taken out. The network learns from
 whole documents (`# newdoc`, `# newpar`) of TRAIN, and its threshold is fitted on DEV. Words are given. F1
@@ -50,9 +50,9 @@ from .drop_final_punct import drop
 #: Changes of the network and of the augmentation, by the name of the variant.
 VARIANTS: dict[str, dict[str, Any]] = {
     "full": {},
-    "all layers": {"n_layers": 99},
-    "features alone": {"n_layers": 0},
-    "narrow": {"width": 128},
+    "two layers": {"n_layers": 2},
+    "features alone": {"n_layers": None},
+    "wide": {"width": 256},
     "vectors and words alone": {"attrs": ["LOWER"], "rows": [5000]},
     "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0, "documents": 0.0},
 }
@@ -102,7 +102,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--others", type=Path, nargs="*", default=[], help="further files to measure on")
     cli.add_argument("--variants", nargs="*", default=[*VARIANTS], choices=VARIANTS, help="networks to train")
     cli.add_argument("--seeds", type=int, nargs="*", default=[0], help="seeds of training")
-    cli.add_argument("--epochs", type=int, default=8, help="number of epochs")
+    cli.add_argument("--epochs", type=int, default=4, help="number of epochs")
     tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of g2g tokenizer"
     cli.add_argument("--tokenizer", type=Path, help=tokenizer)
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-from thinc.api import Model, get_array_module, torch2xp
+from thinc.api import Model, torch2xp
 from thinc.types import Floats2d
 
 from ..arrays import BoolArray
@@ -24,6 +24,9 @@ from .start import Learn, build_for_training
 from .types import Sentence, Start
 
 _FIRST_PROCESS = os.getpid()
+#: Number of words of running text that an encoder reads in a row, and of those before and after them that it
+#: sees, too.
+WINDOW, MARGIN = 128, 16
 
 
 def make_model(
@@ -139,21 +142,33 @@ def can_learn(model: Model[Any, Any], gold: Sequence[Any]) -> BoolArray:
     return learnable
 
 
-def read_words(model: Model[Any, Any], sentences: Sequence[Sentence], n_layers: int) -> list[Floats2d]:
-    """Return the vectors of each sentence's words in a lower layer of the encoder, float [words, width].
+def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers: int) -> Floats2d:
+    """Return the vectors of the words of running text in a lower layer of the encoder, float [words, width].
+
+    The encoder reads ``WINDOW`` words at a time. Its layers see ``MARGIN`` words of the text on either side.
 
     model: Model with an encoder of its own. It does not learn from what reads the vectors.
-    sentences: The sentences, each with words.
-    n_layers: Number of layers to run.
+    texts: The words of each text.
+    n_layers: Number of layers to run. With 0, the vectors are those that the first layer reads.
     """
     adapt_to_fork(os.getpid())
+    sentences, are_own = [], []
+    margin = MARGIN if n_layers else 0
+    for words in texts:
+        for start in range(0, len(words), WINDOW):
+            seen = range(max(0, start - margin), min(len(words), start + WINDOW + margin))
+            sentences.append(Sentence(words[seen.start : seen.stop]))
+            are_own.append((np.array(seen) >= start) & (np.array(seen) < start + WINDOW))
     shim = get_shim(model)
     shim.network.eval()
     with torch.inference_mode():
-        vectors: Any = torch2xp(shim.encode(sentences, n_layers))
-    xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
-    ends = np.cumsum([len(sentence.words) for sentence in sentences])
-    return list(xp.split(vectors, ends[:-1].tolist()))
+        vectors = shim.encode(sentences, n_layers)
+        own: Any = torch2xp(
+            vectors[
+                shim.network.tensor(np.flatnonzero(np.concatenate([np.zeros(0, dtype=np.bool_), *are_own])))
+            ]
+        )
+    return cast(Floats2d, own)
 
 
 @cache

@@ -7,9 +7,9 @@ encoder or of a shared one that needs no sentences. It gives the log-odds that a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import srsly
@@ -19,7 +19,7 @@ from thinc.api import Model, Optimizer
 from thinc.types import Floats2d
 
 from ..arrays import BoolArray, DoubleArray, FloatArray
-from ..data.layout import Layout, lay_out
+from ..data.layout import Layout, lay_out, word_attributes
 from ..errors import Errors
 from .answers import AnsweringPipe
 from .gold import gold_boundaries
@@ -34,9 +34,10 @@ Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {
     "@architectures": "spacy_g2g.Boundaries.v1",
-    "width": 256,
-    "n_layers": 2,
+    "width": 128,
+    "n_layers": 0,
     "dropout": 0.3,
+    "precision": "auto",
     "grad_factor": 0.0,
     "embed": {
         "@architectures": "spacy.MultiHashEmbed.v2",
@@ -50,30 +51,9 @@ BOUNDARIES: dict[str, Any] = {
 THRESHOLD = "sentence_threshold"
 #: File of the network of boundaries.
 FILE = "boundaries"
-#: Number of tokens that the network reads in a row, and of those before and after them that it sees, too.
-WINDOW, MARGIN = 128, 16
-#: Number of tokens for which the network runs at once.
+#: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
-
-
-class Window(NamedTuple):
-    """Tokens of a Doc that the network of boundaries reads in a row.
-
-    place: Place of the first of them that it decides, counted over all Docs.
-    seen: They, and those around them, as a Doc.
-    first: Index in ``seen`` of the first of them.
-    size: Number of them.
-    doc: The Doc.
-    start: Index in it of the first token of ``seen``.
-    """
-
-    place: int
-    seen: Doc
-    first: int
-    size: int
-    doc: Doc
-    start: int
 
 
 class SentencePipe(AnsweringPipe):
@@ -153,48 +133,42 @@ class SentencePipe(AnsweringPipe):
         tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
         sent_starts = np.concatenate([np.zeros(0, dtype=np.int64), *tables])
         log_odds = np.full(len(sent_starts), -np.inf)
-        windows = list(_windows(docs, are_found))
-        while windows:
-            batch, windows = windows[: TOKENS_AT_ONCE // WINDOW], windows[TOKENS_AT_ONCE // WINDOW :]
-            for window, found in zip(batch, self.boundaries.predict(self._texts(batch)), strict=True):
-                scores: FloatArray = self.boundaries.ops.to_numpy(found)  # type: ignore[no-untyped-call]
-                of_window = scores[window.first : window.first + window.size]
-                log_odds[window.place : window.place + window.size] = of_window
+        ends = np.cumsum([len(doc) for doc in docs])
+        for batch in _batches(docs, are_found):
+            read = [docs[i] for i in batch]
+            for i, scores in zip(batch, self.boundaries.predict(self._texts(read)), strict=True):
+                found: FloatArray = self.boundaries.ops.to_numpy(scores)  # type: ignore[no-untyped-call]
+                log_odds[ends[i] - len(found) : ends[i]] = found
         log_odds[sent_starts == -1] = -np.inf
         return log_odds
 
-    def _texts(self, windows: Sequence[Window]) -> tuple[list[Doc], list[Floats2d] | None]:
-        """Return what the network of boundaries reads: tokens, and their vectors if the parser has some.
+    def _texts(self, docs: Sequence[Doc]) -> tuple[list[Doc], list[Floats2d]]:
+        """Return what the network of boundaries reads: Docs, and the vectors of their tokens.
 
-        White space has zeros. If an encoder reads each sentence by itself, its vectors are for later.
+        White space has zeros. If an encoder reads each sentence by itself, its vectors are for later, and
+        those here have the width 0.
         """
-        from ..models.types import Sentence
-
         assert self.boundaries is not None
-        docs = [window.seen for window in windows]
-        read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         layer = self._layer_before_sentences()
         if layer is not None:
-            wholes = {id(window.doc): window.doc for window in windows}
-            tokens = dict(zip(wholes, layer.predict([*wholes.values()]), strict=True))
-            return docs, [tokens[id(w.doc)][w.start : w.start + len(w.seen)] for w in windows]
-        if not (read and n_layers):
-            return docs, None
-        words = [[token for token in doc if not token.is_space] for doc in docs]
-        sentences = [Sentence([token.text for token in of_doc] or ["."]) for of_doc in words]
-        vectors = []
-        for doc, of_doc, found in zip(docs, words, read(self.model, sentences, n_layers), strict=True):
-            of_tokens = self.boundaries.ops.alloc2f(len(doc), found.shape[1])
-            of_tokens[[token.i for token in of_doc]] = found[: len(of_doc)]
-            vectors.append(of_tokens)
-        return docs, vectors
+            return list(docs), layer.predict(list(docs))
+        ops, layout = self.boundaries.ops, lay_out(docs)
+        vectors: Any = ops.alloc2f(len(layout.starts), 0)
+        read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
+        if read is not None and n_layers is not None:
+            edges = np.searchsorted(layout.words, layout.doc_starts).tolist()
+            words = word_attributes(docs, layout, "ORTH")
+            found = read(self.model, [words[start:end] for start, end in pairwise(edges)], n_layers)
+            vectors = ops.alloc2f(len(layout.starts), found.shape[1])
+            vectors[layout.words] = found
+        return list(docs), ops.xp.split(vectors, layout.doc_starts[1:-1].tolist())
 
     def _layer_before_sentences(self) -> Model[Any, Any] | None:
         """Return the layer that gives vectors to Docs whose sentences nobody knows, or None."""
         layer = get_tok2vec(self.model)
         # A listener, or the encoder itself after nlp.replace_listeners.
         encoder = getattr(layer, "encoder", layer)
-        if encoder is None or self.boundaries is None or not self.boundaries.attrs.get("n_layers"):
+        if encoder is None or self.boundaries is None or self.boundaries.attrs.get("n_layers") is None:
             return None
         from ..models.shared_encoder import reads_windows
 
@@ -214,7 +188,7 @@ class SentencePipe(AnsweringPipe):
             # Its vectors are zeros so far.
             layer.initialize(X=docs)
         if docs:
-            self.boundaries.initialize(X=self._texts(list(_windows(docs))))
+            self.boundaries.initialize(X=self._texts(docs))
             self.cfg[THRESHOLD] = 0.0
 
     def update_boundaries(self, examples: Sequence[Example]) -> tuple[float, Any]:
@@ -227,34 +201,27 @@ class SentencePipe(AnsweringPipe):
             return 0.0, None
         assert self.boundaries is not None
         gold = [gold_boundaries(example) for example in examples]
-        are_known = np.array([bool((of_doc >= 0).any()) for of_doc in gold], dtype=np.bool_)
-        windows = list(_windows([example.predicted for example in examples], are_known))
-        if not windows:
+        known = [i for i, of_doc in enumerate(gold) if (of_doc >= 0).any()]
+        if not known:
             return 0.0, None
-        flat = np.concatenate(gold)
-        scores, backprop = self.boundaries.begin_update(self._texts(windows))
+        scores, backprop = self.boundaries.begin_update(self._texts([examples[i].predicted for i in known]))
         gradients, loss = [], 0.0
-        for window, score in zip(windows, scores, strict=True):
-            targets = np.full(len(window.seen), -1)
-            targets[window.first : window.first + window.size] = flat[
-                window.place : window.place + window.size
-            ]
+        for i, score in zip(known, scores, strict=True):
             found: FloatArray = self.boundaries.ops.to_numpy(score)  # type: ignore[no-untyped-call]
             log_odds = found.astype(np.float64)
-            signs = np.select([targets == 1, targets == 0], [-1.0, 1.0])
+            signs = np.select([gold[i] == 1, gold[i] == 0], [-1.0, 1.0])
             # log(1 + exp(-x)) for starts, log(1 + exp(x)) for others.
             loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
             error = signs / (1.0 + np.exp(-signs * log_odds))
             gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
-        _, d_windows = backprop(gradients)
+        d_read: Any = backprop(gradients)
         factor = self.boundaries.attrs.get("grad_factor")
-        if not factor or d_windows is None or not hasattr(self._layer_before_sentences(), "encoder"):
+        if not factor or not hasattr(self._layer_before_sentences(), "encoder"):
             return loss, None
-        d_tokens = self.boundaries.ops.alloc2f(len(flat), d_windows[0].shape[1])
-        for window, d_window in zip(windows, d_windows, strict=True):
-            place = window.place - window.first
-            d_tokens[place : place + len(d_window)] += factor * d_window
-        return loss, d_tokens
+        d_docs = [self.boundaries.ops.alloc2f(len(of_doc), d_read[0].shape[1]) for of_doc in gold]
+        for i, d_doc in zip(known, d_read, strict=True):
+            d_docs[i] = factor * d_doc
+        return loss, self.boundaries.ops.xp.concatenate(d_docs)
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
@@ -298,25 +265,20 @@ class SentencePipe(AnsweringPipe):
         return self
 
 
-def _windows(docs: Sequence[Doc], are_read: BoolArray | None = None) -> Iterator[Window]:
-    """Yield the windows of Docs, or of some of them.
+def _batches(docs: Sequence[Doc], are_read: BoolArray | None) -> Iterator[list[int]]:
+    """Yield the numbers of Docs that the network of boundaries reads at once.
 
     docs: The Docs.
     are_read: Whether each Doc is read, bool [docs]; None for all.
     """
-    place = 0
+    batch: list[int] = []
+    n_tokens = 0
     for i, doc in enumerate(docs):
-        if are_read is None or are_read[i]:
-            for start in range(0, len(doc), WINDOW):
-                first, size = max(0, start - MARGIN), min(WINDOW, len(doc) - start)
-                seen = _part(doc, first, start + size + MARGIN)
-                yield Window(place + start, seen, start - first, size, doc, first)
-        place += len(doc)
-
-
-def _part(doc: Doc, start: int, end: int) -> Doc:
-    """Return the words of a Doc from a start to an end as a Doc; the Doc itself if that is all of it."""
-    if start == 0 and end >= len(doc):
-        return doc
-    tokens = list(doc[start:end])
-    return Doc(doc.vocab, words=[t.text for t in tokens], spaces=[bool(t.whitespace_) for t in tokens])
+        if len(doc) and (are_read is None or are_read[i]):
+            if batch and n_tokens + len(doc) > TOKENS_AT_ONCE:
+                yield batch
+                batch, n_tokens = [], 0
+            batch.append(i)
+            n_tokens += len(doc)
+    if batch:
+        yield batch

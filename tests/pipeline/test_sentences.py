@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
+from spacy_g2g.models import model
 from spacy_g2g.pipeline import sentences
 from spacy_g2g.pipeline.gold import gold_boundaries
 from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
@@ -95,7 +96,7 @@ def test_white_space_never_starts_a_found_sentence(nlp: Language):
     doc = nlp(Doc(nlp.vocab, words=words))
     # The first word belongs to the white space before it.
     assert starts_of(doc) == [0, *(token.i for token in doc[2:] if not token.is_space)]
-    assert starts_of(nlp(Doc(nlp.vocab, words=["\n"]))) == [0]
+    assert [starts_of(nlp(Doc(nlp.vocab, words=words))) for words in (["\n"], ["\n", " "])] == [[0], [0]]
 
 
 TOKENS = [*words_of(0, 3), "\n", " ", "\u200b"]
@@ -148,18 +149,31 @@ def test_a_sentence_is_right_if_both_its_ends_are():
     assert sentence_f(gold, found) == pytest.approx(2 * 2 / (4 + 3))
 
 
-def test_long_docs_are_read_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):
-    doc = unsplit(nlp, *range(10))
-    docs = [doc, unsplit(nlp, 0), Doc(nlp.vocab), unsplit(nlp, 3, 1)]
-    expected = np.concatenate([parser_of(nlp).log_odds([doc]) for doc in docs])
-    monkeypatch.setattr(sentences, "WINDOW", 7)
-    monkeypatch.setattr(sentences, "MARGIN", 5)
-    found = parser_of(nlp).log_odds(docs)
-    assert ((found > 0) == (expected > 0)).all()
-    monkeypatch.setattr(sentences, "MARGIN", 0)
-    without = parser_of(nlp).log_odds(docs)
-    # Words around a window matter more than those further away.
-    assert np.abs(found - expected).mean() < np.abs(without - expected).mean() / 2
+def test_the_encoder_reads_long_docs_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    texts = [words_of(*range(10)), words_of(0), [], words_of(3, 1)]
+    parser = parser_of(nlp).model
+    expected = model.read_words(parser, texts, 2)
+    monkeypatch.setattr(model, "WINDOW", 7)
+    monkeypatch.setattr(model, "MARGIN", 5)
+    found = model.read_words(parser, texts, 2)
+    monkeypatch.setattr(model, "MARGIN", 0)
+    without = model.read_words(parser, texts, 2)
+    assert found.shape == expected.shape == (sum(map(len, texts)), expected.shape[1])
+    # Words around a window matter.
+    assert np.abs(found - expected).mean() < np.abs(without - expected).mean()
+
+
+def test_all_docs_may_be_read_at_once_or_one_by_one(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    docs = [unsplit(nlp, *range(10)), unsplit(nlp, 0), Doc(nlp.vocab), unsplit(nlp, 3, 1)]
+    expected = parser_of(nlp).log_odds(docs)
+    monkeypatch.setattr(sentences, "TOKENS_AT_ONCE", 1)
+    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=1e-4)
+    is_read = np.array([False, True, True, False])
+    some = parser_of(nlp).log_odds(docs, is_read)
+    middle = slice(len(docs[0]), len(docs[0]) + len(docs[1]))
+    np.testing.assert_allclose(some[middle], expected[middle], atol=1e-4)
+    assert np.isneginf(some[: middle.start]).all()
+    assert np.isneginf(some[middle.stop :]).all()
 
 
 def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
