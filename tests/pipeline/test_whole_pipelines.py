@@ -25,7 +25,7 @@ PIPELINES = {
         **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
     },
     "pipeline_transformers": {
-        "components.senter.model.tok2vec.encode.width": 16,
+        "components.senter.model.model.tok2vec.encode.width": 16,
         "components.transformer.model.tokenizer_config.model_max_length": 20,
         **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
     },
