@@ -137,13 +137,14 @@ class NetworkShim(Shim, Generic[N]):
         parts, places = [], []
         with self.arithmetic():
             for members, batch in self.wordpieces.batches(sentences, self.max_padded):
-                rows, words = np.nonzero(np.arange(batch.n_words.max()) < batch.n_words[:, None])
-                vectors = network.encode(batch, n_layers=n_layers)
-                parts.append(vectors[network.tensor(rows), network.tensor(words + 1)].float())
-                places.append(firsts[np.array(members)[rows]] + words)
+                numbers = np.arange(batch.n_words.max() + 1)  # of ROOT and words
+                is_word = (numbers > 0) & (numbers <= batch.n_words[:, None])
+                vectors = network.encode(batch, n_layers=n_layers).flatten(0, 1)
+                parts.append(vectors.index_select(0, network.tensor(np.flatnonzero(is_word))).float())
+                places.append((firsts[members][:, None] + numbers - 1)[is_word])
         if not parts:
             return torch.zeros(0, self.known_spec.width, device=network.device)
-        return torch.cat(parts)[network.tensor(np.argsort(np.concatenate(places)))]
+        return torch.cat(parts).index_select(0, network.tensor(np.argsort(np.concatenate(places))))
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """Make one AdamW step on the mean gradient over the words since the last step."""
