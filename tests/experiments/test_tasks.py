@@ -11,11 +11,11 @@ def test_what_is_not_named_is_left_out(tmp_path: Path):
     write_corpora(tmp_path)
     paths = [str(tmp_path / name) for name in ("train.conllu", "dev.conllu", "out")]
     options = ["--encoder", "checkpoint", "--components", "tagger", "--steps", "20"]
-    options += ["--set", "components.tagger.model.tok2vec.grad_factor=0.5"]
+    options += ["--set", "components.tagger.model.tok2vec.*.encoder.grad_factor=0.5"]
     (tmp_path / "out").mkdir()
     config = tasks.make_config(tasks.read_arguments(["one", *paths, *options])).interpolate()
     assert config["nlp"]["pipeline"] == [*config["components"]] == ["g2g_encoder", "tagger"]
-    assert config["components"]["tagger"]["model"]["tok2vec"]["grad_factor"] == 0.5
+    assert config["components"]["tagger"]["model"]["tok2vec"]["*"]["encoder"]["grad_factor"] == 0.5
     assert config["training"]["annotating_components"] == []
     assert (config["training"]["max_steps"], config["training"]["eval_frequency"]) == (20, 20)
     assert Path(config["paths"]["train"]).exists()
