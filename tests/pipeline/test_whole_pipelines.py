@@ -21,7 +21,6 @@ TEXT = "The girl saw the star with the telescope. It was late."
 SMALL = {"model.arc_width": 24, "model.label_width": 16}
 PIPELINES = {
     "pipeline": {
-        "components.senter.model.tok2vec.encode.width": 16,
         **{f"components.rng_refiner.{name}": size for name, size in SMALL.items()},
     },
     "pipeline_transformers": {
