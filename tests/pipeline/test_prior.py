@@ -52,10 +52,18 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
         assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
-    assert any(
-        (a.tree.heads != b.tree.heads).any()
-        for a, b in zip(own, refiner.model.predict(sentences), strict=True)
-    )
+
+
+def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    sentences = [replace(s, prior=None) for s in refiner.inputs([doc], lay_out([doc]))]
+    for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
+        n = len(sentence.words)
+        prior = np.zeros((n, n + 1), dtype=np.float32)
+        prior[np.arange(n), parse.tree.heads] = -50
+        (other,) = refiner.model.predict([replace(sentence, prior=prior)])
+        assert (other.tree.heads != parse.tree.heads).any()
 
 
 @pytest.mark.parametrize("head_loss", ["local", "tree"])
