@@ -19,10 +19,10 @@ from ..evaluation.calibration import Reliability, reliability
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs
-from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES
 from ..pipeline.sentence_fit import fit_sentences
 from ..pipeline.sentences import FILE as BOUNDARIES_FILE
+from ..pipeline.sentences import SentenceFinder
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
 from .kbest import last_parser, scoring_parser
 from .messages import msg
@@ -40,7 +40,7 @@ def calibrate_cli(
 ) -> None:
     """Fit the temperatures of a parser's probabilities on a treebank. No tree of a given sentence changes.
 
-    For a parser that finds sentences, also fit the threshold of boundaries.
+    For a component that finds sentences, also fit the threshold of boundaries.
     """
     with user_errors():
         setup_gpu(gpu_id, silent=silent)
@@ -78,9 +78,9 @@ def calibrate(
     fit(nlp, pipeline, examples, documents, batch_size=batch_size, silent=silent)
 
 
-def sentence_finders(nlp: Language) -> list[G2GParser]:
-    """Return the parsers of a pipeline that find sentences."""
-    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.finds_sentences]
+def sentence_finders(nlp: Language) -> list[SentenceFinder]:
+    """Return the components of a pipeline that find sentences."""
+    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SentenceFinder) and pipe.finds_sentences]
 
 
 def fit(
@@ -92,10 +92,10 @@ def fit(
     batch_size: int | None = None,
     silent: bool = True,
 ) -> None:
-    """Fit what the parsers of a pipeline can learn after training, and save it in the folder of the pipeline.
+    """Fit what a pipeline can learn after training, and save it in the folder of the pipeline.
 
-    This is the threshold of each parser that finds sentences, and the temperatures of the last parser if it
-    scores all arcs. Weights stay as they are, in half precision, too.
+    This is the threshold of each component that finds sentences, and the temperatures of the last parser if
+    it scores all arcs. Weights stay as they are, in half precision, too.
 
     nlp: The pipeline.
     folder: Folder that it was loaded from.
@@ -107,12 +107,7 @@ def fit(
     """
     finders, parser = sentence_finders(nlp), last_parser(nlp)
     for finder in finders:
-        earlier = nlp.pipe_names[: nlp.pipe_names.index(finder.name)]
-        with nlp.select_pipes(enable=earlier):
-            copies = nlp.pipe((example.predicted.copy() for example in documents), batch_size=batch_size)
-            pairs = zip(copies, documents, strict=True)
-            prepared = [Example(doc, example.reference) for doc, example in pairs]
-        threshold, f = fit_sentences(finder, prepared)
+        threshold, f = fit_sentences(finder, documents)
         if not silent:
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} with the threshold {threshold:.2f}")
     if parser.model.attrs.get("scores_arcs"):

@@ -26,6 +26,7 @@ from ..parsing import oracle
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.layout import make_sentences
 from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.sentences import SentenceFinder
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec
 from .debug_data_corpus import GoldCorpus
@@ -86,7 +87,10 @@ def report_component(
         tag_attr=tag_attr,
         tags_from=() if tag_attr is None else writers(nlp, before, WRITTEN[tag_attr]),
         initial_from=writers(nlp, before, WRITTEN["DEP"]) if isinstance(pipe, RngRefiner) else None,
-        learns_sentences=pipe.boundaries is not None,
+        learns_sentences=any(
+            isinstance(other, SentenceFinder) and other.learns_sentences
+            for other in (pipe, *(nlp.get_pipe(of) for of in nlp.pipe_names[: nlp.pipe_names.index(name)]))
+        ),
         unknown_labels=unknown_labels(
             train.facts.labels, pipe.labels if is_sourced else settings.get("labels")
         ),

@@ -40,12 +40,6 @@ def evaluate_cli(
     predict_sentences: Annotated[
         bool, typer.Option("--predict-sentences", help="Give the pipeline gold words without gold sentences")
     ] = False,
-    documents: Annotated[
-        bool,
-        typer.Option(
-            "--documents", help="Give whole documents with gold sentences, for an encoder that reads windows"
-        ),
-    ] = False,
     gold_tags: GoldTags = False,
     initial: Initial = None,
     exclude_punct: Annotated[
@@ -89,11 +83,6 @@ def evaluate_cli(
                 "--calibration and --plot need gold sentences: expected them without --raw and "
                 "--predict-sentences"
             )
-        if documents and (initial is not None or calibration or plot):
-            raise typer.BadParameter(
-                "--initial, --calibration and --plot need each sentence as a Doc: expected them without "
-                "--documents"
-            )
         if plot is not None:
             check_suffix(plot, (".png", ".svg"))
             check_can_plot()
@@ -104,7 +93,6 @@ def evaluate_cli(
             gold,
             raw=raw,
             predict_sentences=predict_sentences,
-            documents=documents,
             gold_tags=gold_tags,
             initial=initial,
             exclude_punct=exclude_punct,
@@ -130,7 +118,6 @@ def evaluate(
     *,
     raw: bool = False,
     predict_sentences: bool = False,
-    documents: bool = False,
     gold_tags: bool = False,
     initial: Path | None = None,
     exclude_punct: str = "",
@@ -165,9 +152,8 @@ def evaluate(
         if not silent:
             for line in explain_tokens(nlp.tokenizer, sentences):
                 msg.text(line)
-    elif predict_sentences or documents:
-        inputs = _documents(sentences, nlp, gold, gold_tags=gold_tags, split=not predict_sentences)
-        docs = nlp.pipe(inputs, batch_size=batch_size)
+    elif predict_sentences:
+        docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
     else:
         inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
         observer = None if reliabilities is None else Observer(nlp)
@@ -185,16 +171,15 @@ def evaluate(
     return scores
 
 
-def _documents(
-    sentences: Iterable[ConlluSentence], nlp: Language, gold: Path, *, gold_tags: bool, split: bool
+def _unsplit_docs(
+    sentences: Iterable[ConlluSentence], nlp: Language, gold: Path, gold_tags: bool
 ) -> Iterator[Doc]:
-    """Yield a Doc for each paragraph, with sentence boundaries if ``split``."""
-    given = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
-    annotations = [name for name in given if split or name != "SENT_START"]
+    """Yield a Doc without sentence boundaries for each paragraph."""
+    annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
-        if not split and any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
+        if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
             raise ValueError(Errors.E913.format(path=gold))
-        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=split)
+        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
 
 
 def write_scores(scores: Mapping[str, Score], path: Path) -> None:

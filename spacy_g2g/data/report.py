@@ -296,7 +296,7 @@ class ComponentReport:
     tag_attr: Token attribute with the tags that are read; None if no tags are read.
     tags_from: Components that set these tags; empty if the tags come from the corpora.
     initial_from: Components that write the initial graphs; None for a component that reads no graphs.
-    learns_sentences: Whether the component has a network that learns to find sentences.
+    learns_sentences: Whether the component learns to find sentences, or an encoder before it.
     unknown_labels: Number of words in train with each label that the component was not given.
     train: The training corpus.
     dev: The development corpus.

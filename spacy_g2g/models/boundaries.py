@@ -26,31 +26,26 @@ def build_boundaries(
     n_layers: int | None = 0,
     dropout: float = 0.3,
     precision: Precision = "auto",
-    grad_factor: float = 0.0,
 ) -> BoundaryModel:
-    """Build a network that finds sentence boundaries, for the component ``g2g_parser``.
+    """Build a network that finds sentence boundaries, for ``g2g_encoder``, or a ``g2g_parser`` without one.
 
     Convolutions read the sum of two projections: of features of tokens such as shape and white space, and of
-    vectors. An encoder of the parser's own gives those that its first layer reads, or runs lower layers. A
-    ``g2g_encoder`` with a window, to which the parser listens, gives the vectors that the parser reads, too.
-    A ``g2g_encoder`` without a window needs sentences first, so the network then reads features alone.
-    Registered as ``spacy_g2g.Boundaries.v1``.
+    vectors. The component's encoder gives those that its first layer reads, or runs lower layers. It does not
+    learn from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network reads
+    features alone. Registered as ``spacy_g2g.Boundaries.v1``.
 
     embed: Layer that gives features to tokens, without their context, such as spaCy's `MultiHashEmbed`.
     width: Width of the convolutions.
-    n_layers: Number of layers of the parser's own encoder to run. More of them cost more time. A shared
-        encoder runs all of its layers anyway. With null the network reads features alone.
+    n_layers: Number of layers of the encoder to run. More of them cost more time. With null the network
+        reads features alone.
     dropout: Dropout rate of the network. `[training] dropout` has no effect here.
     precision: Arithmetic of the network, as of the parser.
-    grad_factor: Number that the network's gradients are multiplied with before a shared encoder gets them; 0
-        for none. An encoder of the parser's own never gets any.
     Raises ValueError for values out of range.
     """
     for setting, value, is_right, expected in (
         ("width", width, width >= 1, "of 1 or more"),
         ("n_layers", n_layers, n_layers is None or n_layers >= 0, "of 0 or more, or null"),
         ("dropout", dropout, 0 <= dropout < 1, "from 0 to below 1"),
-        ("grad_factor", grad_factor, grad_factor >= 0, "of 0 or more"),
     ):
         if not is_right:
             raise ValueError(Errors.E408.format(setting=setting, value=value, expected=expected))
@@ -63,7 +58,7 @@ def build_boundaries(
         init=_initialize,
         layers=[embed, network],
         refs={"features": embed, "network": network},
-        attrs={"n_layers": n_layers, "precision": precision, "grad_factor": grad_factor},
+        attrs={"n_layers": n_layers, "precision": precision},
     )
 
 
@@ -78,38 +73,38 @@ def _initialize(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> 
 
 def _forward(
     model: BoundaryModel, texts: Texts, is_train: bool
-) -> tuple[list[Floats1d], Callable[[list[Floats1d]], Any]]:
-    """Return the log-odds, and a callback from their gradients to those of vectors."""
+) -> tuple[list[Floats1d], Callable[[list[Floats1d]], list[Any]]]:
+    """Return the log-odds, and a callback that takes their gradients."""
     docs, vectors = texts
     features, backprop_features = model.get_ref("features")(docs, is_train)
     network: Any = model.get_ref("network")
     with arithmetic(model.attrs["precision"], network.shims[0].device):
         scores, backprop_network = network((features, vectors), is_train)
 
-    def backprop(d_scores: list[Floats1d]) -> list[Floats2d]:
-        d_features, d_vectors = backprop_network(d_scores)
-        backprop_features(d_features)
-        return d_vectors  # type: ignore[no-any-return]
+    def backprop(d_scores: list[Floats1d]) -> list[Any]:
+        backprop_features(backprop_network(d_scores))
+        return []
 
     return scores, backprop
 
 
 def _to_torch(
     model: Model[Any, Any], inputs: tuple[list[Floats2d], list[Floats2d]], is_train: bool
-) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], list[list[Floats2d]]]]:
-    """Lay the tokens of all texts end to end."""
+) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], list[Floats2d]]]:
+    """Lay the tokens of all texts end to end. Gradients come back for the features alone."""
     shim: Any = model.shims[0]
     ends = np.cumsum([len(text) for text in inputs[0]])
     xp: Any = get_array_module(inputs[0][0])  # type: ignore[no-untyped-call]
-    tensors = [
-        xp2torch(xp.concatenate(texts), requires_grad=is_train, device=shim.device) for texts in inputs
-    ]
+    features, vectors = (
+        xp2torch(xp.concatenate(texts), requires_grad=is_features and is_train, device=shim.device)
+        for texts, is_features in zip(inputs, (True, False), strict=True)
+    )
 
-    def backprop(d_inputs: ArgsKwargs) -> list[list[Floats2d]]:
-        d_tokens: list[Any] = [torch2xp(d_input) for d_input in d_inputs.args[:2]]
-        return [list(xp.split(d_input, ends[:-1].tolist())) for d_input in d_tokens]
+    def backprop(d_inputs: ArgsKwargs) -> list[Floats2d]:
+        d_features: Any = torch2xp(d_inputs.args[0])
+        return list(xp.split(d_features, ends[:-1].tolist()))
 
-    return ArgsKwargs(args=(*tensors, np.diff(ends, prepend=0)), kwargs={}), backprop
+    return ArgsKwargs(args=(features, vectors, np.diff(ends, prepend=0)), kwargs={}), backprop
 
 
 def _from_torch(

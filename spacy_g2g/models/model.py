@@ -16,7 +16,7 @@ from thinc.types import Floats2d
 from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
-from .network_shim import find_upstream
+from .network_shim import find_upstream, get_network_shim
 from .settings import Settings, SwapSettings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
@@ -147,7 +147,7 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
 
     The encoder reads ``WINDOW`` words at a time. Its layers see ``MARGIN`` words of the text on either side.
 
-    model: Model with an encoder of its own. It does not learn from what reads the vectors.
+    model: Model with an encoder. It does not learn from what reads the vectors.
     texts: The words of each text.
     n_layers: Number of layers to run. With 0, the vectors are those that the first layer reads.
     """
@@ -159,7 +159,7 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
             seen = range(max(0, start - margin), min(len(words), start + WINDOW + margin))
             sentences.append(Sentence(words[seen.start : seen.stop]))
             are_own.append((np.array(seen) >= start) & (np.array(seen) < start + WINDOW))
-    shim = get_shim(model)
+    shim = get_network_shim(model)
     shim.network.eval()
     with torch.inference_mode():
         vectors = shim.encode(sentences, n_layers)

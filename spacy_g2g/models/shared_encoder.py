@@ -4,44 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any, cast
 
-import numpy as np
 import torch
 from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..arrays import IntArray
 from ..data.layout import Layout, lay_out, word_attributes
-from .model import adapt_to_fork
+from .model import adapt_to_fork, read_words
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim
-from .settings import COUNT, WordSettings, builder, setting
+from .settings import WordSettings, builder
 from .sources import encoder_from_scratch
 from .start import build_for_training
 from .types import Sentence, Start, WordVectorModel
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedEncoderSettings(WordSettings):
-    """Settings of an encoder that the pipeline's components share."""
-
-    window: int | None = setting(
-        None,
-        "What the encoder reads at once: null for each sentence by itself, or the largest number of words of "
-        "a window. Windows take no notice of sentences, so a parser can find the sentences from their "
-        "vectors. The windows of a longer Doc have equal sizes and overlap by 32 words, or by a third of "
-        "smaller windows. A word's vector is from the window in which it has most context.",
-        COUNT,
-    )
-
-
-#: Number of words that two neighbouring windows share, if that is at most a third of a window.
-OVERLAP = 32
 
 
 class SharedEncoder(WordNetwork):
@@ -52,12 +30,7 @@ class SharedEncoder(WordNetwork):
 
 
 class EncoderShim(NetworkShim[SharedEncoder]):
-    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order.
-
-    window: Number of words that are read at once, or None; see ``SharedEncoderSettings``.
-    """
-
-    window: int | None = None
+    """Runs a shared encoder. Sentences are batched by their pieces, whatever their order."""
 
     def predict(self, sentences: Sequence[Sentence]) -> Floats2d:
         """Return the vectors of the words of all sentences, float32 [words, width]."""
@@ -79,12 +52,12 @@ class EncoderShim(NetworkShim[SharedEncoder]):
         return cast(Floats2d, torch2xp(vectors.detach())), backprop
 
 
-@builder(SharedEncoderSettings)
-def build_encoder(settings: SharedEncoderSettings) -> WordVectorModel:
+@builder(WordSettings)
+def build_encoder(settings: WordSettings) -> WordVectorModel:
     """Build an encoder of Docs for the component ``g2g_encoder``, to which other components listen.
 
-    It gives the vectors of the tokens of each Doc, zeros for white space. ``[training] dropout`` sets its
-    dropout. Registered as ``spacy_g2g.Encoder.v1``.
+    It reads each sentence by itself, and gives the vectors of the tokens of each Doc, zeros for white space.
+    ``[training] dropout`` sets its dropout. Registered as ``spacy_g2g.Encoder.v1``.
     """
     shim = EncoderShim(
         partial(SharedEncoder, settings=settings),
@@ -92,14 +65,13 @@ def build_encoder(settings: SharedEncoderSettings) -> WordVectorModel:
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
-    shim.window = settings.window
     return Model(
         "g2g_encoder",
         _forward,
         init=_initialize,
         dims={"nO": None},
         shims=[shim],
-        attrs={"dropout_rate": 0.0},
+        attrs={"dropout_rate": 0.0, "encode": encode, "read_words": read_words},
     )
 
 
@@ -108,11 +80,6 @@ def get_encoder_shim(model: Model[Any, Any]) -> EncoderShim:
     (shim,) = model.shims
     assert isinstance(shim, EncoderShim)
     return shim
-
-
-def reads_windows(model: Model[Any, Any]) -> bool:
-    """Return whether a layer is an encoder of Docs that needs no sentences."""
-    return any(isinstance(shim, EncoderShim) and shim.window is not None for shim in model.shims)
 
 
 def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
@@ -129,61 +96,43 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start
 def _forward(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    layout = lay_out(docs)
+    if not is_train:
+        return encode(model, docs, layout), lambda _: []
     adapt_to_fork(os.getpid())
     shim = get_encoder_shim(model)
-    layout = lay_out(docs)
-    parts, places = read_together(docs, layout, shim.window)
-    if is_train:
-        shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
-        vectors, backprop_words = shim.begin_update(parts)
-    else:
-        vectors = shim.predict(parts)
+    shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
+    vectors, backprop_words = shim.begin_update(_sentences(docs, layout))
     xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
-    tokens = xp.zeros((int(layout.doc_starts[-1]), vectors.shape[1]), dtype="f")
-    words, places = xp.asarray(layout.words), xp.asarray(places)
-    tokens[words] = vectors[places]
 
     def backprop(d_docs: list[Floats2d]) -> list[Doc]:
-        d_vectors = xp.zeros_like(vectors)
-        d_vectors[places] = xp.concatenate(d_docs)[words]
-        backprop_words(d_vectors)
+        backprop_words(xp.concatenate(d_docs)[xp.asarray(layout.words)])
         return []
 
-    return xp.split(tokens, layout.doc_starts[1:-1].tolist())[: len(docs)], backprop
+    return _over_tokens(vectors, layout), backprop
 
 
-def read_together(docs: Sequence[Doc], layout: Layout, window: int | None) -> tuple[list[Sentence], IntArray]:
-    """Return what the encoder reads together, and the place of each word of the Docs in it.
+def encode(model: Model[Any, Any], docs: Sequence[Doc], layout: Layout) -> list[Floats2d]:
+    """Return the vectors of the tokens of each Doc, float32 [tokens, width], zeros for white space.
 
-    window: Largest number of words of a window; None for each sentence by itself.
-    Returns sentences or windows, and int [words], numbers of words in all of them.
+    model: The model of ``build_encoder``.
+    docs: The Docs.
+    layout: Where their sentences are, whatever the Docs say of them.
     """
+    adapt_to_fork(os.getpid())
+    return _over_tokens(get_encoder_shim(model).predict(_sentences(docs, layout)), layout)
+
+
+def _sentences(docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    """Return the sentences that have words."""
     words = word_attributes(docs, layout, "ORTH")
-    if window is None:
-        return [Sentence(words[at]) for at in layout.sentence_slices], np.arange(len(words))
-    windows, places = [], [np.zeros(0, dtype=np.int64)]
-    n_read = 0
-    for first, last in pairwise(np.searchsorted(layout.words, layout.doc_starts).tolist()):
-        size, starts, best = windows_of(last - first, window)
-        windows += [Sentence(words[first + start : first + start + size]) for start in starts.tolist()]
-        places.append(n_read + best * size + np.arange(last - first) - starts[best])
-        n_read += len(starts) * size
-    return windows, np.concatenate(places)
+    return [Sentence(words[at]) for at in layout.sentence_slices]
 
 
-def windows_of(n_words: int, largest: int) -> tuple[int, IntArray, IntArray]:
-    """Cut a Doc into windows of equal size.
-
-    n_words: Number of words of the Doc.
-    largest: Largest number of words of a window.
-    Returns the size of the windows, the first word of each of them, and the number of the best window of each
-        word of the Doc.
-    """
-    if not n_words:
-        return 0, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    overlap = min(OVERLAP, largest // 3)
-    n_windows = 1 + -(-max(0, n_words - largest) // (largest - overlap))
-    size = -(-(n_words + (n_windows - 1) * overlap) // n_windows)
-    starts = np.linspace(0, n_words - size, n_windows).round().astype(np.int64)
-    cuts = (starts[1:] + starts[:-1] + size) // 2
-    return size, starts, np.searchsorted(cuts, np.arange(n_words), side="right")
+def _over_tokens(vectors: Floats2d, layout: Layout) -> list[Floats2d]:
+    """Return the vectors of the tokens of each Doc, from those of all words."""
+    xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
+    tokens = xp.zeros((int(layout.doc_starts[-1]), vectors.shape[1]), dtype="f")
+    tokens[xp.asarray(layout.words)] = vectors
+    n_docs = len(layout.doc_starts) - 1
+    return xp.split(tokens, layout.doc_starts[1:-1].tolist())[:n_docs]  # type: ignore[no-any-return]

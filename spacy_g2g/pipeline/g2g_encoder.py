@@ -5,10 +5,11 @@ This module is imported by every ``Language()`` and must stay light: no torch, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from spacy.language import Language
 from spacy.pipeline.tok2vec import Tok2Vec, Tok2VecListener
 from spacy.tokens import Doc
@@ -17,8 +18,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 from thinc.types import Floats2d
 
+from ..arrays import BoolArray
+from ..data.layout import Layout
 from .listener import connect
-from .saved_pipe import SavedPipe
+from .sentences import BOUNDARIES, SentenceFinder, Sentences
 
 
 @Language.factory(
@@ -26,18 +29,50 @@ from .saved_pipe import SavedPipe
     assigns=["doc.tensor"],
     default_config={
         "model": {"@architectures": "spacy_g2g.Encoder.v1"},
+        "sentences": "auto",
+        "boundaries": BOUNDARIES,
         "half_precision_weights": False,
     },
 )
 def make_g2g_encoder(
-    nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]], half_precision_weights: bool
+    nlp: Language,
+    name: str,
+    model: Model[list[Doc], list[Floats2d]],
+    sentences: Sentences,
+    boundaries: Model[Any, Any] | None,
+    half_precision_weights: bool,
 ) -> G2GEncoder:
     """Make the ``g2g_encoder`` component, whose vectors the components after it read.
 
     model: Architecture from Docs to the vectors of their tokens, such as ``spacy_g2g.Encoder.v1``.
+    sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the encoder sets
+        those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
+    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v1``. It learns from Docs of
+        several sentences. With null the encoder never finds sentences.
     half_precision_weights: Save weights in float16, which takes half the space.
     """
-    return G2GEncoder(nlp.vocab, model, name, half_precision_weights=half_precision_weights)
+    return G2GEncoder(
+        nlp.vocab,
+        model,
+        name,
+        sentences=sentences,
+        boundaries=boundaries,
+        half_precision_weights=half_precision_weights,
+    )
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded Docs.
+
+    vectors: Vectors of the tokens of each Doc, float [tokens, width].
+    layout: Where the sentences are; None if all Docs have had their sentences before.
+    are_found: Whether the sentences of each Doc were found, bool [docs].
+    """
+
+    vectors: Sequence[Floats2d]
+    layout: Layout | None
+    are_found: BoolArray
 
 
 @dataclass
@@ -56,8 +91,11 @@ class _Batch:
     n_listeners: int
 
 
-class G2GEncoder(SavedPipe, Tok2Vec):
+class G2GEncoder(SentenceFinder, Tok2Vec):
     """Encoder that sets ``doc.tensor``, from which the listeners of later components read.
+
+    It reads each sentence by itself. An encoder that was trained on Docs of several sentences finds and sets
+    the boundaries of other Docs first.
 
     In training, the gradients of all listeners are summed. One backward pass takes the sum, and one step of
     the optimizer follows it.
@@ -69,9 +107,13 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         model: Model[list[Doc], list[Floats2d]],
         name: str = "g2g_encoder",
         *,
+        sentences: Sentences = "auto",
+        boundaries: Model[Any, Any] | None = None,
         half_precision_weights: bool = False,
     ) -> None:
         super().__init__(vocab, model, name)
+        self.sentences = sentences
+        self.boundaries = boundaries
         self.half_precision_weights = half_precision_weights
         self._batch: _Batch | None = None
 
@@ -99,6 +141,27 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         validate_get_examples(get_examples, "G2GEncoder.initialize")
         docs = [example.reference for example in get_examples()]
         self.model.initialize(X=docs, Y=Start(encoder=encoder))
+        self.initialize_boundaries(get_examples())
+
+    # Prediction
+
+    def predict(self, docs: Iterable[Doc]) -> Encoded:
+        """Return the vectors of all tokens, and the sentences that were found. Does not modify the Docs."""
+        docs = list(docs)
+        are_found = self.are_found(docs)
+        if not are_found.any():
+            return Encoded(super().predict(docs), None, are_found)
+        layout = self.find_sentences(docs, are_found)
+        return Encoded(self.model.attrs["encode"](self.model, docs, layout), layout, are_found)
+
+    def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
+        """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
+        if encoded.layout is not None:
+            starts = np.split(encoded.layout.starts, encoded.layout.doc_starts[1:-1])
+            for i in np.flatnonzero(encoded.are_found).tolist():
+                values = np.where(starts[i], 1, -1).astype(np.int64).astype(np.uint64)
+                docs[i].from_array(["SENT_START"], values[:, None])
+        super().set_annotations(docs, encoded.vectors)
 
     # Training
 
@@ -120,7 +183,8 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         docs = [example.predicted for example in examples]
         vectors, backprop = self.model.begin_update(docs)
         # Components that annotate in training read them, without another pass of the encoder.
-        self.set_annotations(docs, vectors)
+        super().set_annotations(docs, vectors)
+        losses[self.name] += self.update_boundaries(examples)
         gradients = [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
         n_listeners = len(self.listeners)
         batch = _Batch(gradients, backprop, n_listeners, n_listeners)

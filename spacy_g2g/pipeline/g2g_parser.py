@@ -19,13 +19,13 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Model
+from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS, check_rules
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
-from .answers import TEMPERATURES
+from .answers import TEMPERATURES, AnsweringPipe
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .layout import ParsedBatch, make_sentences
@@ -33,8 +33,9 @@ from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
-from .sentences import BOUNDARIES, SentencePipe, Sentences
+from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
+from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Start, Tree
@@ -78,7 +79,8 @@ def make_g2g_parser(
     sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
         those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
     boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v1``. It learns from Docs of
-        several sentences. With null the parser never finds sentences.
+        several sentences. With null the parser never finds sentences. Nor does a parser that listens to a
+        ``g2g_encoder``, which finds them itself.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
@@ -102,7 +104,7 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(InformsRefiners, SentencePipe):
+class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -143,6 +145,20 @@ class G2GParser(InformsRefiners, SentencePipe):
                 Token.set_extension(extension, default=None)
 
     # Parsing
+
+    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
+        """Return the parses of all sentences that have words, and do not modify the Docs.
+
+        Raises ValueError before initialisation.
+        """
+        docs = list(docs)
+        are_found = self.are_found(docs)
+        if not are_found.any():
+            return super().predict(docs)
+        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
+        layout = self.find_sentences(docs, are_found)
+        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
+        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, in order, with what their trees must have.
@@ -275,6 +291,30 @@ class G2GParser(InformsRefiners, SentencePipe):
         self.initialize_boundaries(get_examples())
         if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
+
+    @property
+    def learns_sentences(self) -> bool:
+        """Whether the parser learns to find sentences. Behind a ``g2g_encoder`` it is too late for that."""
+        layer = get_tok2vec(self.model)
+        # A listener, or the encoder itself after nlp.replace_listeners.
+        reads_sentences = "encode" in getattr(getattr(layer, "encoder", layer), "attrs", {})
+        return super().learns_sentences and not reads_sentences
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
+        examples = list(examples)
+        losses = super().update(examples, drop=drop, losses=losses)
+        losses[self.name] += self.update_boundaries(examples)
+        if sgd:
+            self.finish_update(sgd)
+        return losses
 
     def _start(self) -> Start:
         """Return the start of training, without the encoder."""

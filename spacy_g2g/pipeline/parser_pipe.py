@@ -83,7 +83,7 @@ class ParserPipe(SavedPipe):
 
     def _with_vectors(
         self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
-    ) -> tuple[list[Sentence], Callable[[dict[int, Any], Any], None]]:
+    ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
         """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
         tok2vec = get_tok2vec(self.model)
         if tok2vec is None or not (docs and (sentences or is_train)):
@@ -145,20 +145,11 @@ class ParserPipe(SavedPipe):
             if get_tok2vec(self.model) is not None:
                 gradients = dict(zip(learnable, d_vectors, strict=True))
             losses[self.name] += loss
-        loss, further = self.update_boundaries(examples)
-        losses[self.name] += loss
         # Even without gradients: a shared encoder waits for all its listeners.
-        backprop_vectors(gradients, further)
+        backprop_vectors(gradients)
         if sgd:
             self.finish_update(sgd)
         return losses
-
-    def update_boundaries(self, examples: Sequence[Example]) -> tuple[float, Any]:  # noqa: ARG002
-        """Learn sentence boundaries. This parser learns none.
-
-        Returns the loss, and gradients of all tokens for a shared encoder; see ``add_vectors``.
-        """
-        return 0.0, None
 
     @abstractmethod
     def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:

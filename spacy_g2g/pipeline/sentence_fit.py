@@ -11,18 +11,18 @@ from ..arrays import BoolArray
 from ..data.docs import write_tree
 from ..data.layout import lay_out
 from .gold import gold_starts
-from .sentences import THRESHOLD, SentencePipe
+from .sentences import THRESHOLD, SentenceFinder
 
 #: Thresholds that are tried.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
 
 
-def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[float, float]:
-    """Fit the threshold of boundaries, and keep it with the parser.
+def fit_sentences(finder: SentenceFinder, examples: Iterable[Example]) -> tuple[float, float]:
+    """Fit the threshold of boundaries, and keep it with the component.
 
-    parser: Parser that was trained to find sentences.
-    examples: Examples of whole documents that were not trained on, with gold boundaries. Their predicted Docs
-        have what the network reads of earlier components. Trees and boundaries do not count.
+    finder: Component that was trained to find sentences.
+    examples: Examples of whole documents that were not trained on, with gold boundaries. The trees and
+        boundaries of their predicted Docs do not count.
     Returns the threshold, and the F1 of sentences on the examples.
     """
     examples = [example for example in examples if gold_starts(example) is not None]
@@ -32,12 +32,12 @@ def fit_sentences(parser: SentencePipe, examples: Iterable[Example]) -> tuple[fl
     layout = lay_out(docs)
     gold = np.concatenate([np.zeros(0, dtype=np.bool_), *(gold_starts(example) for example in examples)])
     is_gold = gold[layout.words].astype(np.bool_)
-    log_odds = parser.log_odds(docs)[layout.words]
+    log_odds = finder.log_odds(docs)[layout.words]
     log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
     found = [(sentence_f(is_gold, log_odds > threshold), threshold) for threshold in THRESHOLDS]
     # Of equally good thresholds, the one that is nearest to even odds is the safest.
     best_f, best = max(found, key=lambda pair: (pair[0], -abs(pair[1])))
-    parser.cfg[THRESHOLD] = best
+    finder.cfg[THRESHOLD] = best
     return best, best_f
 
 

@@ -1,7 +1,8 @@
 """Sentences of Docs without boundaries.
 
-The network of boundaries reads features of tokens such as shape and white space, and vectors of the parser's
-encoder or of a shared one that needs no sentences. It gives the log-odds that a sentence starts at a token.
+The component that owns an encoder finds them, before the encoder reads sentences. Its network of boundaries
+reads features of tokens such as shape and white space, and vectors from the encoder's lower layers. It gives
+the log-odds that a sentence starts at a token.
 """
 
 from __future__ import annotations
@@ -15,21 +16,19 @@ import numpy as np
 import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model, Optimizer
+from thinc.api import Optimizer
 from thinc.types import Floats2d
 
 from ..arrays import BoolArray, DoubleArray, FloatArray
 from ..data.layout import Layout, lay_out, word_attributes
 from ..errors import Errors
-from .answers import AnsweringPipe
 from .gold import gold_boundaries
-from .layout import ParsedBatch
-from .word_vectors import get_tok2vec
+from .saved_pipe import SavedPipe
 
 if TYPE_CHECKING:
     from ..models.boundaries import BoundaryModel
 
-#: Whose sentence boundaries a parser takes: those of the Doc, its own, or its own where a Doc has none.
+#: Whose sentence boundaries a component takes: those of the Doc, its own, or its own where a Doc has none.
 Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {
@@ -38,7 +37,6 @@ BOUNDARIES: dict[str, Any] = {
     "n_layers": 0,
     "dropout": 0.3,
     "precision": "auto",
-    "grad_factor": 0.0,
     "embed": {
         "@architectures": "spacy.MultiHashEmbed.v2",
         "width": 48,
@@ -47,7 +45,7 @@ BOUNDARIES: dict[str, Any] = {
         "include_static_vectors": False,
     },
 }
-#: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the parser finds no sentences.
+#: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the component finds none.
 THRESHOLD = "sentence_threshold"
 #: File of the network of boundaries.
 FILE = "boundaries"
@@ -56,16 +54,16 @@ TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
 
 
-class SentencePipe(AnsweringPipe):
-    """A parser that can find the sentences of Docs."""
+class SentenceFinder(SavedPipe):
+    """A component that can find the sentences of Docs."""
 
-    #: Network of boundaries; None if the parser never finds sentences.
+    #: Network of boundaries; None if the component never finds sentences.
     boundaries: BoundaryModel | None = None
     _sentences: Sentences = "given"
 
     @property
     def sentences(self) -> Sentences:
-        """Whose sentence boundaries the parser takes. It may be changed at any time."""
+        """Whose sentence boundaries the component takes. It may be changed at any time."""
         return self._sentences
 
     @sentences.setter
@@ -75,28 +73,19 @@ class SentencePipe(AnsweringPipe):
         self._sentences = value
 
     @property
+    def learns_sentences(self) -> bool:
+        """Whether the component learns to find sentences from Docs of several."""
+        return self.boundaries is not None
+
+    @property
     def finds_sentences(self) -> bool:
-        """Whether the parser was trained to find sentences."""
+        """Whether the component was trained to find sentences."""
         return self.boundaries is not None and THRESHOLD in self.cfg
 
-    # Parsing
+    # Prediction
 
-    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
-        """Return the parses of all sentences that have words, and do not modify the Docs.
-
-        Raises ValueError before initialisation.
-        """
-        docs = list(docs)
-        are_found = self._are_found(docs)
-        if not are_found.any():
-            return super().predict(docs)
-        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
-        layout = self.find_sentences(docs, are_found)
-        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
-
-    def _are_found(self, docs: Sequence[Doc]) -> BoolArray:
-        """Return whether the parser finds the sentences of each Doc, bool [docs]."""
+    def are_found(self, docs: Sequence[Doc]) -> BoolArray:
+        """Return whether the component finds the sentences of each Doc, bool [docs]."""
         found = np.zeros(len(docs), dtype=np.bool_)
         if self.finds_sentences and self.sentences != "given":
             for i, doc in enumerate(docs):
@@ -145,13 +134,9 @@ class SentencePipe(AnsweringPipe):
     def _texts(self, docs: Sequence[Doc]) -> tuple[list[Doc], list[Floats2d]]:
         """Return what the network of boundaries reads: Docs, and the vectors of their tokens.
 
-        White space has zeros. If an encoder reads each sentence by itself, its vectors are for later, and
-        those here have the width 0.
+        White space has zeros. Without an encoder, the vectors have the width 0.
         """
         assert self.boundaries is not None
-        layer = self._layer_before_sentences()
-        if layer is not None:
-            return list(docs), layer.predict(list(docs))
         ops, layout = self.boundaries.ops, lay_out(docs)
         vectors: Any = ops.alloc2f(len(layout.starts), 0)
         read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
@@ -163,47 +148,35 @@ class SentencePipe(AnsweringPipe):
             vectors[layout.words] = found
         return list(docs), ops.xp.split(vectors, layout.doc_starts[1:-1].tolist())
 
-    def _layer_before_sentences(self) -> Model[Any, Any] | None:
-        """Return the layer that gives vectors to Docs whose sentences nobody knows, or None."""
-        layer = get_tok2vec(self.model)
-        # A listener, or the encoder itself after nlp.replace_listeners.
-        encoder = getattr(layer, "encoder", layer)
-        if encoder is None or self.boundaries is None or self.boundaries.attrs.get("n_layers") is None:
-            return None
-        from ..models.shared_encoder import reads_windows
-
-        return layer if reads_windows(encoder) else None
-
     # Training
 
     def initialize_boundaries(self, examples: Iterable[Example]) -> None:
-        """Prepare the network of boundaries for training, if some Example has a boundary to learn from."""
+        """Prepare the network of boundaries for training, if some Example has a boundary to learn from.
+
+        The encoder must be there already.
+        """
         self.cfg.pop(THRESHOLD, None)
-        if self.boundaries is None:
+        if not self.learns_sentences:
             return
+        assert self.boundaries is not None
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
-        layer = self._layer_before_sentences()
-        if docs and layer is not None:
-            # Its vectors are zeros so far.
-            layer.initialize(X=docs)
         if docs:
             self.boundaries.initialize(X=self._texts(docs))
             self.cfg[THRESHOLD] = 0.0
 
-    def update_boundaries(self, examples: Sequence[Example]) -> tuple[float, Any]:
-        """Add the gradient of the network of boundaries.
+    def update_boundaries(self, examples: Sequence[Example]) -> float:
+        """Add the gradient of the network of boundaries, and return its loss, summed over tokens.
 
-        Returns its loss, summed over tokens, and the gradient for a shared encoder, float [tokens, width];
-        None for no gradient.
+        The encoder does not learn from it.
         """
         if not self.finds_sentences:
-            return 0.0, None
+            return 0.0
         assert self.boundaries is not None
         gold = [gold_boundaries(example) for example in examples]
         known = [i for i, of_doc in enumerate(gold) if (of_doc >= 0).any()]
         if not known:
-            return 0.0, None
+            return 0.0
         scores, backprop = self.boundaries.begin_update(self._texts([examples[i].predicted for i in known]))
         gradients, loss = [], 0.0
         for i, score in zip(known, scores, strict=True):
@@ -214,14 +187,8 @@ class SentencePipe(AnsweringPipe):
             loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
             error = signs / (1.0 + np.exp(-signs * log_odds))
             gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
-        d_read: Any = backprop(gradients)
-        factor = self.boundaries.attrs.get("grad_factor")
-        if not factor or not hasattr(self._layer_before_sentences(), "encoder"):
-            return loss, None
-        d_docs = [self.boundaries.ops.alloc2f(len(of_doc), d_read[0].shape[1]) for of_doc in gold]
-        for i, d_doc in zip(known, d_read, strict=True):
-            d_docs[i] = factor * d_doc
-        return loss, self.boundaries.ops.xp.concatenate(d_docs)
+        backprop(gradients)
+        return loss
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
@@ -232,12 +199,12 @@ class SentencePipe(AnsweringPipe):
     # Input and output
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save to a folder. Has the file ``boundaries`` if the parser was trained to find sentences."""
+        """Save to a folder. Has the file ``boundaries`` if the component was trained to find sentences."""
         super().to_disk(path, exclude=exclude)
         if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
             self.boundaries.to_disk(Path(path) / FILE)
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SentencePipe:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SentenceFinder:
         """Load from a folder. Raises ValueError when a file is missing or not whole."""
         super().from_disk(path, exclude=exclude)
         if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
@@ -257,7 +224,7 @@ class SentencePipe(AnsweringPipe):
             saved = srsly.msgpack_dumps({**srsly.msgpack_loads(saved), FILE: self.boundaries.to_bytes()})
         return saved
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SentencePipe:
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SentenceFinder:
         """Load from a bytestring. Raises ValueError when it is not whole."""
         super().from_bytes(bytes_data, exclude=exclude)
         if self.boundaries is not None and self.finds_sentences and FILE not in exclude:

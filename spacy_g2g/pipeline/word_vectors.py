@@ -34,7 +34,7 @@ def add_vectors(
     docs: Sequence[Doc],
     layout: Layout,
     is_train: bool,
-) -> tuple[list[Sentence], Callable[[dict[int, Any], Any], None]]:
+) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
     """Add word vectors to the sentences that have words.
 
     sentences: The sentences.
@@ -43,8 +43,7 @@ def add_vectors(
     layout: Where the sentences are.
     is_train: Whether gradients will come back.
     Returns the sentences with vectors, and a callback that hands gradients to the layer. It takes those of
-        some sentences, float [words, width], by index of the sentence, and further ones of all tokens, float
-        [tokens, width], or None.
+        some sentences, float [words, width], by index of the sentence.
     Raises ValueError if tokens have no vectors.
     """
     outputs, backprop_docs = tok2vec(list(docs), is_train)
@@ -59,13 +58,11 @@ def add_vectors(
     parts = xp.split(tokens[words], ends[:-1].tolist())[: len(sentences)]
     with_vectors = [replace(s, vectors=part) for s, part in zip(sentences, parts, strict=True)]
 
-    def backprop(gradients: dict[int, Any], further: Any) -> None:
+    def backprop(gradients: dict[int, Any]) -> None:
         d_tokens = xp.zeros_like(tokens)
         if gradients:
             d_words = [gradients.get(i, xp.zeros_like(part)) for i, part in enumerate(parts)]
             d_tokens[words] = xp.concatenate(d_words)
-        if further is not None:
-            d_tokens += further
         backprop_docs(xp.split(d_tokens, layout.doc_starts[1:-1].tolist()))
 
     return with_vectors, backprop

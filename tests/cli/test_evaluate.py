@@ -2,7 +2,6 @@ import json
 
 import pytest
 import spacy
-from spacy.language import Language
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
@@ -69,30 +68,9 @@ def test_predicted_sentences_of_multiword_tokens_are_an_error(pipeline, sample):
         evaluate(pipeline, sample, predict_sentences=True)
 
 
-def test_whole_documents_keep_their_gold_sentences(pipeline, sample, monkeypatch):
-    alone, lengths = evaluate(pipeline, sample), []
-    pipe = Language.pipe
-
-    def spy(nlp, docs, **settings):
-        docs = list(docs)
-        lengths.extend(len(list(doc.sents)) for doc in docs)
-        return pipe(nlp, docs, **settings)
-
-    monkeypatch.setattr(Language, "pipe", spy)
-    assert evaluate(pipeline, sample, documents=True) == alone
-    assert max(lengths) > 1
-
-
-@pytest.mark.parametrize(
-    ("option", "other"),
-    [
-        ("--predict-sentences", "--raw"),
-        ("--predict-sentences", "--initial=x.conllu"),
-        ("--documents", "--calibration"),
-    ],
-)
-def test_options_that_contradict_each_other_are_an_error(pipeline, gold, option, other):
-    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), option, other])
+@pytest.mark.parametrize("other", ["--raw", "--initial=x.conllu"])
+def test_options_that_contradict_predicted_sentences_are_an_error(pipeline, gold, other):
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--predict-sentences", other])
     assert result.exit_code == 2
     assert "expected" in result.output
 

@@ -141,23 +141,21 @@ def test_a_transition_based_parser_has_no_probabilities_to_fit(tmp_path: Path):
         calibrate(tmp_path / "none", tmp_path / "gold.conllu")
 
 
-@pytest.mark.parametrize("model", ["SentTr", "SynTr"])
-def test_how_a_parser_finds_sentences_is_fitted(model: str, tmp_path: Path):
-    """In a transition-based parser, too, and with vectors from an encoder before the parser."""
+@pytest.mark.parametrize("finder", ["g2g_parser", "g2g_encoder"])
+def test_how_sentences_are_found_is_fitted(finder: str, tmp_path: Path):
+    """In a transition-based parser, and in an encoder before the parser."""
     nlp = spacy.blank("en")
-    settings: dict[str, Any] = {"row": model, "graph_input": False}
-    if model == "SynTr":
+    settings: dict[str, Any] = {"row": "SentTr", "graph_input": False}
+    if finder == "g2g_encoder":
         nlp.add_pipe("g2g_encoder")
-        set_encoder(nlp, "g2g_encoder")
         settings = {"tok2vec": {"@architectures": "spacy_g2g.EncoderListener.v1"}}
     nlp.add_pipe("g2g_parser", config={"model": model_config(**settings)})
-    if model == "SentTr":
-        set_encoder(nlp, "g2g_parser")
+    set_encoder(nlp, finder)
     gold = [gold_doc(nlp.vocab, read_treebank()[:4])]
     nlp.initialize(lambda: [Example(unparsed_copy(doc, []), doc) for doc in gold])
-    parser_of(nlp).cfg[THRESHOLD] = 50.0
+    nlp.get_pipe(finder).cfg[THRESHOLD] = 50.0  # type: ignore[attr-defined]
     nlp.to_disk(tmp_path / "pipeline")
     source = tmp_path / "gold.conllu"
     source.write_text("".join(map(str, doc_to_sentences(gold[0]))), "utf8")
     calibrate(tmp_path / "pipeline", source)
-    assert parser_of(spacy.load(tmp_path / "pipeline")).cfg[THRESHOLD] < 4
+    assert spacy.load(tmp_path / "pipeline").get_pipe(finder).cfg[THRESHOLD] < 4  # type: ignore[attr-defined]

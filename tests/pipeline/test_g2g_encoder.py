@@ -19,9 +19,8 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
-from spacy_g2g.data.layout import lay_out
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.shared_encoder import get_encoder_shim, read_together
+from spacy_g2g.models.shared_encoder import get_encoder_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..util import (
@@ -59,12 +58,14 @@ def components(listener: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def shared_nlp(*names: str, listener: dict[str, Any] = OURS, **settings: Any) -> Language:
+def shared_nlp(
+    *names: str, listener: dict[str, Any] = OURS, boundaries: dict[str, Any] | None = None, **settings: Any
+) -> Language:
     """A pipeline of a tiny encoder and of components that listen to it."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
     model = {"@architectures": "spacy_g2g.Encoder.v1", **settings}
-    nlp.add_pipe("g2g_encoder", config={"model": model})
+    nlp.add_pipe("g2g_encoder", config={"model": model, "boundaries": boundaries})
     set_encoder(nlp, "g2g_encoder", min_frequency=1)
     for name in names:
         config: dict[str, Any] = {"model": components(listener)[name]}
@@ -204,15 +205,15 @@ def test_vectors_depend_on_nothing_but_the_sentence(trained: Path):
     nlp = spacy.load(trained)
     docs = [*treebank_docs(nlp.vocab), Doc(nlp.vocab), plain_doc(nlp.vocab, ["a", " ", "b"], ["\n"])]
     encoder: Any = nlp.get_pipe("g2g_encoder")
-    together = encoder.predict(docs)
+    together = encoder.predict(docs).vectors
     for doc, vectors in zip(docs, together, strict=True):
         assert vectors.shape == (len(doc), 32)
-        np.testing.assert_allclose(encoder.predict([doc])[0], vectors, atol=1e-5)
+        np.testing.assert_allclose(encoder.predict([doc]).vectors[0], vectors, atol=1e-5)
         np.testing.assert_array_equal(vectors.any(axis=1), [not token.is_space for token in doc])
     words = [word.text for doc in docs[:2] for word in doc]
     joined = plain_doc(nlp.vocab, *([token.text for token in doc] for doc in docs[:2]))
     assert len(joined) == len(words)
-    np.testing.assert_allclose(encoder.predict([joined])[0], np.concatenate(together[:2]), atol=1e-5)
+    np.testing.assert_allclose(encoder.predict([joined]).vectors[0], np.concatenate(together[:2]), atol=1e-5)
 
 
 def test_no_two_words_share_a_vector(trained: Path):
@@ -220,23 +221,6 @@ def test_no_two_words_share_a_vector(trained: Path):
     doc = nlp.get_pipe("g2g_encoder")(nlp.make_doc("I don't know, I can't."))  # type: ignore[operator]
     assert [token.text for token in doc][1:3] == ["do", "n't"]
     assert np.abs(doc.tensor[1] - doc.tensor[2]).max() > 1e-3
-
-
-@pytest.mark.parametrize("n_words", [0, 1, 6, 7, 8, 23, 40])
-def test_in_windows_each_word_is_where_it_has_most_context(n_words: int):
-    nlp = spacy.blank("en")
-    docs = [plain_doc(nlp.vocab, "x y"), Doc(nlp.vocab, words=[f"w{i}" for i in range(n_words)])]
-    sentences, places = read_together(docs, lay_out(docs), 7)
-    read = [word for sentence in sentences for word in sentence.words]
-    assert [read[place] for place in places] == [token.text for doc in docs for token in doc]
-    assert max(len(sentence.words) for sentence in sentences) <= 7
-    starts = np.cumsum([0, *(len(sentence.words) for sentence in sentences)])
-    for place in places[2:].tolist():
-        row = int(np.searchsorted(starts, place, side="right")) - 1
-        first, last = place == starts[row], place == starts[row + 1] - 1
-        # A word at the edge of a window is at the edge of its Doc.
-        assert not first or read[place] == "w0"
-        assert not last or read[place] == f"w{n_words - 1}"
 
 
 # Vectors that are missing
@@ -326,7 +310,8 @@ def test_an_encoder_starts_from_that_of_another_pipeline(trained: Path):
     encoder.initialize(lambda: treebank_examples(nlp), encoder=source)
     trained_encoder: Any = spacy.load(trained).get_pipe("g2g_encoder")
     docs = treebank_docs(nlp.vocab)
-    for found, expected in zip(encoder.predict(docs), trained_encoder.predict(docs), strict=True):
+    pairs = zip(encoder.predict(docs).vectors, trained_encoder.predict(docs).vectors, strict=True)
+    for found, expected in pairs:
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -387,8 +372,8 @@ def spacy_tests() -> dict[str, Any]:
     source = source.replace(
         '    nlp("Running the pipeline with the Tok2Vec', '    return; ("Running the pipeline with the'
     )
-    source = source.replace('["model"]["embed"]["include_static_vectors"]', '["model"]["window"]')
-    source = source.replace("        with_vectors\n", "        6 if with_vectors else None\n")
+    source = source.replace('["model"]["embed"]["include_static_vectors"]', '["model"]["n_mixed_layers"]')
+    source = source.replace("        with_vectors\n", "        2 if with_vectors else 1\n")
     tests: dict[str, Any] = {"__name__": test_tok2vec.__name__, "__package__": test_tok2vec.__package__}
     exec(compile(source, test_tok2vec.__file__, "exec"), tests)
     return tests

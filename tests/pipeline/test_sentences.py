@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,8 +195,8 @@ def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
     ]
     parser = parser_of(nlp)
     unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
-    assert parser.update_boundaries([unknown])[0] == 0.0
-    assert parser.update_boundaries([example])[0] > 0.0
+    assert parser.update_boundaries([unknown]) == 0.0
+    assert parser.update_boundaries([example]) > 0.0
 
 
 def test_parsers_without_several_sentences_in_a_doc_find_none():
@@ -216,73 +217,93 @@ def test_a_missing_network_is_named(saved: Path, tmp_path: Path, nlp: Language):
 # A shared encoder
 
 
-def windowed_nlp(window: int | None, *, grad_factor: float = 1.0) -> Language:
-    """A pipeline whose parser listens to an encoder, and reads Docs of several sentences."""
-    nlp = shared_nlp(window=window)
-    boundaries = {**BOUNDARIES, "width": 32, "dropout": 0.0, "grad_factor": grad_factor}
-    config = {"model": components(OURS)["g2g_parser"], "boundaries": boundaries}
-    nlp.add_pipe("g2g_parser", config=config)
+def shared_with_boundaries() -> Language:
+    """A pipeline whose parser listens to an encoder that finds sentences."""
+    nlp = shared_nlp(boundaries={**BOUNDARIES, "width": 32, "dropout": 0.0})
+    nlp.add_pipe("g2g_parser", config={"model": components(OURS)["g2g_parser"]})
     return nlp
 
 
 def unsplit_examples(nlp: Language) -> list[Example]:
     gold = [gold_doc(nlp.vocab, [SENTENCES[(i + j) % 10] for j in (0, 3, 7)]) for i in range(10)]
-    return [Example(unparsed_copy(doc, []), doc) for doc in gold]
+    return [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in gold]
 
 
-def test_one_pass_over_windows_gives_sentences_and_trees(tmp_path: Path):
-    nlp = windowed_nlp(10)
+@pytest.fixture(scope="module")
+def saved_with_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    nlp = shared_with_boundaries()
     examples = unsplit_examples(nlp)[:4]
     nlp.initialize(lambda: examples)
     overfit(nlp, examples, steps=30)
-    nlp.to_disk(tmp_path)
-    nlp = spacy.load(tmp_path)
-    gold = [example.reference for example in examples]
-    found = list(nlp.pipe([unparsed_copy(doc, []) for doc in gold], batch_size=3))
+    path = tmp_path_factory.mktemp("encoder")
+    nlp.to_disk(path)
+    return path
+
+
+def test_an_encoder_finds_the_sentences_that_it_reads(saved_with_encoder: Path):
+    nlp = spacy.load(saved_with_encoder)
+    gold = [example.reference for example in unsplit_examples(nlp)[:4]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = list(nlp.pipe([unparsed_copy(doc, []) for doc in gold], batch_size=3))
     assert [starts_of(doc) for doc in found] == [starts_of(doc) for doc in gold]
     assert [tree_of(doc) for doc in found] == [tree_of(doc) for doc in gold]
+    # The vectors are those of given sentences, and a prediction changes no Doc.
+    encoder: Any = nlp.get_pipe("g2g_encoder")
+    doc = unparsed_copy(gold[0], [])
+    encoded = encoder.predict([doc, unparsed_copy(gold[1], ["SENT_START"])])
+    given = encoder.predict([unparsed_copy(of, ["SENT_START"]) for of in gold[:2]])
+    assert encoded.are_found.tolist() == [True, False]
+    for vectors, expected in zip(encoded.vectors, given.vectors, strict=True):
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert not doc.has_annotation("SENT_START")
+    assert given.layout is None
     # A Doc does not depend on the others of its batch.
-    parser, encoder = parser_of(nlp), nlp.get_pipe("g2g_encoder")
-    docs = [encoder(unparsed_copy(doc, [])) for doc in gold]  # type: ignore[operator]
-    alone = [parser.log_odds([doc]) for doc in docs]
-    np.testing.assert_allclose(np.concatenate(alone), parser.log_odds(docs), atol=1e-4)
-    copied = spacy.load(tmp_path)
-    copied.replace_listeners("g2g_encoder", "g2g_parser", ["model.tok2vec"])
-    copied.remove_pipe("g2g_encoder")
-    assert starts_of(copied(unparsed_copy(gold[0], []))) == starts_of(gold[0])
-    # The network reads the vectors.
-    docs[0].tensor = np.zeros_like(docs[0].tensor)
-    assert np.abs(parser.log_odds(docs[:1]) - alone[0]).max() > 0.1
+    docs = [unparsed_copy(of, []) for of in gold]
+    alone = [encoder.log_odds([of]) for of in docs]
+    np.testing.assert_allclose(np.concatenate(alone), encoder.log_odds(docs), atol=1e-4)
+    copy = spacy.util.load_model_from_config(nlp.config, vocab=nlp.vocab)
+    copy.get_pipe("g2g_encoder").from_bytes(encoder.to_bytes())  # type: ignore[attr-defined]
+    np.testing.assert_allclose(copy.get_pipe("g2g_encoder").log_odds(docs), encoder.log_odds(docs))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("factor", [0.0, 0.5])
-def test_an_encoder_learns_from_boundaries_by_their_factor(factor: float):
-    nlp = windowed_nlp(10, grad_factor=factor)
-    examples = unsplit_examples(nlp)[:2]
-    nlp.initialize(lambda: examples)
-    nlp.get_pipe("g2g_encoder").update(examples)  # type: ignore[operator]
+def test_what_a_doc_says_of_boundaries_stays_with_an_encoder(saved_with_encoder: Path):
+    nlp = spacy.load(saved_with_encoder)
+    encoder: Any = nlp.get_pipe("g2g_encoder")
+    second, third = len(SENTENCES[0]), len(SENTENCES[0]) + len(SENTENCES[3])
+    partial, ruled_out = unsplit(nlp, 0, 3, 7), unsplit(nlp, 0, 3, 7)
+    partial[1].is_sent_start = True
+    ruled_out[second].is_sent_start = False
+    assert starts_of(nlp(partial.copy())) == [0, 1]
+    assert starts_of(nlp(ruled_out.copy())) == [0, third]
+    encoder.sentences = "predicted"
+    assert starts_of(nlp(partial.copy())) == [0, 1, second, third]
+    encoder.sentences = "given"
+    with pytest.warns(UserWarning, match="W801"):
+        nlp(unsplit(nlp, 0, 3))
+
+
+def test_parsers_behind_an_encoder_leave_sentences_to_it(saved_with_encoder: Path):
+    nlp = spacy.load(saved_with_encoder)
+    assert nlp.get_pipe("g2g_encoder").finds_sentences  # type: ignore[attr-defined]
     parser = parser_of(nlp)
-    loss, gradient = parser.update_boundaries(examples)
-    assert loss > 0.0
-    if not factor:
-        assert gradient is None
-        return
-    # A step against the gradient makes the loss smaller by as much.
-    step = 0.01 / factor
-    expected = loss - step * float((gradient**2).sum()) / factor
-    parts = np.split(gradient, [len(examples[0].predicted)])
-    for example, part in zip(examples, parts, strict=True):
-        example.predicted.tensor -= step * part
-    assert parser.update_boundaries(examples)[0] == pytest.approx(expected, rel=1e-3)
+    assert parser.boundaries is not None
+    assert not parser.learns_sentences
+    assert not parser.finds_sentences
+    nlp.replace_listeners("g2g_encoder", "g2g_parser", ["model.tok2vec"])
+    assert not parser_of(nlp).learns_sentences
 
 
-def test_the_vectors_of_gold_sentences_give_nothing_away():
-    nlp = windowed_nlp(None)
-    examples = unsplit_examples(nlp)[:2]
+def test_an_encoder_learns_nothing_from_boundaries():
+    nlp = shared_with_boundaries()
+    gold = [example.reference for example in unsplit_examples(nlp)[:2]]
+    examples = [Example(unparsed_copy(doc, []), doc) for doc in gold]
     nlp.initialize(lambda: examples)
-    nlp.get_pipe("g2g_encoder").update(examples)  # type: ignore[operator]
-    parser = parser_of(nlp)
-    log_odds = parser.log_odds([examples[0].predicted])
-    examples[0].predicted.tensor[:] = 0.0
-    assert (parser.log_odds([examples[0].predicted]) == log_odds).all()
-    assert parser.update_boundaries(examples)[1] is None
+    encoder: Any = nlp.get_pipe("g2g_encoder")
+    before = encoder.model.to_bytes()
+    log_odds = encoder.log_odds([examples[0].predicted])
+    for _ in range(2):
+        assert encoder.update_boundaries(examples) > 0.0
+        encoder.finish_update(nlp.create_optimizer())
+    assert encoder.model.to_bytes() == before
+    assert (encoder.log_odds([examples[0].predicted]) != log_odds).any()
