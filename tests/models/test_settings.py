@@ -22,12 +22,12 @@ from spacy_g2g.models.settings import (
     SHARE,
     Settings,
     StateHead,
+    WordSettings,
     builder,
     describe,
     setting,
     with_default,
 )
-from spacy_g2g.models.shared_encoder import SharedEncoderSettings
 from spacy_g2g.models.stack_transformer import StackTransformerSettings
 from spacy_g2g.models.state_tr import StateTrSettings
 from spacy_g2g.models.syntr import SynTrSettings
@@ -39,7 +39,7 @@ ARCHITECTURES: dict[str, type[Settings]] = {
     "SentTr": SentTrSettings,
     "StateTr": StateTrSettings,
     "StackTransformer": StackTransformerSettings,
-    "Encoder": SharedEncoderSettings,
+    "Encoder": WordSettings,
     "AmrStackTransformer": AmrTransformerSettings,
 }
 ALL = [(name, row) for name, settings in ARCHITECTURES.items() for row in describe(settings)]
