@@ -96,13 +96,27 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start
 def _forward(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    layout = lay_out(docs)
-    if not is_train:
-        return encode(model, docs, layout), lambda _: []
+    return encode(model, docs, lay_out(docs), is_train)
+
+
+def encode(
+    model: Model[Any, Any], docs: Sequence[Doc], layout: Layout, is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    """Return the vectors of the tokens of each Doc, and a callback that takes their gradients.
+
+    model: The model of ``build_encoder``.
+    docs: The Docs.
+    layout: Where their sentences are, whatever the Docs say of them.
+    is_train: Whether gradients will come back.
+    Returns float32 [tokens, width] for each Doc, zeros for white space.
+    """
     adapt_to_fork(os.getpid())
     shim = get_encoder_shim(model)
+    sentences = _sentences(docs, layout)
+    if not is_train:
+        return _over_tokens(shim.predict(sentences), layout), lambda _: []
     shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
-    vectors, backprop_words = shim.begin_update(_sentences(docs, layout))
+    vectors, backprop_words = shim.begin_update(sentences)
     xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
 
     def backprop(d_docs: list[Floats2d]) -> list[Doc]:
@@ -110,17 +124,6 @@ def _forward(
         return []
 
     return _over_tokens(vectors, layout), backprop
-
-
-def encode(model: Model[Any, Any], docs: Sequence[Doc], layout: Layout) -> list[Floats2d]:
-    """Return the vectors of the tokens of each Doc, float32 [tokens, width], zeros for white space.
-
-    model: The model of ``build_encoder``.
-    docs: The Docs.
-    layout: Where their sentences are, whatever the Docs say of them.
-    """
-    adapt_to_fork(os.getpid())
-    return _over_tokens(get_encoder_shim(model).predict(_sentences(docs, layout)), layout)
 
 
 def _sentences(docs: Sequence[Doc], layout: Layout) -> list[Sentence]:

@@ -20,6 +20,7 @@ from thinc.types import Floats2d
 
 from ..arrays import BoolArray
 from ..data.layout import Layout
+from .gold import lay_out_examples
 from .listener import connect
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 
@@ -152,7 +153,17 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         if not are_found.any():
             return Encoded(super().predict(docs), None, are_found)
         layout = self.find_sentences(docs, are_found)
-        return Encoded(self.model.attrs["encode"](self.model, docs, layout), layout, are_found)
+        return Encoded(self._encode(docs, layout, is_train=False)[0], layout, are_found)
+
+    def _encode(
+        self, docs: list[Doc], layout: Layout, *, is_train: bool
+    ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Any]]:
+        """Return the vectors of sentences that the Docs need not know, and a callback for their gradients.
+
+        A model without the attribute ``encode`` takes no notice of sentences.
+        """
+        encode = self.model.attrs.get("encode")
+        return self.model(docs, is_train) if encode is None else encode(self.model, docs, layout, is_train)
 
     def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
         """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
@@ -173,7 +184,10 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         sgd: Optimizer | None = None,  # noqa: ARG002
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Encode Examples for the listeners, whose gradients come later; so ``sgd`` makes no step here."""
+        """Encode Examples for the listeners, whose gradients come later; so ``sgd`` makes no step here.
+
+        A predicted Doc without sentence boundaries is cut at those of its reference.
+        """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
@@ -181,7 +195,7 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         self._finish_batch()
         set_dropout_rate(self.model, drop)
         docs = [example.predicted for example in examples]
-        vectors, backprop = self.model.begin_update(docs)
+        vectors, backprop = self._encode(docs, lay_out_examples(examples), is_train=True)
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
         losses[self.name] += self.update_boundaries(examples)

@@ -294,6 +294,18 @@ def test_parsers_behind_an_encoder_leave_sentences_to_it(saved_with_encoder: Pat
     assert not parser_of(nlp).learns_sentences
 
 
+def test_in_training_an_encoder_reads_the_sentences_of_the_reference(saved_with_encoder: Path):
+    nlp = spacy.load(saved_with_encoder)
+    encoder: Any = nlp.get_pipe("g2g_encoder")
+    tensors = []
+    for annotations in (["SENT_START"], []):
+        gold = [example.reference for example in unsplit_examples(nlp)[:2]]
+        examples = [Example(unparsed_copy(doc, annotations), doc) for doc in gold]
+        encoder.update(examples)
+        tensors.append(np.concatenate([example.predicted.tensor for example in examples]))
+    np.testing.assert_array_equal(*tensors)
+
+
 def test_an_encoder_learns_nothing_from_boundaries():
     nlp = shared_with_boundaries()
     gold = [example.reference for example in unsplit_examples(nlp)[:2]]
