@@ -4,10 +4,11 @@
 
 PIPELINE is trained by configs/pipeline.cfg and THEIRS by configs/pipeline_transformers.cfg, both without
 refiners, for instance by `experiments.tasks`. REFINED are further pipelines on g2g_encoder, named by the
-folder that their own folder is in. Each Doc is a sentence of DEV (.conllu) with its boundaries.
-All are timed in turns by processor time on one thread: the encoder alone on the pieces of all sentences, the
-component, and the pipelines with and without their senter. Ours compute in float32 and in bfloat16, theirs
-in float32. The best run counts. The sizes are those of the files.
+folder that their own folder is in. The sentences are those of documents (`# newdoc`, `# newpar`) of DEV
+(.conllu), with gold words. All are timed in turns by processor time on one thread: the encoder alone on the
+pieces of all sentences, the component, and the pipelines. These get single sentences, for which a senter is
+disabled, and whole documents, whose sentences they find. Ours compute in float32 and in bfloat16, theirs in
+float32. The best run counts. The sizes are those of the files.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from project.markdown import markdown_table
-from spacy_g2g.data.docs import sentences_to_docs
-from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.data.docs import sentences_to_doc
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.formats.paragraphs import paragraphs
 from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.precision import Precision
 from spacy_g2g.models.types import Sentence
@@ -34,7 +36,9 @@ from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 BARE = "bare encoder"
-SENTER = "senter"
+GIVEN, FOUND = "sentences given", "sentences found"
+#: Docs of single sentences, and of whole documents.
+Texts = Mapping[str, Sequence[Doc]]
 #: Seconds by row and precision.
 Times = dict[tuple[str, str], float]
 
@@ -54,14 +58,23 @@ def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
         pass
 
 
-def time_all(pipelines: Mapping[str, Language], docs: Mapping[str, Sequence[Doc]], runs: int) -> Times:
+def make_texts(documents: Sequence[Sequence[ConlluSentence]], nlp: Language) -> Texts:
+    """Return the sentences with boundaries, and the documents without."""
+    alone = [[sentence] for document in documents for sentence in document]
+    return {
+        GIVEN: [sentences_to_doc(s, nlp.vocab, annotations=["SENT_START"], keep_source=False) for s in alone],
+        FOUND: [sentences_to_doc(d, nlp.vocab, annotations=[], keep_source=False) for d in documents],
+    }
+
+
+def time_all(pipelines: Mapping[str, Language], texts: Mapping[str, Texts], runs: int) -> Times:
     """Return the least seconds of each row and precision.
 
     pipelines: By name: "ours", "theirs", and further ones on g2g_encoder.
-    docs: The sentences by the same names.
+    texts: What they read, by the same names.
     """
     ours = pipelines["ours"]
-    sentences = [Sentence([token.text for token in doc]) for doc in docs["ours"]]
+    sentences = [Sentence([token.text for token in doc]) for doc in texts["ours"][GIVEN]]
     encoder: Any = ours.get_pipe("g2g_encoder")
     (shim,) = find_shims(encoder.model)
     best: Times = {}
@@ -73,9 +86,9 @@ def time_all(pipelines: Mapping[str, Language], docs: Mapping[str, Sequence[Doc]
         best[row, precision] = min(seconds, best.get((row, precision), seconds))
 
     def clock_pipelines(nlp: Language, name: str, precision: str) -> None:
-        for row, disable in (("", []), (f" without {SENTER}", [SENTER])):
-            copies = [doc.copy() for doc in docs[name]]
-            clock(f"{name}{row}", precision, partial(parse, nlp, copies, disable))
+        for row, disable in ((GIVEN, ["senter"]), (FOUND, [])):
+            copies = [doc.copy() for doc in texts[name][row]]
+            clock(f"{name}, {row}", precision, partial(parse, nlp, copies, disable))
 
     for _ in range(runs + 1):  # the first run warms up
         for precision in PRECISIONS:
@@ -83,7 +96,7 @@ def time_all(pipelines: Mapping[str, Language], docs: Mapping[str, Sequence[Doc]
                 for _, pipe in nlp.pipeline:
                     if isinstance(pipe, SavedPipe):
                         pipe.precision = precision
-            copies = [doc.copy() for doc in docs["ours"]]
+            copies = [doc.copy() for doc in texts["ours"][GIVEN]]
             clock(BARE, precision, partial(encode, shim, sentences))
             clock("g2g_encoder", precision, partial(encoder.predict, copies))
             for name, nlp in pipelines.items():
@@ -112,22 +125,22 @@ def main() -> None:
     cli.add_argument("theirs", type=Path, help="trained pipeline on spacy-transformers")
     cli.add_argument("dev", type=Path, help="treebank to parse, .conllu")
     cli.add_argument("--also", type=Path, nargs="+", default=[], help="further pipelines on g2g_encoder")
-    cli.add_argument("--sentences", type=int, default=300, help="number of sentences, evenly spread")
+    cli.add_argument("--sentences", type=int, default=300, help="number of sentences, about")
     cli.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
     args = cli.parse_args()
     torch.set_num_threads(1)
     paths = {"ours": args.pipeline, "theirs": args.theirs}
     paths |= {path.resolve().parent.name: path for path in args.also}
     pipelines = {name: spacy.load(path) for name, path in paths.items()}
-    sentences = list(read_conllu(args.dev))
-    chosen = sentences[:: max(1, len(sentences) // args.sentences)][: args.sentences]
-    docs = {
-        name: list(sentences_to_docs(chosen, nlp.vocab, annotations=["SENT_START"], keep_source=False))
-        for name, nlp in pipelines.items()
-    }
-    n_words = sum(map(len, docs["ours"]))
-    best = time_all(pipelines, docs, args.runs)
-    print(f"{len(chosen)} sentences, {n_words} words; words/s (share of the bare encoder's)")
+    documents = list(paragraphs(read_conllu(args.dev)))
+    # Documents that are spread evenly over the treebank.
+    step = max(1, sum(map(len, documents)) // args.sentences)
+    texts = {name: make_texts(documents[::step], nlp) for name, nlp in pipelines.items()}
+    of_ours = texts["ours"]
+    n_words = sum(map(len, of_ours[GIVEN]))
+    best = time_all(pipelines, texts, args.runs)
+    counts = f"{len(of_ours[GIVEN])} sentences in {len(of_ours[FOUND])} documents, {n_words} words"
+    print(f"{counts}; words/s (share of the bare encoder's)")
     print(markdown(best, n_words))
     for name, path in paths.items():
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
