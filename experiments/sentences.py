@@ -50,6 +50,7 @@ from .drop_final_punct import drop
 #: Changes of the network and of the augmentation, by the name of the variant.
 VARIANTS: dict[str, dict[str, Any]] = {
     "full": {},
+    "one layer": {"n_layers": 1},
     "two layers": {"n_layers": 2},
     "features alone": {"n_layers": None},
     "wide": {"width": 256},
