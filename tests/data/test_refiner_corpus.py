@@ -2,7 +2,7 @@ import io
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 
@@ -128,7 +128,6 @@ def test_graphs_that_are_no_trees_are_kept_beside_the_heads(nlp, write, words, g
     assert [sent.start for sent in copy.sents] == [0, 3]
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(-1, 6), st.sampled_from(["", "x", "y"])), min_size=6, max_size=6))
 def test_nothing_of_any_graph_is_lost(tmp_path_factory, words):
     folder = tmp_path_factory.mktemp("graph")

@@ -2,7 +2,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation import bootstrap
@@ -37,7 +37,6 @@ def random_systems(n_sentences, rate_a, rate_b, seed=0):
 
 
 @given(systems(), st.integers(1, 30), st.integers(0, 100))
-@settings(max_examples=60)
 def test_equals_the_definition(data, resamples, seed):
     (a, b), totals = data
     found = paired_bootstrap(a, b, totals, resamples, seed)

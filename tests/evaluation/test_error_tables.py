@@ -140,7 +140,6 @@ def analysis_of(gold: list[Tree], *systems: list[Tree], **settings) -> Analysis:
 
 
 @given(treebanks(), st.booleans(), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
     gold, system = trees
     options = ScoringOptions(subtypes, "conllx" if exclude else "")

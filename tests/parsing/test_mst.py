@@ -3,7 +3,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -65,7 +65,6 @@ def test_the_score_is_that_of_brute_force_where_many_trees_tie(scores: np.ndarra
     assert score_of(scores, heads) == brute_force_best_score(scores)
 
 
-@settings(max_examples=50)
 @given(matrices(9, st.floats(-10, 10)))
 def test_the_score_is_that_of_networkx(scores: np.ndarray):
     heads = maximum_spanning_tree(scores)

@@ -213,6 +213,7 @@ def slow_app():
     app.state.worker.close()
 
 
+@pytest.mark.slow
 def test_a_request_ends_in_time_and_the_next_is_answered(slow_app, monkeypatch: pytest.MonkeyPatch):
     codes = [reply.status_code for reply in post(slow_app, "/parse", *[{"text": "a"}] * 5)]
     assert codes.count(408) >= 3
