@@ -33,6 +33,7 @@ from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.precision import Precision
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
+from spacy_g2g.pipeline.sentences import SentenceFinder
 
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 BARE = "bare encoder"
@@ -50,6 +51,15 @@ def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
         for _, batch in shim.wordpieces.batches(sentences, shim.max_padded):
             mask = torch.arange(batch.piece_ids.shape[1]) < torch.from_numpy(batch.lengths)[:, None]
             network.encoder(torch.from_numpy(batch.piece_ids), mask, mix=network.mix)
+
+
+def set_precision(nlp: Language, precision: Precision) -> None:
+    """Choose the arithmetic of all components of this library, and of the network that finds sentences."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, SavedPipe):
+            pipe.precision = precision
+        if isinstance(pipe, SentenceFinder) and pipe.boundaries is not None:
+            pipe.boundaries.attrs["precision"] = precision
 
 
 def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
@@ -93,9 +103,7 @@ def time_all(pipelines: Mapping[str, Language], texts: Mapping[str, Texts], runs
     for _ in range(runs + 1):  # the first run warms up
         for precision in PRECISIONS:
             for nlp in pipelines.values():
-                for _, pipe in nlp.pipeline:
-                    if isinstance(pipe, SavedPipe):
-                        pipe.precision = precision
+                set_precision(nlp, precision)
             copies = [doc.copy() for doc in texts["ours"][GIVEN]]
             clock(BARE, precision, partial(encode, shim, sentences))
             clock("g2g_encoder", precision, partial(encoder.predict, copies))
@@ -118,7 +126,7 @@ def markdown(best: Times, n_words: int) -> str:
     return markdown_table(table)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the measurement, and print a table."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("pipeline", type=Path, help="trained pipeline on g2g_encoder")
@@ -127,7 +135,7 @@ def main() -> None:
     cli.add_argument("--also", type=Path, nargs="+", default=[], help="further pipelines on g2g_encoder")
     cli.add_argument("--sentences", type=int, default=300, help="number of sentences, about")
     cli.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
-    args = cli.parse_args()
+    args = cli.parse_args(argv)
     torch.set_num_threads(1)
     paths = {"ours": args.pipeline, "theirs": args.theirs}
     paths |= {path.resolve().parent.name: path for path in args.also}
