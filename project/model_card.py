@@ -21,6 +21,7 @@ TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "att
 #: Tasks of components, for the description.
 TASKS = {
     "senter": "sentence boundaries",
+    "g2g_encoder": "sentence boundaries",
     "tagger": "tags",
     "morphologizer": "morphology",
     "trainable_lemmatizer": "lemmas",
