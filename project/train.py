@@ -25,6 +25,7 @@ from typing import Any
 import spacy
 import torch
 from spacy.cli.train import train as spacy_train
+from spacy.training import Example
 from spacy.util import load_config, registry, resolve_dot_names
 from spacy.vocab import Vocab
 from thinc.api import Config
@@ -94,7 +95,7 @@ def count_corpus(path: Path, config: Config) -> dict[str, int]:
     return {
         "sentences": sum(sum(1 for _ in doc.sents) for doc in docs),
         "words": sum(map(len, docs)),
-        "batches": sum(1 for _ in batcher(docs)),
+        "batches": sum(1 for _ in batcher([Example(doc, doc) for doc in docs])),
     }
 
 

@@ -1,9 +1,12 @@
-"""The augmenter ``spacy_g2g.drop_final_punct.v1``: running text that lacks marks of sentence boundaries."""
+"""The augmenter ``spacy_g2g.drop_final_punct.v1``: running text that lacks marks of sentence boundaries.
+
+The batcher ``spacy_g2g.augmented_batches.v1`` calls such augmenters anew in each epoch.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from ..errors import Errors
 from .docs import TOKEN_ANNOTATIONS, write_tree
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
+Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
 
 
 def make_drop_final_punct(
@@ -71,6 +75,23 @@ def make_drop_final_punct(
             yield Example(*(select_tokens(doc, is_kept, has_space, lower=lower) for doc in docs))
 
     return augment
+
+
+def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
+    """Make the batcher ``spacy_g2g.augmented_batches.v1``, which changes examples anew in each epoch.
+
+    `spacy train` reads a corpus once, unless `max_epochs` is -1. So an augmenter of the corpus makes the same
+    changes in all epochs.
+
+    batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
+    augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.drop_final_punct.v1`.
+    """
+    change: Callable[[Any, Example], Iterator[Example]] = augmenter
+
+    def batches(examples: Iterable[Example]) -> Iterable[list[Example]]:
+        return batcher(changed for example in examples for changed in change(None, example))
+
+    return batches
 
 
 def final_punct(sentence: list[Token]) -> list[int]:

@@ -43,7 +43,8 @@ def make_corpus(
     annotations: Gold annotations of the predicted Doc: any of SENT_START, TAG, POS, MORPH and LEMMA.
     shuffle: Return the examples in a new random order in each epoch.
     seed: Seed of the random orders.
-    augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do.
+    augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do. Its
+        changes are the same in all epochs of `spacy train`; see `spacy_g2g.augmented_batches.v1`.
     Raises ValueError for an unknown annotation. The reader raises it without a path or a corpus there.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_g2g.data.augmenters import final_punct, make_drop_final_punct, select_tokens
+from spacy_g2g.data.augmenters import (
+    final_punct,
+    make_augmented_batches,
+    make_drop_final_punct,
+    select_tokens,
+)
 from spacy_g2g.data.corpus import make_corpus, unparsed_copy
 
 from ..util import gold_doc, read_treebank, tree_of
@@ -164,3 +169,14 @@ def test_the_corpus_reader_takes_any_augmenter(tmp_path: Path):
     assert [token.text for token in example.predicted] == ["she", "saw", "the", "cat"]
     both = make_corpus(path, augmenter=lambda nlp, example: iter([example, example]))
     assert len(list(both(NLP))) == 2
+
+
+def test_a_batcher_changes_examples_anew_in_each_epoch():
+    examples = [example_of(TWO) for _ in range(20)]
+    augmenter = make_drop_final_punct(0.0, documents=0.5)
+    batcher = make_augmented_batches(lambda changed: ([example] for example in changed), augmenter)
+    epochs = [[len(example.predicted) for (example,) in batcher(examples)] for _ in range(3)]
+    # A Doc has 8 tokens, of which 3 are final punctuation.
+    assert all({*lengths} == {5, 8} for lengths in epochs)
+    assert len({*map(tuple, epochs)}) == 3
+    assert {len(example.predicted) for example in examples} == {8}
