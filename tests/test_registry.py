@@ -14,7 +14,16 @@ from spacy.util import registry
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parent.parent
-REGISTRIES = {"architectures", "augmenters", "batchers", "callbacks", "layers", "loggers", "readers", "scorers"}
+REGISTRIES = {
+    "architectures",
+    "augmenters",
+    "batchers",
+    "callbacks",
+    "layers",
+    "loggers",
+    "readers",
+    "scorers",
+}
 
 
 def entry_points(*groups: str) -> list[EntryPoint]:
