@@ -9,8 +9,9 @@ of sentences is measured on DEV, on DEV without final punctuation, and on the ot
 threshold 0 and with the fitted one. OUTPUT gets a pipeline for each variant and seed, DEV.nopunct.conllu,
 and table.json. A pipeline in OUTPUT is not trained again. The first variant is compared with each other one
 of the same seed by the paired bootstrap over documents: the share of the gold sentences that are found,
-with the threshold 0. With --speed the first pipeline parses DEV with given and with found sentences in
-turns, by processor time on one thread.
+with the threshold 0. Several seeds are also compared together. With --speed the pipelines of the first seed
+find the sentences of DEV, and parse it with given and with found sentences, all in turns, by processor time
+on one thread.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,8 @@ WORDS_AT_ONCE, RATE, WARMUP = 1500, 2e-3, 0.05
 RUNS = 2
 #: How boundaries are decided, by its name in the JSON.
 WAYS = {"plain": "threshold 0", "fitted": "fitted threshold"}
+#: Keys of the JSON that are not those of a network.
+SPEED, ALL_SEEDS = "speed", "all seeds"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -75,20 +78,24 @@ def main(argv: Sequence[str] | None = None) -> None:
             path.write_text("".join(drop(args.dev)), encoding="utf8")
     files = [args.dev, bare, *args.others]
     table: dict[str, Any] = {}
+    of_seeds: list[dict[str, Any]] = []
     for seed in args.seeds:
         right: dict[str, Any] = {}
+        of_seeds.append(right)
         for variant in args.variants:
-            folder = args.output / f"{variant.replace(' ', '-')}.{seed}"
+            folder = folder_of(args, variant, seed)
             if not folder.exists():
                 train(args, variant, seed, folder)
             of_network, right[variant] = measure(folder, args.dev, files)
             of_network |= compare(right[args.variants[0]], right[variant])
             table[f"{variant}, seed {seed}"] = of_network
             print(json.dumps({folder.name: of_network}), flush=True)
+    if len(of_seeds) > 1:
+        counts = {v: {f: sum(of[v][f] for of in of_seeds) for f in of_seeds[0][v]} for v in args.variants}
+        table[ALL_SEEDS] = {v: compare(counts[args.variants[0]], counts[v]) for v in args.variants[1:]}
     if args.speed:
-        table["speed"] = speed(
-            args.output / f"{args.variants[0].replace(' ', '-')}.{args.seeds[0]}", args.dev
-        )
+        folders = {variant: folder_of(args, variant, args.seeds[0]) for variant in args.variants}
+        table[SPEED] = speed(folders, args.dev)
     write_json(args.output / "table.json", table)
     print(markdown(table, [file.stem for file in files]))
 
@@ -108,6 +115,12 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--tokenizer", type=Path, help=tokenizer)
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
     return cli.parse_args(argv)
+
+
+def folder_of(args: argparse.Namespace, variant: str, seed: int) -> Path:
+    """Return the folder of a pipeline."""
+    output: Path = args.output
+    return output / f"{variant.replace(' ', '-')}.{seed}"
 
 
 def read_examples(path: Path, nlp: Language) -> list[Example]:
@@ -202,22 +215,29 @@ def compare(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return gains
 
 
-def speed(folder: Path, dev: Path) -> dict[str, float]:
-    """Return the seconds of processor time to parse a file, with given and with found sentences."""
-    nlp, parser = load(folder)
-    examples = read_examples(dev, nlp)
-    given = [unparsed_copy(example.reference, ["SENT_START"]) for example in examples]
-    parser.sentences = "given"
-    inputs = {"given": given, "found": [example.predicted for example in examples]}
-    best = dict.fromkeys(inputs, float("inf"))
+def speed(folders: Mapping[str, Path], dev: Path) -> dict[str, dict[str, float]]:
+    """Return the seconds of processor time for a file: "finding" sentences, parsing "given" and "found" ones.
+
+    folders: Folder of each pipeline by its variant.
+    dev: The file.
+    """
+    best: dict[str, dict[str, float]] = {variant: {} for variant in folders}
+    pipelines = {variant: load(folder) for variant, folder in folders.items()}
+    read = {variant: read_examples(dev, nlp) for variant, (nlp, _) in pipelines.items()}
     for _ in range(RUNS + 1):
-        for name, docs in inputs.items():
-            parser.sentences = "given" if name == "given" else "auto"
-            copies = [doc.copy() for doc in docs]
-            start = time.process_time()
-            for _doc in nlp.pipe(copies):
-                pass
-            best[name] = min(best[name], time.process_time() - start)
+        for variant, (nlp, parser) in pipelines.items():
+            for name in ("finding", "given", "found"):
+                parser.sentences = "given" if name == "given" else "auto"
+                docs = [
+                    unparsed_copy(example.reference, ["SENT_START"] if name == "given" else [])
+                    for example in read[variant]
+                ]
+                start = time.process_time()
+                if name == "finding":
+                    parser.find_sentences(docs)
+                else:
+                    list(nlp.pipe(docs))
+                best[variant][name] = min(best[variant].get(name, np.inf), time.process_time() - start)
     return best
 
 
@@ -225,16 +245,19 @@ def markdown(table: dict[str, Any], names: Sequence[str]) -> str:
     """Return the table as Markdown."""
     rows = [["network", "decision", *names]]
     for title, of_network in table.items():
-        if title == "speed":
+        if title in (SPEED, ALL_SEEDS):
             continue
         rows += [
             [title, text, *(f"{of_network[f'{way}: {name}']:.2f}" for name in names)]
             for way, text in WAYS.items()
         ]
     lines = [markdown_table(rows)]
-    if "speed" in table:
-        given, found = table["speed"]["given"], table["speed"]["found"]
-        lines.append(f"Given sentences {given:.2f} s, found sentences {found:.2f} s: {found / given:.3f}")
+    if SPEED in table:
+        times = [["network", "finding, s", "given, s", "found, s", "found / given"]]
+        for variant, of in table[SPEED].items():
+            shown = [f"{of[name]:.2f}" for name in ("finding", "given", "found")]
+            times.append([variant, *shown, f"{of['found'] / of['given']:.2f}"])
+        lines.append(markdown_table(times))
     return "\n\n".join(lines)
 
 

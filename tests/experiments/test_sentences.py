@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 
@@ -24,6 +25,8 @@ def test_a_trained_parser_learns_to_find_sentences(
     sentences.main([str(trained_folder), *files, *options])
     table = json.loads((tmp_path / "out" / "table.json").read_text("utf8"))
     assert set(table) == {"full, seed 0", "features alone, seed 0", "speed"}
+    for seconds in table["speed"].values():
+        assert 0 < seconds["finding"] < seconds["found"]
     of_network = table["full, seed 0"]
     for way in ("plain", "fitted"):
         assert {f"{way}: dev", f"{way}: dev.nopunct"} <= set(of_network)
@@ -41,3 +44,31 @@ def test_a_trained_parser_learns_to_find_sentences(
     for name, reads in (("full.0", True), ("features-alone.0", False)):
         network = parser_of(spacy.load(tmp_path / "out" / name)).boundaries.get_ref("network")
         assert (network.shims[0]._model.vectors.weight.shape[1] > 0) is reads
+
+
+def test_seeds_are_also_compared_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_corpora(tmp_path)
+    # Sentences that are found in each of two documents, by variant and seed; there are ten in each.
+    found = {"full.0": [9, 8], "full.1": [9, 9], "wide.0": [8, 8], "wide.1": [8, 9]}
+    monkeypatch.setattr(
+        sentences,
+        "measure",
+        lambda folder, dev, files: (
+            {f"{way}: {file.stem}": 0.0 for way in sentences.WAYS for file in files},
+            {"dev": np.array([found[folder.name], [10, 10]])},
+        ),
+    )
+    output = tmp_path / "out"
+    for name in found:
+        (output / name).mkdir(parents=True)
+    files = [str(tmp_path / "train.conllu"), str(tmp_path / "dev.conllu"), str(output)]
+    sentences.main(["parser", *files, "--variants", "full", "wide", "--seeds", "0", "1"])
+    table = json.loads((output / "table.json").read_text("utf8"))
+    gains = [table[key]["gain: dev"][0] for key in ("wide, seed 0", "wide, seed 1")]
+    assert gains == [5.0, 5.0]
+    assert table["all seeds"]["wide"]["gain: dev"][0] == 5.0
+    found["wide.1"][0] = 7
+    sentences.main(["parser", *files, "--variants", "full", "wide", "--seeds", "0", "1"])
+    table = json.loads((output / "table.json").read_text("utf8"))
+    assert table["wide, seed 1"]["gain: dev"][0] == 10.0
+    assert table["all seeds"]["wide"]["gain: dev"][0] == 7.5
