@@ -353,10 +353,8 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
     )
     assert [s.vectors.tolist() for s in sentences] == [[[97], [98]], [[99]], [[100], [101]]]
     of_words = {0: np.array([[1], [2]], dtype="f"), 2: np.array([[3], [4]], dtype="f")}
-    backprop(of_words, None)
+    backprop(of_words)
     assert [d.ravel().tolist() for d in seen[0]] == [[1, 0, 2, 0], [], [3, 4]]
-    backprop(of_words, np.full((6, 1), 10, dtype="f"))
-    assert [d.ravel().tolist() for d in seen[1]] == [[11, 10, 12, 10], [], [13, 14]]
 
 
 def test_a_parser_with_its_own_encoder_has_no_such_layer():
