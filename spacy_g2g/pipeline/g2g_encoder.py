@@ -170,8 +170,8 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         if encoded.layout is not None:
             starts = np.split(encoded.layout.starts, encoded.layout.doc_starts[1:-1])
             for i in np.flatnonzero(encoded.are_found).tolist():
-                values = np.where(starts[i], 1, -1).astype(np.int64).astype(np.uint64)
-                docs[i].from_array(["SENT_START"], values[:, None])
+                values: Any = np.where(starts[i], 1, -1).astype(np.uint64)
+                docs[i].from_array("SENT_START", values)
         super().set_annotations(docs, encoded.vectors)
 
     # Training

@@ -35,7 +35,6 @@ from .prior import InformsRefiners, add_extension, keep_prior
 from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
-from .word_vectors import get_tok2vec
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence, Start, Tree
@@ -295,22 +294,16 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
     @property
     def learns_sentences(self) -> bool:
         """Whether the parser learns to find sentences. Behind a ``g2g_encoder`` it is too late for that."""
-        layer = get_tok2vec(self.model)
-        # A listener, or the encoder itself after nlp.replace_listeners.
-        reads_sentences = "encode" in getattr(getattr(layer, "encoder", layer), "attrs", {})
-        return super().learns_sentences and not reads_sentences
+        from ..models.network_shim import find_upstream
+
+        return super().learns_sentences and find_upstream(self.model) is None
 
     def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Optimizer | None = None,
-        losses: dict[str, float] | None = None,
+        self, examples: Iterable[Example], *, sgd: Optimizer | None = None, **settings: Any
     ) -> dict[str, float]:
         """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
         examples = list(examples)
-        losses = super().update(examples, drop=drop, losses=losses)
+        losses = super().update(examples, **settings)
         losses[self.name] += self.update_boundaries(examples)
         if sgd:
             self.finish_update(sgd)

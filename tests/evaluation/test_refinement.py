@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.rates import error_reduction
@@ -140,6 +140,7 @@ def test_error_reduction_is_that_of_the_paper():
 
 
 @given(st.lists(refined_sentences(), max_size=5))
+@settings(max_examples=150)
 def test_equals_the_definitions_word_by_word(sentences):
     found = analyse_refinement(sentences)
     n_graphs = max((len(sentence.graphs) for sentence in sentences), default=1)
@@ -164,6 +165,7 @@ def test_equals_the_definitions_word_by_word(sentences):
 
 
 @given(st.lists(refined_sentences(), max_size=5))
+@settings(max_examples=100)
 def test_label_scores_equal_the_definitions_and_are_ranked(sentences):
     found = analyse_refinement(sentences)
     table = [list(words_of(sentences, t)) for t in range(found.n_iterations + 1)]
