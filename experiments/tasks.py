@@ -1,9 +1,9 @@
 """Train tasks of a whole pipeline alone and together on one encoder, and score each of them.
 
     python -m experiments.tasks NAME TRAIN DEV OUTPUT --encoder ENCODER --components tagger g2g_parser ...
-        [--config pipeline.cfg] [--steps 265] [--set KEY=VALUE ...] [--also TEST.conllu ...]
+        [--config configs/pipeline.cfg] [--steps 265] [--set KEY=VALUE ...] [--also TEST.conllu ...]
 
-TRAIN and DEV are .conllu files. The components of a shipped config, without those that are not named, are
+TRAIN and DEV are .conllu files. The components of a config, without those that are not named, are
 trained into OUTPUT/NAME on Docs of up to ten sentences. A pipeline that is there is not trained again. Then
 it is scored on DEV and the other files from gold words and sentences, as by `g2g evaluate`. The table has
 all pipelines of OUTPUT.
@@ -38,8 +38,9 @@ METRICS = {
     "morphologizer": ("UPOS", "UFeats"),
     "trainable_lemmatizer": ("Lemmas",),
     "g2g_parser": ("UAS", "LAS"),
+    "parser": ("UAS", "LAS"),
 }
-COLUMNS = [metric for metrics in METRICS.values() for metric in metrics]
+COLUMNS = list(dict.fromkeys(metric for metrics in METRICS.values() for metric in metrics))
 SENTENCES_PER_DOC = 10
 
 
@@ -68,7 +69,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("output", type=Path, help="folder for the pipelines")
     add("--encoder", required=True, help="checkpoint: a folder or a name on the hub")
     add("--components", nargs="+", default=list(METRICS), help="components beside the encoder")
-    add("--config", default="pipeline.cfg", help="shipped config")
+    add("--config", type=Path, default=CONFIGS / "pipeline.cfg", help="config of a whole pipeline")
     add("--lang", default="en", help="language code of the pipelines")
     add("--steps", type=int, default=265, help="number of updates")
     add("--seed", type=int, default=0, help="seed of the training")
@@ -78,8 +79,8 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def make_config(args: argparse.Namespace) -> Config:
-    """Return the shipped config with the named components alone; write the corpora that it names."""
-    config = load_config(CONFIGS / args.config)
+    """Return the config with the named components alone; write the corpora that it names."""
+    config = load_config(args.config)
     kept = {*ENCODERS, *args.components}
     config["nlp"]["pipeline"] = [name for name in config["nlp"]["pipeline"] if name in kept]
     for section in (config["components"], config["initialize"]["components"]):
