@@ -217,6 +217,8 @@ class Network(WordNetwork, ABC, Generic[B]):
     runs_upstream: ClassVar[bool] = False
     #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
     upstream: Any = None
+    #: What gradients are multiplied with on their way to that encoder.
+    upstream_factor = 1.0
 
     def note(self, sentence: Sentence) -> Any:  # noqa: ARG002
         """Return what the network reads of a sentence beside pieces, tags, graph and vectors."""

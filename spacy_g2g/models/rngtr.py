@@ -134,6 +134,10 @@ class RNGTr(SynTr[PieceBatch]):
         if batch.vectors is not None and (batch.heads is None or (batch.heads < 0).all()):
             return self.with_root(batch.vectors)
         encoded = self.upstream.network.encode(batch, edges, extra, self.tables)
+        factor = self.upstream_factor
+        if encoded.requires_grad and factor != 1.0:
+            # The gradients of the tables have the factor, too; AdamW takes no notice of it.
+            encoded.register_hook(lambda gradient: factor * gradient)
         return self.with_root(encoded[:, 1:].float())
 
     def edges(self, batch: PieceBatch) -> Edges | None:

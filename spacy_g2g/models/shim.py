@@ -25,10 +25,12 @@ class G2GShim(NetworkShim[Network[Any]]):
     upstream: Shim of the encoder that gives the vectors of words; None for another origin. A network that
         reads graphs runs that encoder on them, too.
     upstream_learns: Whether that encoder takes gradients.
+    upstream_factor: What gradients of passes with graphs are multiplied with before that encoder gets them.
     """
 
     upstream: NetworkShim[Any] | None = None
     upstream_learns = True
+    upstream_factor = 1.0
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for labels that are added after initialisation."""
@@ -113,7 +115,7 @@ class G2GShim(NetworkShim[Network[Any]]):
             if self.upstream is None:
                 raise ValueError(Errors.E419)
             self.upstream.network.train(is_train and self.upstream_learns)
-            network.upstream = self.upstream
+            network.upstream, network.upstream_factor = self.upstream, self.upstream_factor
         return network
 
 

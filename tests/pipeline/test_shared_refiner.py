@@ -21,10 +21,11 @@ from .test_g2g_encoder import OURS, THEIRS, counted, shared_nlp
 from .test_shared_encoder import TOK2VEC
 
 
-def refining_nlp(**settings: Any) -> Language:
+def refining_nlp(grad_factor: float = 1.0, **settings: Any) -> Language:
     """A pipeline of a tiny encoder and a refiner that listens to it."""
     nlp = shared_nlp(precision="float32", **MIXED_WORDS)
-    model = {"@architectures": "spacy_g2g.RNGTr.v1", "tok2vec": OURS, "precision": "float32"}
+    listener = {**OURS, "grad_factor": grad_factor}
+    model = {"@architectures": "spacy_g2g.RNGTr.v1", "tok2vec": listener, "precision": "float32"}
     model |= {**TINY_MODEL, **settings}
     nlp.add_pipe("rng_refiner", config={"model": model})
     return nlp
@@ -99,6 +100,23 @@ def test_a_pass_without_a_graph_costs_nothing(graphs: str, n_passes: int):
     with counted() as rows:
         list(nlp.pipe(docs))
     assert sum(rows) == n_passes * len(docs)
+
+
+def gradient_of_encoder(nlp: Language, graphs: str) -> Any:
+    """The gradient of all weights of the shared encoder after an update."""
+    nlp.update(graph_examples(nlp, graphs), sgd=False)  # type: ignore[arg-type]
+    parameters = encoder_of(nlp).network.parameters()
+    return torch.cat([p.grad.flatten() for p in parameters if p.grad is not None])
+
+
+@pytest.mark.parametrize("graphs", ["empty", "wrong"])
+def test_the_factor_of_a_refiner_holds_for_passes_with_and_without_graphs(graphs: str):
+    half, whole = initialised(graphs, grad_factor=0.5), initialised(graphs)
+    for name in ("g2g_encoder", "rng_refiner"):
+        half.get_pipe(name).model.from_bytes(whole.get_pipe(name).model.to_bytes())  # type: ignore[attr-defined]
+    expected = gradient_of_encoder(whole, graphs) / 2
+    assert float(expected.abs().max()) > 0
+    torch.testing.assert_close(gradient_of_encoder(half, graphs), expected)
 
 
 @pytest.mark.parametrize("graphs", ["empty", "wrong"])
