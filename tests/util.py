@@ -44,6 +44,7 @@ COMPONENT_SETTINGS = (
     "store_graphs",
     "head_corruption",
     "label_corruption",
+    "certain",
     "empty_share",
 )
 ARCHITECTURES = {"g2g_parser": "spacy_g2g.SynTr.v1", "rng_refiner": "spacy_g2g.RNGTr.v1"}

@@ -147,9 +147,6 @@ def _keep_graphs(nlp: Language) -> None:
             pipe.store_graphs = True
         elif isinstance(pipe, G2GParser):
             pipe.store_probabilities = True
-            for extension in (HEAD_PROB, DEP_PROB):
-                if not Token.has_extension(extension):
-                    Token.set_extension(extension, default=None)
 
 
 def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:

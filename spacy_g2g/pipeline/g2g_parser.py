@@ -140,7 +140,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
             if not Doc.has_extension(extension):
                 Doc.set_extension(extension, default=None)
         for extension in (HEAD_PROB, DEP_PROB):
-            if store_probabilities and not Token.has_extension(extension):
+            if not Token.has_extension(extension):
                 Token.set_extension(extension, default=None)
 
     # Parsing

@@ -32,7 +32,7 @@ def graphs_of_passes(
         graphs = []
         for i in range(n_passes):
             base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
-            passes = [parse.iterations[min(i, len(parse.iterations) - 1)] for parse in parses]
+            passes = [[parse, *parse.iterations][min(i + 1, len(parse.iterations))] for parse in parses]
             found = [_make_graph(parse, labels) for parse in passes]
             graphs.append(to_tokens(zip(of_doc, found, strict=True), base))
         yield graphs

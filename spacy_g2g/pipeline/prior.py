@@ -12,6 +12,7 @@ from thinc.api import Model
 
 from ..data.graphs import PRIOR
 from ..data.layout import Layout
+from ..parsing.tree import ROOT_LABEL, are_trees
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Sentence
@@ -41,7 +42,7 @@ class InformsRefiners:
     def find_listeners(self, component: Any) -> None:
         """Keep priors if a later component is a refiner that reads them."""
         attrs = getattr(getattr(component, "model", None), "attrs", {})
-        if attrs.get("reads_prior"):
+        if attrs.get("reads_prior") or getattr(component, "certain", 1.0) < 1:
             self.keeps_prior = True
 
     def add_listener(self, listener: Model[Any, Any], component_name: str) -> None:
@@ -86,3 +87,31 @@ def with_priors(sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layo
         sentence if prior is None or len(prior) != len(sentence.words) else replace(sentence, prior=prior)
         for sentence, prior in zip(sentences, found, strict=True)
     ]
+
+
+def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:
+    """Return the tree that a sentence has, if its prior makes all heads certain; else None.
+
+    sentence: Sentence with its graph. One with constraints, or whose scores are kept, is never certain.
+    certain: Probability that each head must exceed.
+    n_labels: Number of labels that a tree may have; a graph may have others, too.
+    """
+    from ..models.types import Parse
+
+    graph, prior = sentence.graph, sentence.prior
+    if (
+        graph is None
+        or prior is None
+        or sentence.constraints
+        or sentence.keep_scores
+        or graph.heads.min() < 0
+    ):
+        return None
+    probs = np.exp(prior[np.arange(len(graph.heads)), graph.heads])
+    own = (
+        (graph.labels >= 0) & (graph.labels < n_labels) & ((graph.labels == ROOT_LABEL) == (graph.heads == 0))
+    )
+    is_tree = are_trees(graph.heads[None], np.array([len(graph.heads)]))[0]
+    if probs.min() <= certain or not own.all() or not is_tree:
+        return None
+    return Parse(graph, probs, np.ones_like(probs), head_log_probs=prior)

@@ -26,11 +26,11 @@ from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
 from .layout import ParsedBatch
 from .passes import graphs_of_passes
-from .prior import remove_priors, with_priors
+from .prior import certain_parse, remove_priors, with_priors
 from .trees import initial_graphs, make_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Sentence, Start
+    from ..models.types import Parse, Sentence, Start
 
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
@@ -52,6 +52,7 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "head_corruption": 0.0,
         "label_corruption": 0.0,
         "empty_share": 0.0,
+        "certain": 1.0,
         "store_graphs": False,
         "store_probabilities": False,
         "keep_scores": False,
@@ -68,6 +69,7 @@ def make_rng_refiner(
     head_corruption: float,
     label_corruption: float,
     empty_share: float,
+    certain: float,
     store_graphs: bool,
     store_probabilities: bool,
     keep_scores: bool,
@@ -82,6 +84,9 @@ def make_rng_refiner(
         if a parser made the graphs for its own training data, since such graphs are too good.
     label_corruption: Share of the labels in initial graphs that are replaced by others in training.
     empty_share: Share of the sentences that start from an empty graph in training.
+    certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
+        of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
+        constraints, or whose probabilities or scores are stored.
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
@@ -97,6 +102,7 @@ def make_rng_refiner(
         head_corruption=head_corruption,
         label_corruption=label_corruption,
         empty_share=empty_share,
+        certain=certain,
         store_graphs=store_graphs,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
@@ -113,9 +119,9 @@ class RngRefiner(G2GParser):
     belong to another scheme. Labels that were not known at initialisation are all the same to the model.
 
     The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
-    alone). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph over tokens (see ``data.graphs``)
-    for the initial graph, without probabilities, and for each pass. The last one is the tree. White space has
-    a head only in the tree.
+    alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
+    over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
+    last one is the tree. White space has a head only in the tree.
     """
 
     def __init__(
@@ -127,6 +133,7 @@ class RngRefiner(G2GParser):
         head_corruption: float = 0.0,
         label_corruption: float = 0.0,
         empty_share: float = 0.0,
+        certain: float = 1.0,
         store_graphs: bool = False,
         store_probabilities: bool = False,
         keep_scores: bool = False,
@@ -138,6 +145,7 @@ class RngRefiner(G2GParser):
             "head_corruption": head_corruption,
             "label_corruption": label_corruption,
             "empty_share": empty_share,
+            "certain": certain,
         }
         for setting, rate in rates.items():
             if not 0.0 <= rate <= 1.0:
@@ -155,6 +163,7 @@ class RngRefiner(G2GParser):
         self.head_corruption = head_corruption
         self.label_corruption = label_corruption
         self.empty_share = empty_share
+        self.certain = certain
         self.store_graphs = store_graphs
         self.cfg["initial_labels"] = []
         for extension in (ITERATIONS, GRAPHS, INITIAL_GRAPH):
@@ -168,6 +177,15 @@ class RngRefiner(G2GParser):
         heads, labels = self._initial_graphs(docs, layout)
         sentences = self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
         return with_priors(sentences, docs, layout)
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Return the parse of each sentence, without a pass for trees that are certain."""
+        if self.certain >= 1 or self.store_probabilities:
+            return super().parse(sentences)
+        kept = [certain_parse(sentence, self.certain, len(self.labels)) for sentence in sentences]
+        others = [sentence for sentence, parse in zip(sentences, kept, strict=True) if parse is None]
+        refined = iter(super().parse(others) if others else [])
+        return [parse or next(refined) for parse in kept]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""

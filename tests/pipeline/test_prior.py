@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from spacy_g2g.data.graphs import PRIOR
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.parsing.constraints import Constraint
 from spacy_g2g.parsing.mst import decode
+from spacy_g2g.pipeline.prior import certain_parse
 from spacy_g2g.pipeline.ranked import SCORES
 from spacy_g2g.training.cache import CachedParser
 
-from ..util import add_tiny, make_nlp, plain_doc, randomise, treebank_docs, treebank_examples
+from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_docs, treebank_examples
 
 SENTENCES = ("she saw the dogs", "dogs bark")
 
@@ -131,3 +135,66 @@ def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
     for a, b in zip(first, again, strict=True):
         for x, y in zip(a._.get(PRIOR), b._.get(PRIOR), strict=True):
             assert (x == y).all()
+
+
+def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
+    """The trees of all sentences of a Doc."""
+    return [tree_of(sentence.as_doc()) for sentence in doc.sents]
+
+
+def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pytest.MonkeyPatch):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    text = [[token.text for token in doc] for doc in treebank_docs(pair.vocab)]
+
+    def trees(*names: str) -> tuple[Doc, list[list[tuple[int, str]]]]:
+        with pair.select_pipes(enable=list(names)):
+            doc = pair(plain_doc(pair.vocab, *text))
+        return doc, whole_trees(doc)
+
+    doc, before = trees("g2g_parser")
+    _, refined = trees("g2g_parser", "rng_refiner")
+    parser: Any = pair.get_pipe("g2g_parser")
+    least = [float(parse.head_probs.min()) for parse in parser.predict([doc]).parses]
+    monkeypatch.setattr(refiner, "certain", sorted(least)[5])
+    monkeypatch.setattr(refiner, "store_graphs", True)
+    doc, found = trees("g2g_parser", "rng_refiner")
+    assert doc._.g2g_iterations == [int(probability <= refiner.certain) for probability in least]
+    assert sum(doc._.g2g_iterations) == 6
+    expected = [new if n else old for old, new, n in zip(before, refined, doc._.g2g_iterations, strict=True)]
+    assert found == expected != refined
+    assert doc._.g2g_graphs[-1]["heads"] == [token.head.i for token in doc]
+    monkeypatch.setattr(refiner, "store_probabilities", True)
+    assert set(trees("g2g_parser", "rng_refiner")[0]._.g2g_iterations) == {1}
+
+
+SURE = Sentence(
+    ["dogs", "bark"],
+    graph=Tree(np.array([2, 0]), np.array([1, 0])),
+    prior=np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
+)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"prior": None},
+        {"graph": None},
+        {"keep_scores": True},
+        {"constraints": (Constraint("head", (1,), 2),)},
+        {"graph": Tree(np.array([2, 0]), np.array([-1, 0]))},
+        {"graph": Tree(np.array([2, 0]), np.array([3, 0]))},
+        {"graph": Tree(np.array([2, 0]), np.array([1, 2]))},
+        {"graph": Tree(np.array([2, -1]), np.array([1, -1]))},
+        {"graph": Tree(np.array([0, 0]), np.array([0, 0])), "prior": np.zeros((2, 3), dtype=np.float32)},
+    ],
+    ids=str,
+)
+def test_only_a_tree_of_the_parser_alone_is_certain(changed: dict[str, Any]):
+    assert certain_parse(SURE, 0.89, 3) is not None
+    assert certain_parse(SURE, 0.91, 3) is None
+    assert certain_parse(replace(SURE, **changed), 0.89, 3) is None
+
+
+def test_a_refiner_that_asks_what_is_certain_gets_priors_that_it_does_not_decode_with():
+    nlp = make_pair(prior_share=0.0, certain=0.0)
+    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.g2g_iterations == [0, 0]
