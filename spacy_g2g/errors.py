@@ -219,6 +219,10 @@ class Errors(metaclass=_TextsWithCodes):
         "Expected at least one less."
     )
     E517 = "There are no rules named {unknown}. Expected some of: {names}."
+    E518 = (
+        "The augmenter of spacy_g2g.augmented_batches.v1 uses nlp.{name}. Expected one that does not use the "
+        "pipeline; [corpora.train.augmenter] takes others, whose changes are the same in all epochs."
+    )
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = (
         "doc.user_data['conllu'] is {found!r}. Expected what convert writes: {{\"text\": [...], "

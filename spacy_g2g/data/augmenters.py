@@ -85,13 +85,22 @@ def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
 
     batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
     augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.drop_final_punct.v1`.
+    The batches raise ValueError for an augmenter that does, such as spaCy's own.
     """
     change: Callable[[Any, Example], Iterator[Example]] = augmenter
+    pipeline = _NoPipeline()
 
     def batches(examples: Iterable[Example]) -> Iterable[list[Example]]:
-        return batcher(changed for example in examples for changed in change(None, example))
+        return batcher(changed for example in examples for changed in change(pipeline, example))
 
     return batches
+
+
+class _NoPipeline:
+    """What an augmenter gets from a batcher, which does not know the pipeline."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError(Errors.E518.format(name=name))
 
 
 def final_punct(sentence: list[Token]) -> list[int]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.training.augment import create_lower_casing_augmenter
 
 from spacy_g2g.data.augmenters import (
     final_punct,
@@ -180,3 +181,10 @@ def test_a_batcher_changes_examples_anew_in_each_epoch():
     assert all({*lengths} == {5, 8} for lengths in epochs)
     assert len({*map(tuple, epochs)}) == 3
     assert {len(example.predicted) for example in examples} == {8}
+
+
+def test_an_augmenter_that_asks_a_batcher_for_the_pipeline_is_an_error():
+    augmenter = create_lower_casing_augmenter(1.0)
+    batcher = make_augmented_batches(lambda changed: ([example] for example in changed), augmenter)
+    with pytest.raises(ValueError, match=r"E518\].*nlp\.make_doc.*corpora\.train\.augmenter"):
+        list(batcher([example_of(TWO)]))
