@@ -131,8 +131,9 @@ def describe(doc: Doc) -> dict[str, Any]:
     found: dict[str, Any] = {"heads": [t.head.i for t in doc], "deps": [t.dep_ for t in doc]}
     found["starts"] = [token.is_sent_start for token in doc]
     for name in ("g2g_head_prob", "g2g_dep_prob"):
-        if doc[0].has_extension(name):
-            found[name] = [token._.get(name) for token in doc]
+        values = [token._.get(name) for token in doc if token.has_extension(name)]
+        if any(value is not None for value in values):
+            found[name] = values
     for name in ("g2g_iterations", "g2g_graphs", "amr"):
         if doc.has_extension(name):
             found[name] = doc._.get(name)

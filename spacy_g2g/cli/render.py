@@ -182,7 +182,9 @@ def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) 
     nlp: Pipeline.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
     """
-    graphs = [*((doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [_tree_with_probabilities(doc)])]
+    graphs = [*((doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [])]
+    if len(graphs) < 2:  # no pass was made
+        graphs = [_tree_with_probabilities(doc)]
     if parser is not None:
         graphs[-1] = _with_confidence(doc, graphs[-1], parser)
     amrs = get_amrs(doc)

@@ -120,8 +120,8 @@ def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, 
     if is_train:
         listener = model.maybe_get_ref("tok2vec")
         # A listener without the batch of its encoder listens to one that is frozen.
-        shim.upstream_learns = getattr(listener, "_batch_id", 0) is not None
-        shim.upstream_factor = getattr(listener, "grad_factor", 1.0)
+        is_frozen = getattr(listener, "_batch_id", 0) is None
+        shim.upstream_factor = 0.0 if is_frozen else getattr(listener, "grad_factor", 1.0)
         if shim.known_spec.encoder is not None:
             shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
         return shim.begin_update(inputs)

@@ -217,7 +217,7 @@ class Network(WordNetwork, ABC, Generic[B]):
     runs_upstream: ClassVar[bool] = False
     #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
     upstream: Any = None
-    #: What gradients are multiplied with on their way to that encoder.
+    #: What gradients are multiplied with on their way to that encoder; above 0.
     upstream_factor = 1.0
 
     def note(self, sentence: Sentence) -> Any:  # noqa: ARG002

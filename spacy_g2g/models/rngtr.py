@@ -136,7 +136,7 @@ class RNGTr(SynTr[PieceBatch]):
         encoded = self.upstream.network.encode(batch, edges, extra, self.tables)
         factor = self.upstream_factor
         if encoded.requires_grad and factor != 1.0:
-            # The gradients of the tables have the factor, too; AdamW takes no notice of it.
+            # The gradients of the tables have the factor, too. AdamW's steps hardly depend on their scale.
             encoded.register_hook(lambda gradient: factor * gradient)
         return self.with_root(encoded[:, 1:].float())
 

@@ -24,12 +24,11 @@ class G2GShim(NetworkShim[Network[Any]]):
 
     upstream: Shim of the encoder that gives the vectors of words; None for another origin. A network that
         reads graphs runs that encoder on them, too.
-    upstream_learns: Whether that encoder takes gradients.
-    upstream_factor: What gradients of passes with graphs are multiplied with before that encoder gets them.
+    upstream_factor: What the gradients of passes with graphs are multiplied with before that encoder gets
+        them. With 0 the encoder takes none.
     """
 
     upstream: NetworkShim[Any] | None = None
-    upstream_learns = True
     upstream_factor = 1.0
 
     def resize_labels(self, n_labels: int) -> None:
@@ -74,7 +73,7 @@ class G2GShim(NetworkShim[Network[Any]]):
 
         def backprop(_: Any) -> list[Any]:
             inputs = None
-            if not self.upstream_learns and isinstance(words, WordVectors):
+            if not self.upstream_factor and isinstance(words, WordVectors):
                 inputs = [*network.parameters(), words.vectors]
             torch.autograd.backward(losses, inputs=inputs)
             self.n_targets += n_targets
@@ -114,8 +113,8 @@ class G2GShim(NetworkShim[Network[Any]]):
         if network.runs_upstream and self.known_spec.encoder is None:
             if self.upstream is None:
                 raise ValueError(Errors.E419)
-            self.upstream.network.train(is_train and self.upstream_learns)
-            network.upstream, network.upstream_factor = self.upstream, self.upstream_factor
+            self.upstream.network.train(is_train and self.upstream_factor > 0)
+            network.upstream, network.upstream_factor = self.upstream, self.upstream_factor or 1.0
         return network
 
 

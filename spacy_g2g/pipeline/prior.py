@@ -114,4 +114,4 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
     is_tree = are_trees(graph.heads[None], np.array([len(graph.heads)]))[0]
     if probs.min() <= certain or not own.all() or not is_tree:
         return None
-    return Parse(graph, probs, np.ones_like(probs), head_log_probs=prior)
+    return Parse(graph, probs, np.ones_like(probs))

@@ -86,7 +86,7 @@ def make_rng_refiner(
     empty_share: Share of the sentences that start from an empty graph in training.
     certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
         of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
-        constraints, or whose probabilities or scores are stored.
+        constraints or rules, or one whose probabilities or scores are stored. Their trees may differ then.
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
@@ -121,7 +121,8 @@ class RngRefiner(G2GParser):
     The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
     alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
     over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
-    last one is the tree. White space has a head only in the tree.
+    last one is the tree. White space has a head only in the tree. Labels of a tree that is certain have the
+    probability 1.
     """
 
     def __init__(

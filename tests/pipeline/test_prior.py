@@ -144,7 +144,7 @@ def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
 
 def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pytest.MonkeyPatch):
     refiner: Any = pair.get_pipe("rng_refiner")
-    text = [[token.text for token in doc] for doc in treebank_docs(pair.vocab)]
+    text = [[*(token.text for token in doc), "\n"] for doc in treebank_docs(pair.vocab)]
 
     def trees(*names: str) -> tuple[Doc, list[list[tuple[int, str]]]]:
         with pair.select_pipes(enable=list(names)):
@@ -195,6 +195,6 @@ def test_only_a_tree_of_the_parser_alone_is_certain(changed: dict[str, Any]):
     assert certain_parse(replace(SURE, **changed), 0.89, 3) is None
 
 
-def test_a_refiner_that_asks_what_is_certain_gets_priors_that_it_does_not_decode_with():
+def test_a_refiner_that_asks_what_is_certain_gets_priors():
     nlp = make_pair(prior_share=0.0, certain=0.0)
     assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.g2g_iterations == [0, 0]

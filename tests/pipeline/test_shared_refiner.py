@@ -119,6 +119,15 @@ def test_the_factor_of_a_refiner_holds_for_passes_with_and_without_graphs(graphs
     torch.testing.assert_close(gradient_of_encoder(half, graphs), expected)
 
 
+def test_a_refiner_learns_to_read_graphs_where_the_encoder_takes_no_gradients_from_it():
+    nlp = initialised("wrong", grad_factor=0.0)
+    nlp.update(graph_examples(nlp, "wrong"), sgd=False)  # type: ignore[arg-type]
+    tables = get_shim(nlp.get_pipe("rng_refiner").model).network.tables  # type: ignore[attr-defined]
+    assert all(parameter.grad.abs().max() > 0 for parameter in tables.parameters())  # type: ignore[union-attr]
+    gradients = [parameter.grad for parameter in encoder_of(nlp).network.parameters()]
+    assert all(gradient is None or not gradient.any() for gradient in gradients)
+
+
 @pytest.mark.parametrize("graphs", ["empty", "wrong"])
 def test_gradients_of_all_passes_add_up_in_the_one_encoder(graphs: str):
     nlp = initialised(graphs, iterations=2)
