@@ -4,10 +4,10 @@
 
 PIPELINE is trained by configs/pipeline.cfg and THEIRS by configs/pipeline_transformers.cfg, both without
 refiners, for instance by `experiments.tasks`. OTHER are further pipelines, named by the folder that their own
-folder is in. The sentences are those of documents (`# newdoc`, `# newpar`) of DEV
-(.conllu), with gold words. All are timed in turns by processor time on one thread: the encoder alone on the
-pieces of all sentences, the component, and the pipelines. These get single sentences, for which a senter is
-disabled, and whole documents, whose sentences they find. Those on g2g_encoder compute in float32 and in
+folder is in. The sentences are those of documents (`# newdoc`, `# newpar`) of DEV (.conllu), with gold words.
+All are timed in turns by processor time on one thread: the encoder alone on the pieces of all sentences, the
+component, and the pipelines. These get single sentences, for which a senter is disabled, and whole documents,
+whose sentences they find. Those on g2g_encoder compute in float32 and in
 bfloat16, the others in float32. The best run counts. The sizes are those of the files.
 """
 

@@ -85,7 +85,7 @@ def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
 
     batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
     augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.drop_final_punct.v1`.
-    The batches raise ValueError for an augmenter that does, such as spaCy's own.
+    Raises ValueError with the first batch for an augmenter that does, such as spaCy's own.
     """
     change: Callable[[Any, Example], Iterator[Example]] = augmenter
     pipeline = _NoPipeline()

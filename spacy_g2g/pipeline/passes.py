@@ -21,7 +21,8 @@ def graphs_of_passes(
     """Yield for each Doc the graph of each pass. White space has a head only in the last one, the tree.
 
     docs: Docs, to which the trees are already written.
-    batch: Their parses, with all passes. A sentence with fewer passes than others keeps its last graph.
+    batch: Their parses, with all passes. A sentence with fewer passes than others keeps its last graph,
+        and one without any its tree.
     labels: Names of the labels.
     """
     words: list[list[list[int]]] = [[] for _ in docs]

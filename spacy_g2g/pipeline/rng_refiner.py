@@ -86,7 +86,8 @@ def make_rng_refiner(
     empty_share: Share of the sentences that start from an empty graph in training.
     certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
         of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
-        constraints or rules, or one whose probabilities or scores are stored. Their trees may differ then.
+        constraints or rules, or one whose probabilities or scores are stored. So storing them may
+        change trees.
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
