@@ -73,9 +73,7 @@ class BiaffineScorer(nn.Module):
         Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors that ``labels``
             takes: dependents, float [batch, n, label_width], and heads, float [batch, n + 1, label_width].
         """
-        packing = None
-        if not self.training and words.device.type == "cpu":
-            packing = Packing.of(words, mask)
+        packing = Packing.of(words, mask) if words.device.type == "cpu" else None
         rows = words.flatten(0, 1) if packing is None else packing.pack(words)
         projected = self.dropout(self.activation(self.project(rows)))
 
