@@ -68,8 +68,8 @@ class BiaffineScorer(nn.Module):
         """Score all arcs.
 
         words: float [batch, n + 1, width], ROOT first.
-        mask: bool [batch, n + 1], True for ROOT and words; None if nothing is padded. On a CPU, predictions
-            do not compute padding; in training, dropout draws numbers for it.
+        mask: bool [batch, n + 1], True for ROOT and words; None if nothing is padded. A CPU does not compute
+            padding.
         Returns the arc scores, float [batch, n, n + 1] (dependents by heads), and the vectors that ``labels``
             takes: dependents, float [batch, n, label_width], and heads, float [batch, n + 1, label_width].
         """
