@@ -144,9 +144,10 @@ def test_labels_of_many_arcs_are_those_of_each_arc():
         assert torch.allclose(scores[i], alone, atol=1e-5)
 
 
-def test_predictions_have_few_numbers_of_rows(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("is_train", [False, True])
+def test_there_are_few_numbers_of_rows(is_train: bool, monkeypatch: pytest.MonkeyPatch):
     """oneDNN keeps code for each of them."""
-    scorer, rows = make_scorer(), set[int]()
+    scorer, rows = make_scorer().train(is_train), set[int]()
     scorer.project.register_forward_hook(lambda module, inputs, output: rows.add(len(output)))
     labels = scorer._labels
     monkeypatch.setattr(scorer, "_labels", lambda x, *rest: rows.add(len(x)) or labels(x, *rest))
@@ -181,3 +182,24 @@ def test_padding_is_not_computed_and_changes_no_score():
             is_pair = found.shape[2] == 20
             part = (i, slice(n - 1), slice(n) if is_pair else slice(None))
             torch.testing.assert_close(found[part], expected[part])
+
+
+def test_gradients_of_padded_sentences_are_those_of_single_ones():
+    scorer, lengths = make_scorer(distances=True).train(), [20, 5, 2]
+    words = torch.randn(3, 20, WIDTH, requires_grad=True)
+    mask = torch.arange(20) < torch.tensor(lengths)[:, None]
+
+    def gradients(losses: list[Tensor]) -> tuple[Tensor, ...]:
+        parameters = (scorer.project.weight, scorer.arc_weight, scorer.distance_weight, words)
+        return torch.autograd.grad(sum(losses), parameters)  # type: ignore[arg-type]
+
+    def loss(arcs: Tensor, dependents: Tensor, heads: Tensor) -> Tensor:
+        return arcs.sin().sum() + dependents.sin().sum() + heads.sin().sum()
+
+    arcs, dependents, heads = scorer(words, mask)
+    together = [
+        loss(arcs[i, : n - 1, :n], dependents[i, : n - 1], heads[i, :n]) for i, n in enumerate(lengths)
+    ]
+    alone = [loss(*scorer(words[i : i + 1, :n])) for i, n in enumerate(lengths)]
+    for found, expected in zip(gradients(together), gradients(alone), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
