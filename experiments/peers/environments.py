@@ -105,6 +105,7 @@ PEERS = {
             # One rate for all; sizes of batches in words are turned into sentences, as it counts.
             "own": {"words": 160, "mlp_input": 1024, "lr": {"base": 3e-5, "shape": "constant"}},
             "shared": {"words": 800, "mlp_input": 400, "lr": {"base": 2e-4, "shape": "linear"}},
+            "fast": {"words": 800, "mlp_input": 400, "lr": {"base": 1e-3, "shape": "linear"}},
         },
     ),
     "g2g": Peer(
