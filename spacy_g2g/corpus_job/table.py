@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..arrays import HashArray, IntArray
 from ..errors import Errors
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 from .documents import Document
@@ -103,18 +105,20 @@ class _Tokens:
         self.docs = docs
         self.ends = np.cumsum([0, *map(len, docs)]).astype(np.int32)
 
-    def __getitem__(self, attribute: str) -> np.ndarray:
+    def __getitem__(self, attribute: str) -> HashArray:
         """Return an attribute of each token, uint64 [tokens]."""
-        return np.concatenate([*(doc.to_array(attribute) for doc in self.docs), np.zeros(0, np.uint64)])
+        parts = [np.asarray(doc.to_array(attribute), np.uint64) for doc in self.docs]
+        return np.concatenate([*parts, np.zeros(0, np.uint64)])
 
     def lists(self, values: pa.Array) -> pa.Array:
         """Return a list for each Doc of what there is for each token."""
         return pa.ListArray.from_arrays(pa.array(self.ends), values)
 
-    def heads(self) -> np.ndarray:
+    def heads(self) -> NDArray[np.int32]:
         """Return the number in its Doc of each token's head, int32 [tokens]."""
         within = np.arange(self.ends[-1]) - np.repeat(self.ends[:-1], np.diff(self.ends))
-        return (within + self["HEAD"].astype(np.int64)).astype(np.int32)
+        heads: IntArray = within + self["HEAD"].astype(np.int64)
+        return heads.astype(np.int32)
 
     def sentence_starts(self) -> pa.Array:
         """Return a list for each Doc of the tokens that sentences start with; [] if it has no boundaries."""
@@ -136,7 +140,7 @@ class _Tokens:
         return self.lists(pa.array(_extensions(self.docs, extension), pa.float32()))
 
 
-def _starts(doc: Doc) -> np.ndarray:
+def _starts(doc: Doc) -> IntArray:
     if not doc.has_annotation("SENT_START"):
         return np.zeros(0, np.int64)
     is_start = doc.to_array("SENT_START").astype(np.int64) == 1
@@ -149,5 +153,6 @@ def _extensions(docs: Iterable[Doc], extension: str) -> list[float | None]:
     values: list[float | None] = []
     for doc in docs:
         user_data: dict[Any, Any] = doc.user_data
-        values.extend(user_data.get(("._.", extension, idx, None)) for idx in doc.to_array("IDX").tolist())
+        places: list[int] = np.asarray(doc.to_array("IDX")).tolist()
+        values.extend(user_data.get(("._.", extension, place, None)) for place in places)
     return values

@@ -183,7 +183,7 @@ class _Search:
         best = scores[self.words, heads]
         if not np.isfinite(best).all():
             return
-        cycles = np.zeros((0, len(scores) + 1), dtype=np.bool_)
+        cycles: BoolArray = np.zeros((0, len(scores) + 1), dtype=np.bool_)
         slack = best[:, None] - scores
         if len(_preorder(heads)[0]) <= len(scores):
             contraction = contract_cycles(scores)
