@@ -29,7 +29,7 @@ from .settings import COUNT, SHARE, ListeningSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
-#: Least log-probability of a head in a mean. It keeps sums finite.
+#: Least log-probability of a head or a label in a mean. It keeps sums finite.
 LEAST_LOG_PROB = -100.0
 
 
@@ -50,8 +50,9 @@ class RNGTrSettings(ListeningSettings):
     )
     prior_share: float = setting(
         0.5,
-        "Share of the parser's log-probabilities in those that the refiner decodes heads from, if a parser "
-        "of this library that scores all arcs comes before it in the pipeline. 0 leaves the parser's out.",
+        "Share of the parser's log-probabilities in those that the refiner decodes heads and labels from, if "
+        "a parser of this library that scores all arcs comes before it in the pipeline. 0 leaves the "
+        "parser's out.",
         SHARE,
     )
 
@@ -188,21 +189,41 @@ class RNGTr(SynTr[PieceBatch]):
         """Return scores whose arcs are log-probabilities, averaged with those of the parser before.
 
         The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
+        ``label_log_probs`` averages labels of arcs that are in the parser's tree as well.
         """
         known = [i for i, note in enumerate(batch.notes) if note.prior is not None]
         if not known or not self.prior_share:
             return scores
         prior = np.zeros(scores.arcs.shape, dtype=np.float32)
+        heads = np.full(prior.shape[:2], -1)
+        labels = np.zeros((*prior.shape[:2], self.scorer.n_labels), dtype=np.float32)
         for i in known:
             n = int(batch.n_words[i])
-            prior[i, :n, : n + 1] = batch.notes[i].prior
+            of_sentence = batch.notes[i].prior
+            assert of_sentence is not None
+            prior[i, :n, : n + 1] = of_sentence.head_log_probs
+            if of_sentence.label_log_probs is not None:
+                heads[i, :n] = of_sentence.heads
+                labels[i, :n] = of_sentence.label_log_probs
         is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
         is_known[known] = True
         own = self.head_log_probs(scores.arcs, batch.n_words)
         finite = own.clamp(min=LEAST_LOG_PROB)
         mean = finite.lerp(self.tensor(prior).clamp(min=LEAST_LOG_PROB), self.prior_share)
         mean = mean.masked_fill(own.isneginf(), -torch.inf)
-        return scores._replace(arcs=torch.where(self.tensor(is_known), mean, scores.arcs))
+        arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
+        return scores._replace(arcs=arcs, prior_labels=(self.tensor(heads), self.tensor(labels)))
+
+    def label_log_probs(
+        self, labels: Tensor, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
+    ) -> Tensor:
+        """Return the log-probabilities of labels of arcs, averaged with the parser's for its own arcs."""
+        own = super().label_log_probs(labels, scores, rows, words, heads)
+        if scores.prior_labels is None:
+            return own
+        prior_heads, prior = (values[rows, words] for values in scores.prior_labels)
+        mean = own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
+        return torch.where((prior_heads == heads)[:, None], mean.log_softmax(-1), own)
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""

@@ -28,7 +28,7 @@ from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, ListeningSettings, builder
-from .types import Parse, ParserModel, Sentence, Tree, pad_trees
+from .types import Parse, ParserModel, Prior, Sentence, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
 LEAST_PROBABILITY = 1e-20
@@ -161,7 +161,8 @@ class SynTr(Network[B]):
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
         rows, words = map(self.tensor, np.nonzero(is_word))
         heads = log_probs.argmax(-1)[rows, words]
-        best = self._best_labels(scores, rows, words, heads)
+        label_log_probs = self._label_log_probs(scores, rows, words, heads)
+        best = label_log_probs.max(-1)
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
         n_words = len(rows)
@@ -169,7 +170,7 @@ class SynTr(Network[B]):
         if np.isnan(found).any():
             raise ValueError(Errors.E409)
         of_words = packed[log_probs.numel() :].reshape(3, n_words)
-        graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words)
+        graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words, label_log_probs)
         graphs.set_labels(is_word, of_words[1].astype(np.int64), of_words[2])
         return graphs, found
 
@@ -194,24 +195,42 @@ class SynTr(Network[B]):
         is_word = np.arange(heads.shape[1]) < n_words[:, None]
         heads[chosen] = np.where(is_word, decode(log_probs[chosen], n_words), -1)
         changed = heads != graphs.heads
-        trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words)
-        trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         rows, words = map(self.tensor, np.nonzero(changed))
-        best = self._best_labels(scores, rows, words, self.tensor(heads[changed]))
+        found = self._label_log_probs(scores, rows, words, self.tensor(heads[changed]))
+        best = found.max(-1)
+        places = self.tensor(np.flatnonzero(changed[graphs.heads >= 0]))
+        label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
+        trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
+        trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         # One transfer for both: label ids are small enough for a float.
-        ids, label_log_probs = torch.stack([best.indices.float(), best.values]).cpu().numpy()
-        trees.set_labels(changed, ids.astype(np.int64), label_log_probs)
+        ids, log_probs_of_best = torch.stack([best.indices.float(), best.values]).cpu().numpy()
+        trees.set_labels(changed, ids.astype(np.int64), log_probs_of_best)
         return trees
 
-    def _best_labels(
-        self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
-    ) -> torch.return_types.max:
-        """Find the best labels of arcs, the root label apart, and their log-probabilities, [arcs] each."""
+    def _label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         owners = rows * scores.heads.shape[1] + heads
         labels = self.scorer.labels_by_head(
             scores.dependents[rows, words], scores.heads.flatten(0, 1), owners
         )
-        return labels.float().log_softmax(-1).max(-1)
+        return self.label_log_probs(labels, scores, rows, words, heads)
+
+    def label_log_probs(
+        self,
+        labels: Tensor,
+        scores: Scores,  # noqa: ARG002
+        rows: Tensor,  # noqa: ARG002
+        words: Tensor,  # noqa: ARG002
+        heads: Tensor,  # noqa: ARG002
+    ) -> Tensor:
+        """Return the log-probabilities of labels of arcs, float32 [arcs, labels]. The root label is left out.
+
+        labels: Scores of the labels, [arcs, labels].
+        scores: Scores of the batch.
+        rows: The sentences of the arcs, int [arcs].
+        words: Their dependents, counted from 0, int [arcs].
+        heads: Their heads, 0 for ROOT, int [arcs].
+        """
+        return labels.float().log_softmax(-1)
 
     def parse(self, batch: B) -> list[Parse]:
         """Return the best tree of each sentence, with the best label of each arc.
@@ -223,10 +242,13 @@ class SynTr(Network[B]):
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
         parses = [trees.parse(i, batch) for i in range(len(batch.n_words))]
-        for i, note in enumerate(batch.notes):
-            if note.keep_prior:
-                n = parses[i].n_words
-                parses[i] = replace(parses[i], head_log_probs=log_probs[i, :n, : n + 1].copy())
+        if any(note.keep_prior for note in batch.notes):
+            labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
+            for i, note in enumerate(batch.notes):
+                if note.keep_prior:
+                    n, heads = parses[i].n_words, parses[i].tree.heads
+                    prior = Prior(log_probs[i, :n, : n + 1].copy(), heads, labels[i].copy())
+                    parses[i] = replace(parses[i], prior=prior)
         return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
     def note(self, sentence: Sentence) -> Note:
@@ -241,14 +263,15 @@ class SynTr(Network[B]):
         found = self.arc_scores(scores, i, parse.n_words)
         if constraints:
             met = Parse.of_scores(found, constraints)
-            parse = replace(met, coverage=parse.coverage, head_log_probs=parse.head_log_probs)
+            parse = replace(met, coverage=parse.coverage, prior=parse.prior)
         return replace(parse, scores=found if keep_scores else None)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
-        dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
-        heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
-        labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
+        words, heads = map(self.tensor, np.indices((n, n)).reshape(2, -1))
+        rows = torch.full_like(words, i)
+        labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads + 1])
+        labels = self.label_log_probs(labels, scores, rows, words, heads + 1).view(n, n, -1)
         arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
 
@@ -258,7 +281,7 @@ class Note(NamedTuple):
 
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
-    prior: FloatArray | None = None
+    prior: Prior | None = None
     keep_prior: bool = False
 
 
@@ -269,28 +292,38 @@ class Scores(NamedTuple):
     dependents: float [sentences, words, label_width], the dependents' vectors for label scores.
     heads: float [sentences, words + 1, label_width], the heads' vectors for label scores.
     n_words: Number of words in each sentence, int [sentences], on the host.
+    prior_labels: Heads of the parser before a refiner, int [sentences, words], -1 if unknown, and the
+        log-probabilities of the labels of these arcs, float [sentences, words, labels]; None without them.
     """
 
     arcs: Tensor
     dependents: Tensor
     heads: Tensor
     n_words: IntArray
+    prior_labels: tuple[Tensor, Tensor] | None = None
 
 
 class Graphs(NamedTuple):
-    """Decoded graphs of a batch, [sentences, words] each. Heads and labels are -1 in padding."""
+    """Decoded graphs of a batch, [sentences, words] each. Heads and labels are -1 in padding.
+
+    label_log_probs: Log-probabilities of the labels of all arcs, float [arcs, labels], sentence by sentence
+        and without padding. The root label is left out.
+    """
 
     heads: IntArray
     labels: IntArray
     head_probs: FloatArray
     label_probs: FloatArray
+    label_log_probs: Tensor
 
     @classmethod
-    def from_heads(cls, heads: IntArray, log_probs: FloatArray, n_words: IntArray) -> Graphs:
+    def from_heads(
+        cls, heads: IntArray, log_probs: FloatArray, n_words: IntArray, label_log_probs: Tensor
+    ) -> Graphs:
         """Return graphs without labels; log_probs: float [sentences, words, words + 1], of heads."""
         head_probs = np.exp(np.take_along_axis(log_probs, heads[..., None], axis=2)[..., 0])
         heads = np.where(np.arange(heads.shape[1]) < n_words[:, None], heads, -1)
-        return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs))
+        return cls(heads, np.full_like(heads, -1), head_probs, np.ones_like(head_probs), label_log_probs)
 
     def set_labels(self, arcs: BoolArray, best: IntArray, log_probs: FloatArray) -> None:
         """Write the labels of some arcs: the root label for arcs from ROOT, and the best label for others.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc
@@ -38,6 +38,20 @@ class Tree:
     labels: IntArray
 
 
+class Prior(NamedTuple):
+    """What a parser knew of a sentence of n words when it chose a tree, for the refiner of this tree.
+
+    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself.
+    heads: Heads of the parser's tree, int [n]; see ``Tree``.
+    label_log_probs: Log-probabilities of the labels of the arcs to these heads, float32 [n, labels]. The root
+        label is left out. None if the refiner has other labels.
+    """
+
+    head_log_probs: FloatArray
+    heads: IntArray
+    label_log_probs: FloatArray | None
+
+
 @dataclass(frozen=True)
 class Sentence:
     """The input of a parser: n words, and further inputs of some parsers.
@@ -50,10 +64,9 @@ class Sentence:
     constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
     keep_scores: Whether the parse has the scores of all arcs; for models with the attribute ``scores_arcs``
         alone.
-    prior: Log-probabilities of all heads from the parser whose tree is refined, float32 [n, n + 1], -inf for
-        the word itself; None without them. Models with the attribute ``reads_prior`` decode with them.
-    keep_prior: Whether the parse has the log-probabilities of all heads, for a refiner. Models that do not
-        score all arcs ignore it.
+    prior: Prior of the parser whose tree is refined; None without one. Models with the attribute
+        ``reads_prior`` decode with it.
+    keep_prior: Whether the parse has a prior, for a refiner. Models that do not score all arcs ignore it.
     """
 
     words: Sequence[str]
@@ -62,7 +75,7 @@ class Sentence:
     vectors: Floats2d | None = None
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
-    prior: FloatArray | None = None
+    prior: Prior | None = None
     keep_prior: bool = False
 
 
@@ -101,8 +114,7 @@ class Parse:
     iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
         which need not be a tree. Empty for other parsers.
     scores: Scores of all arcs, if the sentence asks for them.
-    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself, if the
-        sentence asks for them and the model scores all arcs.
+    prior: What a refiner reads beside the tree, if the sentence asks for it and the model scores all arcs.
     """
 
     tree: Tree
@@ -111,7 +123,7 @@ class Parse:
     coverage: Coverage = "whole"
     iterations: tuple[Parse, ...] = ()
     scores: ArcScores | None = None
-    head_log_probs: FloatArray | None = None
+    prior: Prior | None = None
 
     @classmethod
     def of_scores(cls, scores: ArcScores, constraints: Sequence[Constraint] = ()) -> Parse:

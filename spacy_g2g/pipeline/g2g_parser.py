@@ -197,7 +197,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
                 if self.keep_scores:
                     keep_scores(doc, parses, self.name)
                 if self.keeps_prior:
-                    keep_prior(doc, parses)
+                    keep_prior(doc, parses, self.labels)
 
     def _write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""

@@ -1,4 +1,4 @@
-"""What a parser tells a refiner beside its tree: the log-probabilities of all heads."""
+"""What a parser tells a refiner beside its tree: log-probabilities of all heads, and of its arcs' labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..data.layout import Layout
 from ..parsing.tree import ROOT_LABEL, are_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence
+    from ..models.types import Parse, Prior, Sentence
 
 
 class InformsRefiners:
@@ -59,9 +59,9 @@ def add_extension() -> None:
         Doc.set_extension(PRIOR, default=None)
 
 
-def keep_prior(doc: Doc, parses: Sequence[Parse]) -> None:
-    """Write the log-probabilities of heads in a Doc's sentences, float32 [n, n + 1] each, None if unknown."""
-    doc._.set(PRIOR, [parse.head_log_probs for parse in parses])
+def keep_prior(doc: Doc, parses: Sequence[Parse], labels: Sequence[str]) -> None:
+    """Write the parser's labels and the priors of a Doc's sentences, None where there is none."""
+    doc._.set(PRIOR, {"labels": tuple(labels), "sentences": [parse.prior for parse in parses]})
 
 
 def remove_priors(docs: Iterable[Doc]) -> None:
@@ -71,21 +71,47 @@ def remove_priors(docs: Iterable[Doc]) -> None:
             doc._.set(PRIOR, None)
 
 
-def with_priors(sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+def with_priors(
+    sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
+) -> list[Sentence]:
     """Return sentences with the priors of their Docs. Sentences that a parser saw otherwise have none.
 
     sentences: Sentences that have words.
     docs: The Docs.
     layout: Where the sentences are.
+    labels: Labels of the refiner, the root label first. Priors of a parser with others have no labels.
     """
     counts = np.bincount(layout.doc_of[layout.n_words > 0], minlength=len(docs)).tolist()
     found: list[Any] = []
     for doc, count in zip(docs, counts, strict=True):
-        priors = doc._.get(PRIOR) or ()
+        kept = doc._.get(PRIOR)
+        priors = _in_order(kept["sentences"], kept["labels"], labels) if kept else []
         found += priors if len(priors) == count else [None] * count
     return [
-        sentence if prior is None or len(prior) != len(sentence.words) else replace(sentence, prior=prior)
+        sentence
+        if prior is None or len(prior.heads) != len(sentence.words)
+        else replace(sentence, prior=prior)
         for sentence, prior in zip(sentences, found, strict=True)
+    ]
+
+
+def _in_order(
+    priors: Sequence[Prior | None], known: Sequence[str], labels: Sequence[str]
+) -> list[Prior | None]:
+    """Return priors whose labels are in the order of the refiner's, without those of a parser with others."""
+    if known == tuple(labels):
+        return list(priors)
+    order = None
+    if known[:1] == tuple(labels[:1]) and sorted(known) == sorted(labels):
+        order = [known.index(label) - 1 for label in labels[1:]]
+    return [
+        prior
+        and prior._replace(
+            label_log_probs=None
+            if order is None or prior.label_log_probs is None
+            else prior.label_log_probs[:, order]
+        )
+        for prior in priors
     ]
 
 
@@ -107,7 +133,7 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
         or graph.heads.min() < 0
     ):
         return None
-    probs = np.exp(prior[np.arange(len(graph.heads)), graph.heads])
+    probs = np.exp(prior.head_log_probs[np.arange(len(graph.heads)), graph.heads])
     own = (
         (graph.labels >= 0) & (graph.labels < n_labels) & ((graph.labels == ROOT_LABEL) == (graph.heads == 0))
     )

@@ -178,7 +178,7 @@ class RngRefiner(G2GParser):
         """Return the sentences that have words, with their initial graphs."""
         heads, labels = self._initial_graphs(docs, layout)
         sentences = self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
-        return with_priors(sentences, docs, layout)
+        return with_priors(sentences, docs, layout, self.labels)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence, without a pass for trees that are certain."""

@@ -220,7 +220,7 @@ def test_gold_without_any_label_has_a_loss_with_a_gradient():
 
 def decode_heads(arcs: torch.Tensor, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     log_probs = arcs.log_softmax(-1).numpy()
-    graphs = Graphs.from_heads(decode(log_probs, lengths), log_probs, lengths)
+    graphs = Graphs.from_heads(decode(log_probs, lengths), log_probs, lengths, torch.zeros(0))
     return graphs.heads, graphs.head_probs
 
 

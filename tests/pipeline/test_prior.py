@@ -12,10 +12,10 @@ from spacy.tokens import Doc
 from spacy_g2g.data.graphs import PRIOR
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Prior, Sentence, Tree
 from spacy_g2g.parsing.constraints import Constraint
 from spacy_g2g.parsing.mst import decode
-from spacy_g2g.pipeline.prior import certain_parse
+from spacy_g2g.pipeline.prior import certain_parse, with_priors
 from spacy_g2g.pipeline.ranked import SCORES
 from spacy_g2g.training.cache import CachedParser
 
@@ -51,11 +51,46 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
     sentences = [replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc]))]
     own = refiner.model.predict([replace(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        mean = (alone.scores.arcs + sentence.prior) / 2
+        mean = (alone.scores.arcs + sentence.prior.head_log_probs) / 2
         expected = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
         assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
+
+
+def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    sentences = [replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc]))]
+    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
+        expected = alone.scores.labels.copy()
+        words = np.flatnonzero(sentence.prior.heads)
+        arcs = words, sentence.prior.heads[words] - 1
+        mean = (expected[arcs] + sentence.prior.label_log_probs[words]) / 2
+        expected[arcs] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+        assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
+        assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
+        words = np.flatnonzero(mixed.tree.heads)
+        best = expected[words, mixed.tree.heads[words] - 1]
+        assert mixed.tree.labels[words].tolist() == (best.argmax(axis=1) + 1).tolist()
+        assert mixed.label_probs[words] == pytest.approx(np.exp(best.max(axis=1)), abs=1e-5)
+
+
+def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    doc = parsed(pair, "g2g_parser")
+    layout = lay_out([doc])
+    root, *others = parser.labels
+    sentences = parser.inputs([doc], layout)
+    same, turned, more = (
+        with_priors(sentences, [doc], layout, labels)
+        for labels in (parser.labels, [root, *others[::-1]], [*parser.labels, "other"])
+    )
+    for a, b, c in zip(same, turned, more, strict=True):
+        assert (a.prior.label_log_probs[:, ::-1] == b.prior.label_log_probs).all()
+        assert c.prior.label_log_probs is None
+        assert a.prior.heads is b.prior.heads is c.prior.heads
 
 
 def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
@@ -64,8 +99,9 @@ def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
     sentences = [replace(s, prior=None) for s in refiner.inputs([doc], lay_out([doc]))]
     for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
         n = len(sentence.words)
-        prior = np.zeros((n, n + 1), dtype=np.float32)
-        prior[np.arange(n), parse.tree.heads] = -50
+        log_probs = np.zeros((n, n + 1), dtype=np.float32)
+        log_probs[np.arange(n), parse.tree.heads] = -50
+        prior = Prior(log_probs, parse.tree.heads, None)
         (other,) = refiner.model.predict([replace(sentence, prior=prior)])
         assert (other.tree.heads != parse.tree.heads).any()
 
@@ -86,10 +122,19 @@ def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
 def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
-    for prior, parse in zip(doc._.get(PRIOR), parser.predict([doc]).parses, strict=True):
-        assert prior.shape == (parse.n_words, parse.n_words + 1)
-        assert np.exp(prior).sum(axis=1) == pytest.approx(1, abs=1e-5)
-        assert np.exp(prior[np.arange(parse.n_words), parse.tree.heads]) == pytest.approx(parse.head_probs)
+    assert doc._.get(PRIOR)["labels"] == parser.labels
+    for prior, parse in zip(doc._.get(PRIOR)["sentences"], parser.predict([doc]).parses, strict=True):
+        words = np.arange(parse.n_words)
+        assert prior.heads.tolist() == parse.tree.heads.tolist()
+        heads, labels = np.exp(prior.head_log_probs), np.exp(prior.label_log_probs)
+        assert heads.shape == (parse.n_words, parse.n_words + 1)
+        assert heads.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        assert heads[words, parse.tree.heads] == pytest.approx(parse.head_probs)
+        assert labels.shape == (parse.n_words, len(parser.labels) - 1)
+        assert labels.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        is_root = parse.tree.heads == 0
+        expected = np.where(is_root, 1, labels[words, parse.tree.labels - 1])
+        assert expected == pytest.approx(parse.label_probs)
     assert parsed(pair, "g2g_parser", "rng_refiner")._.get(PRIOR) is None
 
 
@@ -116,7 +161,7 @@ def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
     assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.get(PRIOR) is None
     parser: Any = nlp.get_pipe("g2g_parser")
     parses = parser.predict([plain_doc(nlp.vocab, *SENTENCES)]).parses
-    assert [parse.head_log_probs for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
+    assert [parse.prior for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
     nlp.add_pipe("rng_refiner", source=pair)
     assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
 
@@ -133,8 +178,8 @@ def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
     cached = CachedParser(pair.get_pipe("g2g_parser"))
     first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
     for a, b in zip(first, again, strict=True):
-        for x, y in zip(a._.get(PRIOR), b._.get(PRIOR), strict=True):
-            assert (x == y).all()
+        for x, y in zip(a._.get(PRIOR)["sentences"], b._.get(PRIOR)["sentences"], strict=True):
+            assert all((of_first == of_again).all() for of_first, of_again in zip(x, y, strict=True))
 
 
 def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
@@ -170,7 +215,9 @@ def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pyt
 SURE = Sentence(
     ["dogs", "bark"],
     graph=Tree(np.array([2, 0]), np.array([1, 0])),
-    prior=np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
+    prior=Prior(
+        np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)), np.array([2, 0]), None
+    ),
 )
 
 
@@ -185,7 +232,10 @@ SURE = Sentence(
         {"graph": Tree(np.array([2, 0]), np.array([3, 0]))},
         {"graph": Tree(np.array([2, 0]), np.array([1, 2]))},
         {"graph": Tree(np.array([2, -1]), np.array([1, -1]))},
-        {"graph": Tree(np.array([0, 0]), np.array([0, 0])), "prior": np.zeros((2, 3), dtype=np.float32)},
+        {
+            "graph": Tree(np.array([0, 0]), np.array([0, 0])),
+            "prior": Prior(np.zeros((2, 3)), np.array([0, 0]), None),
+        },
     ],
     ids=str,
 )
