@@ -84,8 +84,7 @@ def with_priors(
     counts = np.bincount(layout.doc_of[layout.n_words > 0], minlength=len(docs)).tolist()
     found: list[Any] = []
     for doc, count in zip(docs, counts, strict=True):
-        kept = doc._.get(PRIOR)
-        priors = _in_order(kept["sentences"], kept["labels"], labels) if kept else []
+        priors = _priors(doc, list(labels))
         found += priors if len(priors) == count else [None] * count
     return [
         sentence
@@ -95,24 +94,23 @@ def with_priors(
     ]
 
 
-def _in_order(
-    priors: Sequence[Prior | None], known: Sequence[str], labels: Sequence[str]
-) -> list[Prior | None]:
-    """Return priors whose labels are in the order of the refiner's, without those of a parser with others."""
-    if known == tuple(labels):
-        return list(priors)
-    order = None
-    if known[:1] == tuple(labels[:1]) and sorted(known) == sorted(labels):
-        order = [known.index(label) - 1 for label in labels[1:]]
-    return [
-        prior
-        and prior._replace(
-            label_log_probs=None
-            if order is None or prior.label_log_probs is None
-            else prior.label_log_probs[:, order]
-        )
-        for prior in priors
-    ]
+def _priors(doc: Doc, labels: list[str]) -> list[Prior | None]:
+    """Return a Doc's priors, with labels in the order of the refiner's, or None if the parser has others."""
+    from ..models.types import Prior
+
+    if (kept := doc._.get(PRIOR)) is None:
+        return []
+    known = list(kept["labels"])
+    has_same = known[:1] == labels[:1] and sorted(known) == sorted(labels)
+    order = [known.index(label) - 1 for label in labels[1:]] if has_same else []
+    priors: list[Prior | None] = []
+    for of_sentence in kept["sentences"]:
+        # A Doc that was read from bytes has lists in place of tuples.
+        prior = None if of_sentence is None else Prior(*of_sentence)
+        if prior is not None and prior.label_log_probs is not None and known != labels:
+            prior = prior._replace(label_log_probs=prior.label_log_probs[:, order] if has_same else None)
+        priors.append(prior)
+    return priors
 
 
 def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:

@@ -174,6 +174,21 @@ def test_other_sentences_than_the_parsers_have_no_prior(pair: Language):
     assert [sentence.prior for sentence in refiner.inputs([other], lay_out([other]))] == [None]
 
 
+def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    again = Doc(pair.vocab).from_bytes(doc.to_bytes())
+    assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
+    for sentence in refiner.inputs([again], lay_out([again])):
+        assert isinstance(sentence.prior, Prior)
+
+
+def trees_and_probs(refiner: Any, doc: Doc) -> list[Any]:
+    """What a refiner makes of a Doc."""
+    parses = refiner.predict([doc]).parses
+    return [(p.tree.heads.tolist(), p.tree.labels.tolist(), p.label_probs.tolist()) for p in parses]
+
+
 def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
     cached = CachedParser(pair.get_pipe("g2g_parser"))
     first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
