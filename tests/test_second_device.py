@@ -55,8 +55,8 @@ class Needs(NamedTuple):
 
 GRAPH_BASED = Needs(
     # Pieces, mask, places of words, edges; words' tags. Possible arcs, then sentences and words whose labels
-    # are looked up, and the same with heads for words whose head a tree changes.
-    {"encoder": 4, "tags": 1, "scorer": 6},
+    # are looked up, and the arcs that a tree changes.
+    {"encoder": 4, "tags": 1, "scorer": 4},
     # Possible arcs, gold heads, words with labels (3), labels; after each pass but the last words (2).
     {"encoder": 4, "tags": 1, "scorer": 8},
     # The graph of a pass, and the labels of those heads that a tree changes.
@@ -66,12 +66,12 @@ GRAPH_BASED = Needs(
 )
 # Also which places hold words; in training, and which heads can be those of a tree.
 TREES = GRAPH_BASED._replace(
-    parse_uploads={"encoder": 4, "scorer": 7}, update_uploads={"encoder": 4, "scorer": 10}
+    parse_uploads={"encoder": 4, "scorer": 5}, update_uploads={"encoder": 4, "scorer": 10}
 )
 # The graph of a pass says what the next one is given. Pieces that are averaged (2) replace places of words.
 # The LSTM needs the order of the words.
 REFINING = Needs(
-    {"encoder": 5, "tags": 1, "context": 1, "scorer": 6},
+    {"encoder": 5, "tags": 1, "context": 1, "scorer": 4},
     {"encoder": 5, "tags": 1, "context": 1, "scorer": 8},
     {"scorer": 2},
     {"": 1, "scorer": 1},
@@ -106,7 +106,7 @@ ACTIONS = Needs(
 )
 # Vectors of words come from the host, and their gradient goes back.
 SHARED_GRAPH = GRAPH_BASED._replace(
-    parse_uploads={"": 2, "context": 1, "scorer": 6},
+    parse_uploads={"": 2, "context": 1, "scorer": 4},
     update_uploads={"": 2, "context": 1, "scorer": 6},
     update_downloads={"": 2},
 )

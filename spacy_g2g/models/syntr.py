@@ -195,10 +195,11 @@ class SynTr(Network[B]):
         is_word = np.arange(heads.shape[1]) < n_words[:, None]
         heads[chosen] = np.where(is_word, decode(log_probs[chosen], n_words), -1)
         changed = heads != graphs.heads
-        rows, words = map(self.tensor, np.nonzero(changed))
-        found = self._label_log_probs(scores, rows, words, self.tensor(heads[changed]))
+        among_words = np.flatnonzero(changed[graphs.heads >= 0])
+        arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
+        rows, words, new_heads, places = arcs
+        found = self._label_log_probs(scores, rows, words, new_heads)
         best = found.max(-1)
-        places = self.tensor(np.flatnonzero(changed[graphs.heads >= 0]))
         label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
         trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
