@@ -6,6 +6,8 @@ from spacy_g2g.evaluation.plots import plot_refinement
 from spacy_g2g.evaluation.refinement import RefinedSentence, analyse_refinement
 from spacy_g2g.formats.graphs import Graph
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("matplotlib")
 
 TREE = Graph([2, 0, 2], ["nsubj", "root", "a$b_c$<i>"])

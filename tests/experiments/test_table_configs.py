@@ -18,6 +18,8 @@ from spacy_g2g.formats.conllu import read_conllu
 from ..util import read_treebank
 from .util import CONFIGS, SIZES, refinement, transition, write_conllu, write_corpora
 
+pytestmark = pytest.mark.slow
+
 PARSER_ROWS = table.TRANSITION.rows
 #: Rows that refine a parser with an encoder of its own, and that parser.
 REFINER_ROWS = [name for name, row in table.REFINEMENT.rows.items() if "whole" not in (name, row.base)]

@@ -25,6 +25,8 @@ from ..util import (
 )
 from .test_g2g_encoder import OURS, shared_nlp
 
+pytestmark = pytest.mark.slow
+
 ROWS: dict[str, dict[str, Any]] = {
     "SynTr": {},
     "RNGTr": {"factory": "rng_refiner"},

@@ -20,6 +20,8 @@ from ..util import MIXED_WORDS, TINY_MODEL, graph_docs, graph_examples, overfit,
 from .test_g2g_encoder import OURS, THEIRS, counted, shared_nlp
 from .test_shared_encoder import TOK2VEC
 
+pytestmark = pytest.mark.slow
+
 
 def refining_nlp(grad_factor: float = 1.0, **settings: Any) -> Language:
     """A pipeline of a tiny encoder and a refiner that listens to it."""

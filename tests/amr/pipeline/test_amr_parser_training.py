@@ -30,6 +30,8 @@ from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
 from ..util import AMRS, amr_doc, amr_examples, amr_model, amr_nlp, amr_parser_of
 
+pytestmark = pytest.mark.slow
+
 WANTS = "The boy wants to sleep"
 #: No training data has this concept.
 UNSEEN = "(w / wish-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
