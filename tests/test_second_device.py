@@ -22,6 +22,7 @@ from spacy_g2g.models.sources import encoder_from_checkpoint
 
 from .amr.util import amr_examples, amr_model, amr_nlp
 from .models.test_sources import make_checkpoint
+from .pipeline.test_prior import make_pair
 from .pipeline.test_shared_encoder import shared_nlp as shared_syntr
 from .pipeline.test_stack_transformer import shared_nlp as shared_stack_transformer
 from .pretend_device import DEVICE, Transfers, pretend_device
@@ -33,6 +34,7 @@ from .util import (
     mostly_slow,
     randomise,
     tree_of,
+    treebank_docs,
     treebank_examples,
 )
 
@@ -287,6 +289,19 @@ def test_a_graph_that_is_a_tree_is_fetched_at_once(transfers: Transfers):
         trial.update()
         trial.step()
     assert trial.parse() == [tree_of(example.reference) for example in trial.examples()]
+
+
+def test_a_refiner_reads_a_prior_as_on_the_cpu(transfers: Transfers):
+    nlp = make_pair(iterations=1)
+    trees = []
+    for device in ("cpu", DEVICE):
+        for _, component in nlp.pipeline:
+            get_shim(component.model).network.to(device)
+        transfers.take()
+        trees.append([tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))])
+    assert trees[0] == trees[1]
+    # The parser: its graph, labels of heads that a tree changes, its prior. The refiner: the first two.
+    assert transfers.take()[1] == 5
 
 
 def test_vectors_of_a_frozen_encoder_are_fetched_once(tmp_path: Path, transfers: Transfers):

@@ -20,6 +20,7 @@ from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder_config import EncoderConfig
 from ..layers.relations import RelationTables
+from ..parsing.arc_scores import ArcScores
 from ..parsing.constraints import allowed_arcs
 from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
@@ -208,22 +209,32 @@ class RNGTr(SynTr[PieceBatch]):
         is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
         is_known[known] = True
         own = self.head_log_probs(scores.arcs, batch.n_words)
-        finite = own.clamp(min=LEAST_LOG_PROB)
-        mean = finite.lerp(self.tensor(prior).clamp(min=LEAST_LOG_PROB), self.prior_share)
-        mean = mean.masked_fill(own.isneginf(), -torch.inf)
+        mean = self.mean(own, self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
         arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
-        return scores._replace(arcs=arcs, prior_labels=(self.tensor(heads), self.tensor(labels)))
+        prior_labels = (self.tensor(heads), self.tensor(labels)) if (heads > 0).any() else None
+        return scores._replace(arcs=arcs, prior_labels=prior_labels)
 
-    def label_log_probs(
-        self, labels: Tensor, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor
-    ) -> Tensor:
+    def mean(self, own: Tensor, prior: Tensor) -> Tensor:
+        """Return the mean of log-probabilities, in which ``prior_share`` is the weight of the parser's."""
+        return own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
+
+    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, averaged with the parser's for its own arcs."""
-        own = super().label_log_probs(labels, scores, rows, words, heads)
+        own = super().label_log_probs(scores, rows, words, heads)
         if scores.prior_labels is None:
             return own
         prior_heads, prior = (values[rows, words] for values in scores.prior_labels)
-        mean = own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
-        return torch.where((prior_heads == heads)[:, None], mean.log_softmax(-1), own)
+        return torch.where((prior_heads == heads)[:, None], self.mean(own, prior).log_softmax(-1), own)
+
+    def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
+        """Return the scores of all arcs and labels of sentence i, averaged as those that are decoded from."""
+        found = super().arc_scores(scores, i, n)
+        if scores.prior_labels is not None:
+            heads = scores.prior_labels[0][i, :n].cpu().numpy()
+            words = np.flatnonzero(heads > 0)
+            arcs = map(self.tensor, (np.full_like(words, i), words, heads[words]))
+            found.labels[words, heads[words] - 1] = self.label_log_probs(scores, *arcs).cpu().numpy()
+        return found
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""

@@ -161,7 +161,7 @@ class SynTr(Network[B]):
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
         rows, words = map(self.tensor, np.nonzero(is_word))
         heads = log_probs.argmax(-1)[rows, words]
-        label_log_probs = self._label_log_probs(scores, rows, words, heads)
+        label_log_probs = self.label_log_probs(scores, rows, words, heads)
         best = label_log_probs.max(-1)
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
@@ -198,7 +198,7 @@ class SynTr(Network[B]):
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
         rows, words, new_heads, places = arcs
-        found = self._label_log_probs(scores, rows, words, new_heads)
+        found = self.label_log_probs(scores, rows, words, new_heads)
         best = found.max(-1)
         label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
@@ -208,29 +208,18 @@ class SynTr(Network[B]):
         trees.set_labels(changed, ids.astype(np.int64), log_probs_of_best)
         return trees
 
-    def _label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
-        owners = rows * scores.heads.shape[1] + heads
-        labels = self.scorer.labels_by_head(
-            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners
-        )
-        return self.label_log_probs(labels, scores, rows, words, heads)
-
-    def label_log_probs(
-        self,
-        labels: Tensor,
-        scores: Scores,  # noqa: ARG002
-        rows: Tensor,  # noqa: ARG002
-        words: Tensor,  # noqa: ARG002
-        heads: Tensor,  # noqa: ARG002
-    ) -> Tensor:
+    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, float32 [arcs, labels]. The root label is left out.
 
-        labels: Scores of the labels, [arcs, labels].
         scores: Scores of the batch.
         rows: The sentences of the arcs, int [arcs].
         words: Their dependents, counted from 0, int [arcs].
         heads: Their heads, 0 for ROOT, int [arcs].
         """
+        owners = rows * scores.heads.shape[1] + heads
+        labels = self.scorer.labels_by_head(
+            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners
+        )
         return labels.float().log_softmax(-1)
 
     def parse(self, batch: B) -> list[Parse]:
@@ -248,7 +237,7 @@ class SynTr(Network[B]):
             for i, note in enumerate(batch.notes):
                 if note.keep_prior:
                     n, heads = parses[i].n_words, parses[i].tree.heads
-                    prior = Prior(log_probs[i, :n, : n + 1].copy(), heads, labels[i].copy())
+                    prior = Prior(log_probs[i, :n, : n + 1].copy(), heads.copy(), labels[i].copy())
                     parses[i] = replace(parses[i], prior=prior)
         return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
@@ -264,15 +253,15 @@ class SynTr(Network[B]):
         found = self.arc_scores(scores, i, parse.n_words)
         if constraints:
             met = Parse.of_scores(found, constraints)
-            parse = replace(met, coverage=parse.coverage, prior=parse.prior)
+            prior = None if parse.prior is None else parse.prior.with_tree(met.tree, found)
+            parse = replace(met, coverage=parse.coverage, prior=prior)
         return replace(parse, scores=found if keep_scores else None)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
-        words, heads = map(self.tensor, np.indices((n, n)).reshape(2, -1))
-        rows = torch.full_like(words, i)
-        labels = self.scorer.labels(scores.dependents[rows, words], scores.heads[rows, heads + 1])
-        labels = self.label_log_probs(labels, scores, rows, words, heads + 1).view(n, n, -1)
+        dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
+        heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
+        labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
         arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
 

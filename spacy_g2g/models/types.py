@@ -51,6 +51,11 @@ class Prior(NamedTuple):
     heads: IntArray
     label_log_probs: FloatArray | None
 
+    def with_tree(self, tree: Tree, scores: ArcScores) -> Prior:
+        """Return the prior of another tree, whose arcs have the log-probabilities of labels in scores."""
+        labels = scores.labels[np.arange(len(tree.heads)), np.maximum(tree.heads - 1, 0)]
+        return self._replace(heads=tree.heads, label_log_probs=labels)
+
 
 @dataclass(frozen=True)
 class Sentence:

@@ -60,8 +60,10 @@ def add_extension() -> None:
 
 
 def keep_prior(doc: Doc, parses: Sequence[Parse], labels: Sequence[str]) -> None:
-    """Write the parser's labels and the priors of a Doc's sentences, None where there is none."""
-    doc._.set(PRIOR, {"labels": tuple(labels), "sentences": [parse.prior for parse in parses]})
+    """Write the parser's labels, and the lengths and priors of a Doc's sentences, None without a prior."""
+    lengths = [parse.n_words for parse in parses]
+    priors = [parse.prior for parse in parses]
+    doc._.set(PRIOR, {"labels": tuple(labels), "n_words": lengths, "sentences": priors})
 
 
 def remove_priors(docs: Iterable[Doc]) -> None:
@@ -74,32 +76,37 @@ def remove_priors(docs: Iterable[Doc]) -> None:
 def with_priors(
     sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
 ) -> list[Sentence]:
-    """Return sentences with the priors of their Docs. Sentences that a parser saw otherwise have none.
+    """Return sentences with the priors of their Docs. Docs that a parser cut otherwise have none.
 
     sentences: Sentences that have words.
     docs: The Docs.
     layout: Where the sentences are.
     labels: Labels of the refiner, the root label first. Priors of a parser with others have no labels.
     """
-    counts = np.bincount(layout.doc_of[layout.n_words > 0], minlength=len(docs)).tolist()
-    found: list[Any] = []
-    for doc, count in zip(docs, counts, strict=True):
-        priors = _priors(doc, list(labels))
-        found += priors if len(priors) == count else [None] * count
+    is_read = layout.n_words > 0
+    ends = np.cumsum(np.bincount(layout.doc_of[is_read], minlength=len(docs)))
+    of_docs = np.split(layout.n_words[is_read], ends)[:-1]
+    priors = [
+        prior
+        for doc, n_words in zip(docs, of_docs, strict=True)
+        for prior in _priors(doc, n_words.tolist(), list(labels))
+    ]
     return [
-        sentence
-        if prior is None or len(prior.heads) != len(sentence.words)
-        else replace(sentence, prior=prior)
-        for sentence, prior in zip(sentences, found, strict=True)
+        sentence if prior is None else replace(sentence, prior=prior)
+        for sentence, prior in zip(sentences, priors, strict=True)
     ]
 
 
-def _priors(doc: Doc, labels: list[str]) -> list[Prior | None]:
-    """Return a Doc's priors, with labels in the order of the refiner's, or None if the parser has others."""
+def _priors(doc: Doc, n_words: list[int], labels: list[str]) -> list[Prior | None]:
+    """Return the priors of a Doc's sentences, None where there is none.
+
+    Labels are in the order of the refiner's, or None if the parser has others.
+    """
     from ..models.types import Prior
 
-    if (kept := doc._.get(PRIOR)) is None:
-        return []
+    kept = doc._.get(PRIOR)
+    if kept is None or kept["n_words"] != n_words:
+        return [None] * len(n_words)
     known = list(kept["labels"])
     has_same = known[:1] == labels[:1] and sorted(known) == sorted(labels)
     order = [known.index(label) - 1 for label in labels[1:]] if has_same else []

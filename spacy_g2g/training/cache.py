@@ -27,8 +27,8 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
     spaCy runs annotating components on every batch again, although frozen components give the same trees in
     every epoch. The cache keeps their trees in memory, 24 bytes a token, from the first update until the
     pipeline is deleted, and for a refiner with ``prior_share`` the log-probabilities of heads and labels:
-    4 n² bytes for a sentence of n words, and 4 bytes for each word and label. Evaluations during training use
-    the cache, too. A Doc that has heads or ``doc._.g2g_initial`` already, for instance from
+    4 n² bytes for a sentence of n words, and for each word 8 bytes and 4 for each label. Evaluations during
+    training use the cache, too. A Doc that has heads or ``doc._.g2g_initial`` already, for instance from
     ``spacy_g2g.RefinerCorpus.v1``, keeps them. Saved and copied pipelines do not contain the cache.
 
     components: Names of components that write heads, labels and sentence boundaries. Other annotations of

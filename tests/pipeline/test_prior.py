@@ -39,36 +39,51 @@ def pair() -> Language:
     return make_pair(iterations=1)
 
 
+def inputs(component: Any, doc: Doc) -> list[Sentence]:
+    """The sentences that a component reads of a Doc."""
+    return component.inputs([doc], lay_out([doc]))
+
+
 def parsed(nlp: Language, *names: str) -> Any:
     """A Doc that some components have parsed."""
     with nlp.select_pipes(enable=list(names)):
         return nlp(plain_doc(nlp.vocab, *SENTENCES))
 
 
-def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language):
+def mean(own: Any, prior: Any, share: float) -> Any:
+    """The weighed mean of log-probabilities, normalised in rows."""
+    mean = (1 - share) * own + share * prior
+    return mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+
+
+@pytest.fixture(params=[0.5, 0.25])
+def share(request: pytest.FixtureRequest, pair: Language, monkeypatch: pytest.MonkeyPatch) -> float:
+    """A share of the parser, which the refiner has."""
     refiner: Any = pair.get_pipe("rng_refiner")
-    doc = parsed(pair, "g2g_parser")
-    sentences = [replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc]))]
+    monkeypatch.setattr(get_shim(refiner.model).network, "prior_share", request.param)
+    return request.param
+
+
+def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language, share: float):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
     own = refiner.model.predict([replace(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        mean = (alone.scores.arcs + sentence.prior.head_log_probs) / 2
-        expected = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+        expected = mean(alone.scores.arcs, sentence.prior.head_log_probs, share)
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
         assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
 
 
-def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language):
+def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language, share: float):
     refiner: Any = pair.get_pipe("rng_refiner")
-    doc = parsed(pair, "g2g_parser")
-    sentences = [replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc]))]
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
     own = refiner.model.predict([replace(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
         expected = alone.scores.labels.copy()
         words = np.flatnonzero(sentence.prior.heads)
         arcs = words, sentence.prior.heads[words] - 1
-        mean = (expected[arcs] + sentence.prior.label_log_probs[words]) / 2
-        expected[arcs] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+        expected[arcs] = mean(expected[arcs], sentence.prior.label_log_probs[words], share)
         assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
         assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
         words = np.flatnonzero(mixed.tree.heads)
@@ -77,26 +92,71 @@ def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair:
         assert mixed.label_probs[words] == pytest.approx(np.exp(best.max(axis=1)), abs=1e-5)
 
 
+def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentence = replace(inputs(refiner, parsed(pair, "g2g_parser"))[0], keep_scores=True)
+    (alone,) = refiner.model.predict([replace(sentence, prior=None)])
+    prior = sentence.prior
+    impossible, unlikely = (np.where(prior.label_log_probs < -1, value, -0.1) for value in (-np.inf, -100))
+    assert np.isinf(impossible).any()
+    words = np.flatnonzero(prior.heads)
+    arcs = words, prior.heads[words] - 1
+    changed = prior._replace(label_log_probs=impossible.astype(np.float32))
+    (mixed,) = refiner.model.predict([replace(sentence, prior=changed)])
+    expected = mean(alone.scores.labels[arcs], unlikely[words], 0.5)
+    assert mixed.scores.labels[arcs] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_prior_without_labels_leaves_labels(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    without = [replace(s, prior=s.prior._replace(label_log_probs=None)) for s in sentences]
+    alone = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    # Beside a sentence whose prior has labels, too.
+    for batch in (without, [sentences[0], without[1]]):
+        assert (refiner.model.predict(batch)[1].scores.labels == alone[1].scores.labels).all()
+
+
 def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
     layout = lay_out([doc])
     root, *others = parser.labels
     sentences = parser.inputs([doc], layout)
-    same, turned, more = (
+    same, turned, more, rooted = (
         with_priors(sentences, [doc], layout, labels)
-        for labels in (parser.labels, [root, *others[::-1]], [*parser.labels, "other"])
+        for labels in (
+            parser.labels,
+            [root, *others[1:], others[0]],
+            [*parser.labels, "other"],
+            [others[0], root, *others[1:]],
+        )
     )
-    for a, b, c in zip(same, turned, more, strict=True):
-        assert (a.prior.label_log_probs[:, ::-1] == b.prior.label_log_probs).all()
-        assert c.prior.label_log_probs is None
+    for a, b, c, d in zip(same, turned, more, rooted, strict=True):
+        assert (np.roll(a.prior.label_log_probs, -1, axis=1) == b.prior.label_log_probs).all()
+        assert c.prior.label_log_probs is d.prior.label_log_probs is None
         assert a.prior.heads is b.prior.heads is c.prior.heads
+
+
+def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    sentence = replace(inputs(parser, plain_doc(pair.vocab, SENTENCES[0]))[0], keep_prior=True)
+    (free,) = parser.model.predict([sentence])
+    word = int(np.flatnonzero(free.tree.heads)[0]) + 1
+    constraint = Constraint("head", (word,), 0)
+    (parse,) = parser.model.predict([replace(sentence, constraints=(constraint,), keep_scores=True)])
+    prior = parse.prior
+    assert prior.heads.tolist() == parse.tree.heads.tolist() != free.tree.heads.tolist()
+    words = np.flatnonzero(prior.heads)
+    expected = parse.scores.labels[words, prior.heads[words] - 1]
+    assert prior.label_log_probs[words] == pytest.approx(expected)
+    assert prior.head_log_probs == pytest.approx(free.prior.head_log_probs)
 
 
 def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
     doc = parsed(pair, "g2g_parser")
-    sentences = [replace(s, prior=None) for s in refiner.inputs([doc], lay_out([doc]))]
+    sentences = [replace(s, prior=None) for s in inputs(refiner, doc)]
     for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
         n = len(sentence.words)
         log_probs = np.zeros((n, n + 1), dtype=np.float32)
@@ -113,7 +173,7 @@ def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
     refiner: Any = pair.get_pipe("rng_refiner")
     monkeypatch.setattr(get_shim(refiner.model).network, "head_loss", head_loss)
     doc = parsed(pair, "g2g_parser")
-    first, second = (replace(s, keep_scores=True) for s in refiner.inputs([doc], lay_out([doc])))
+    first, second = (replace(s, keep_scores=True) for s in inputs(refiner, doc))
     (alone,) = refiner.model.predict([replace(first, prior=None)])
     together = refiner.model.predict([replace(first, prior=None), second])[0]
     assert together.scores.arcs == pytest.approx(alone.scores.arcs, abs=1e-5)
@@ -166,12 +226,22 @@ def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
     assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
 
 
-def test_other_sentences_than_the_parsers_have_no_prior(pair: Language):
+@pytest.mark.parametrize("cut", [("she saw the dogs dogs bark",), ("she saw the", "dogs dogs bark")])
+def test_other_sentences_than_the_parsers_have_no_prior(pair: Language, cut: tuple[str, ...]):
     refiner: Any = pair.get_pipe("rng_refiner")
     doc = parsed(pair, "g2g_parser")
-    other = plain_doc(pair.vocab, " ".join(SENTENCES))
+    other = plain_doc(pair.vocab, *cut)
     other._.set(PRIOR, doc._.get(PRIOR))
-    assert [sentence.prior for sentence in refiner.inputs([other], lay_out([other]))] == [None]
+    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
+
+
+def test_a_doc_with_a_sentence_of_the_parsers_has_no_prior_if_another_differs(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    with pair.select_pipes(enable=["g2g_parser"]):
+        doc = pair(plain_doc(pair.vocab, "she saw", "the dogs", "bark at them"))
+    other = plain_doc(pair.vocab, "she", "saw the", "dogs bark at them")
+    other._.set(PRIOR, doc._.get(PRIOR))
+    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * 3
 
 
 def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
@@ -179,7 +249,7 @@ def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
     doc = parsed(pair, "g2g_parser")
     again = Doc(pair.vocab).from_bytes(doc.to_bytes())
     assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
-    for sentence in refiner.inputs([again], lay_out([again])):
+    for sentence in inputs(refiner, again):
         assert isinstance(sentence.prior, Prior)
 
 
