@@ -227,7 +227,7 @@ class RNGTr(SynTr[PieceBatch]):
         return torch.where((prior_heads == heads)[:, None], self.mean(own, prior).log_softmax(-1), own)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
-        """Return the scores of all arcs and labels of sentence i, averaged as those that are decoded from."""
+        """Return the scores of all arcs of sentence i, with averaged labels for the arcs of the parser."""
         found = super().arc_scores(scores, i, n)
         if scores.prior_labels is not None:
             heads = scores.prior_labels[0][i, :n].cpu().numpy()

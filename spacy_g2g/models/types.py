@@ -44,7 +44,7 @@ class Prior(NamedTuple):
     head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself.
     heads: Heads of the parser's tree, int [n]; see ``Tree``.
     label_log_probs: Log-probabilities of the labels of the arcs to these heads, float32 [n, labels]. The root
-        label is left out. None if the refiner has other labels.
+        label is left out, and rows of arcs from ROOT have no meaning. None if the refiner has other labels.
     """
 
     head_log_probs: FloatArray
@@ -52,7 +52,7 @@ class Prior(NamedTuple):
     label_log_probs: FloatArray | None
 
     def with_tree(self, tree: Tree, scores: ArcScores) -> Prior:
-        """Return the prior of another tree, whose arcs have the log-probabilities of labels in scores."""
+        """Return the prior with another tree, the log-probabilities of whose labels are in scores."""
         labels = scores.labels[np.arange(len(tree.heads)), np.maximum(tree.heads - 1, 0)]
         return self._replace(heads=tree.heads, label_log_probs=labels)
 

@@ -211,7 +211,6 @@ def test_rows_have_the_values_that_their_names_stand_for(tmp_path: Path):
     assert n_rows == {"SynTr": 1, "SentTr": 2, "StateTr": 10, "StackTransformer": 12}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("start", ["checkpoint", "scratch"])
 def test_every_row_makes_its_pipeline(tmp_path: Path, start: str):
     for name in PARSER_ROWS:
