@@ -123,7 +123,7 @@ def parse_fold(
     write_docs([without_tree(doc) for doc in held_out], folder / HELD_OUT)
     path = choose_config(args.config, args.encoder)
     config = load_config(path)
-    batches = count_corpus(folder / LEARNED, config)["batches"] if args.epochs else 0
+    batches = count_corpus(folder / LEARNED, config, args.lang)["batches"] if args.epochs else 0
     settings = overrides(used_encoder(config, args.encoder), args.lang)
     settings |= step_settings(config, choose_steps(args.steps, args.epochs, batches))
     settings |= {"paths.train": str(folder / LEARNED), "paths.dev": args.dev}

@@ -27,7 +27,6 @@ import torch
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config, registry, resolve_dot_names
-from spacy.vocab import Vocab
 from thinc.api import Config
 
 import spacy_g2g
@@ -88,9 +87,14 @@ def calibrate(folder: Path, config: Config) -> None:
         fit(nlp, folder, examples, examples, silent=False)
 
 
-def count_corpus(path: Path, config: Config) -> dict[str, int]:
-    """Return the numbers of sentences, words and batches. The batches are the steps of an epoch."""
-    docs = list(read_docs(corpus_files(path), Vocab()))
+def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
+    """Return the numbers of sentences, words and batches. The batches are the steps of an epoch.
+
+    path: Training corpus.
+    config: Config of the training. Its batcher may change words by what the language knows of them.
+    lang: Language code of the pipeline.
+    """
+    docs = list(read_docs(corpus_files(path), spacy.blank(lang).vocab))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
     return {
         "sentences": sum(sum(1 for _ in doc.sents) for doc in docs),
@@ -176,7 +180,7 @@ def train(args: argparse.Namespace) -> None:
     config = load_config(path)
     encoder = encoder if parser else used_encoder(config, encoder)
     has_tokenizer = Path(args.tokenizer).exists() and has_setting(config, "paths.tokenizer")
-    counts = count_corpus(args.train, config)
+    counts = count_corpus(args.train, config, lang)
     steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"]))
     inputs = {"train": args.train, "dev": args.dev, "config": path, "parser": Path(parser or "-")}
     inputs |= {"encoder": Path(encoder or "-"), "train_parsed": Path(train_parsed or "-")}

@@ -63,6 +63,13 @@ def test_the_encoder_is_the_one_that_the_config_uses(config: str, encoder: str, 
     assert training_config.used_encoder(load_config(CONFIGS / config), encoder) == expected
 
 
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda path: path.stem)
+def test_an_epoch_is_counted_with_every_config_as_it_is(path: Path):
+    corpus = ROOT / "assets" / "sample" / "en_sample-ud-dev.conllu"
+    counts = train.count_corpus(corpus, load_config(path), "en")
+    assert counts["sentences"] > counts["batches"] > 1
+
+
 @pytest.mark.slow
 def test_the_commit_is_the_projects_not_that_of_a_repository_around_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
