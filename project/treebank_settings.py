@@ -14,6 +14,7 @@ from typing import Any
 from wasabi import msg
 
 from spacy_g2g.data.encoders import MANY, known_encoders, modern_encoder
+from spacy_g2g.files import sha256_of
 
 TABLE = Path(__file__).parent.parent / "assets" / "treebanks.json"
 #: Texts that `spacy project run` gives for an empty variable.
@@ -89,8 +90,16 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
 
 
 def encoder_name(encoder: str) -> str:
-    """Return the name of an encoder: its hub name, or the name of its folder."""
-    return Path(encoder).name if encoder and Path(encoder).is_dir() else encoder
+    """Return the name of an encoder: its hub name, or the name, type and digest of its folder.
+
+    The whole path of a folder would be that of the machine that trained.
+    """
+    folder = Path(encoder)
+    if not encoder or not folder.is_dir():
+        return encoder
+    config = folder / "config.json"
+    kind = json.loads(config.read_text(encoding="utf8")).get("model_type") if config.exists() else None
+    return f"{folder.resolve().name}, a local folder ({kind}, SHA-256 {sha256_of(folder)[:12]})"
 
 
 def pipeline_name(path: str) -> str:

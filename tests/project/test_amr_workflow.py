@@ -1,14 +1,9 @@
 """The workflow `amr` of project.yml: from AMRs to a wheel, and data that is not as expected."""
 
-import io
-import runpy
-import shlex
 import signal
-import sys
 import threading
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZipFile
@@ -16,12 +11,12 @@ from zipfile import ZipFile
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from weasel.util.config import load_project_config
 
 from project import amr_data
 from spacy_g2g.amr.data.docs import get_amr_ids
 
 from .test_workflows import make_project, read_json
+from .workflows import run_workflow
 
 # spaCy's `package` leaves files open.
 pytestmark = [
@@ -76,26 +71,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         "name": "tiny",
     }
     variables = {"amr": "tiny", "amr_data": data.as_uri(), **ids, **settings}
-    return project, run_commands(project, {f"vars.{name}": value for name, value in variables.items()})
-
-
-def run_commands(project: Path, variables: dict[str, str]) -> str:
-    """Run the scripts of the workflow as `spacy project run` has them; gives what they printed."""
-    config = load_project_config(project, overrides=variables)
-    commands = {command["name"]: command["script"] for command in config["commands"]}
-    handler = signal.getsignal(signal.SIGTERM)
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(), redirect_stdout(printed):
-        warnings.simplefilter("ignore")
-        patch.chdir(project)
-        patch.setenv("PIP_NO_INDEX", "1")
-        for name in config["workflows"]["amr"]:
-            for command in commands[name]:
-                _, _, module, *given = shlex.split(command)
-                patch.setattr(sys, "argv", [module, *given])
-                runpy.run_module(module, run_name="__main__")
-    signal.signal(signal.SIGTERM, handler)
-    return printed.getvalue()
+    return project, run_workflow(project, "amr", variables)
 
 
 def fetch(folder: Path, **options: str | Path) -> str:
