@@ -16,8 +16,14 @@ TOKEN_METRICS = ("UPOS", "XPOS", "UFeats", "Lemmas")
 AMR_METRICS = ("Smatch", "Concepts")
 METRICS = ("Tokens", "Sentences", "Words", *TOKEN_METRICS, *DEPENDENCY_METRICS, *AMR_METRICS)
 AMR_PARSER = "amr_parser"
-#: Components that predict tags, morphology or lemmas.
-TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer", "lemmatizer", "attribute_ruler")
+#: Metrics of what components predict for tokens.
+WRITTEN = {
+    "tagger": ("XPOS",),
+    "morphologizer": ("UPOS", "UFeats"),
+    "trainable_lemmatizer": ("Lemmas",),
+    "lemmatizer": ("Lemmas",),
+    "attribute_ruler": TOKEN_METRICS,
+}
 #: Tasks of components, for the description.
 TASKS = {
     "senter": "sentence boundaries",
@@ -96,7 +102,8 @@ def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
     """Return the metrics for a pipeline and a set, which is read from gold words or from text."""
     if AMR_PARSER in pipeline:
         return AMR_METRICS
-    tokens = TOKEN_METRICS if set(TAGGERS) & set(pipeline) else ()
+    written = {metric for name in pipeline for metric in WRITTEN.get(name, ())}
+    tokens = (metric for metric in TOKEN_METRICS if metric in written)
     segments = ("Tokens", "Sentences", "Words") if split.endswith("_raw") else ()
     return (*segments, *tokens, *DEPENDENCY_METRICS)
 
@@ -150,7 +157,7 @@ def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[s
     labels = ", ".join(f"{name} {len(found)}" for name, found in meta.get("labels", {}).items() if found)
     return [
         (_data(facts), treebank_name(treebank)),
-        (f"commit of the {_data(facts)}", treebank.get("commit") or "-"),
+        *([(f"commit of the {_data(facts)}", treebank["commit"])] if treebank.get("commit") else []),
         ("components", ", ".join(meta.get("pipeline", []))),
         ("labels", labels or "-"),
         ("size on disk", f"{facts['size_in_bytes'] / 1e6:.1f} MB"),

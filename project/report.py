@@ -19,7 +19,7 @@ from spacy_g2g.evaluation.page import escape, make_page, make_table
 from spacy_g2g.files import write_text
 
 from .markdown import Table, markdown_table
-from .model_card import treebank_name
+from .model_card import TOKEN_METRICS, treebank_name
 from .score import KINDS
 from .treebank_settings import read_table
 from .up_to_date import FACTS
@@ -58,9 +58,14 @@ class Run:
         return f"{self.name} {tag}".strip()
 
     def percent(self, kind: str, split: str, metric: str) -> float | None:
-        """Return a score in percent; None if it is not known."""
+        """Return a score in percent; None if it is not known, or of tags and lemmas of which none is right.
+
+        A pipeline without a component that writes them has none.
+        """
         score = self.scores.get(kind, {}).get(split, {}).get(metric)
-        return None if score is None else 100 * score["f1"]
+        if score is None or (metric in TOKEN_METRICS and not score["f1"]):
+            return None
+        return float(100 * score["f1"])
 
 
 @dataclass

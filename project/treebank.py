@@ -246,7 +246,8 @@ def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[di
             names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
             raise TreebankError(
                 f"{treebank} has no {split} set: expected *-ud-{split}.conllu, found {names}. "
-                "Choose a treebank that has training, development and test sets."
+                "Choose a treebank that has all three sets, or give files by --vars.train_path and "
+                "--vars.dev_path, with another name as --vars.treebank; they need no test set."
             )
         _concatenate(paths, target / f"{split}.conllu")
         parts[split] = [_describe(path, path.name) for path in paths]

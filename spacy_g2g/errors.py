@@ -15,6 +15,11 @@ class _TextsWithCodes(type):
         return text if name.startswith("__") else f"[G2G-{name}] {text}"
 
 
+def _install(extra: str) -> str:
+    """Return the end of the text on a package that is missing."""
+    return f'Install the extra {extra!r} of spacy-g2g; in a clone of it: pip install ".[{extra}]"'
+
+
 class Errors(metaclass=_TextsWithCodes):
     """Texts of exceptions; complete them with ``str.format``."""
 
@@ -56,9 +61,9 @@ class Errors(metaclass=_TextsWithCodes):
     E204 = "The width {width} can't be split evenly among {n_heads} attention heads. Expected a multiple."
     E205 = "{n_edges} edges were passed to an encoder without relations (n_relations = 0). Expected none."
     E206 = (
-        "Can't find the encoder checkpoint {name!r}: there is no such folder, and the Hugging Face Hub "
-        "returned no model of this name. Expected a local folder or a Hub name such as 'bert-base-cased'. "
-        "Cause: {cause}"
+        "Can't find the encoder checkpoint {name!r}: there is no such folder, and no model of this name "
+        "could be fetched from the Hugging Face Hub. Expected a local folder, or a Hub name such as "
+        "'bert-base-cased' and a network or the Hub's cache. Cause: {cause}"
     )
     E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
     E208 = "Can't read {path}: the file is damaged or incomplete. Cause: {cause}"
@@ -251,7 +256,7 @@ class Errors(metaclass=_TextsWithCodes):
         "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 or more passes, an initial "
         "graph, and one graph for each pass."
     )
-    E611 = "Can't draw without matplotlib ({error}). Install the extra 'plots' of spacy-g2g."
+    E611 = "Can't draw without matplotlib ({error}). " + _install("plots")
     E612 = (
         "{name} has dtype {dtype} and shape {shape}. Expected one whole number for each sentence that both "
         "systems parsed, and at least one sentence."
@@ -424,7 +429,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1007 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
     E1008 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
     E1009 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
-    E1010 = "Can't read AMRs without penman ({error}). Install the extra 'amr' of spacy-g2g."
+    E1010 = "Can't read AMRs without penman ({error}). " + _install("amr")
     E1011 = "{n} words have {found} lemmas. Expected one lemma for each word."
     E1012 = "Action {action} is not valid in the state {state} (stack | buffer). Expected a valid action."
     E1013 = "candidates is {candidates!r}. Expected one of: {expected}."
@@ -486,7 +491,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
 
     # 12xx: serve
-    E1201 = "Can't import {module}. Expected the extra 'serve' of spacy-g2g."
+    E1201 = "Can't import {module}. " + _install("serve")
     E1202 = "{where} is {found}. {problem}."
     E1203 = "The service had an error of its own. Its log says more."
     E1204 = "{n} requests are being answered. Try again later."

@@ -43,3 +43,8 @@ def test_each_code_is_used_and_each_used_code_is_defined():
 def test_a_text_starts_with_its_code():
     assert Errors.E404.format(n_positions=3).startswith("[G2G-E404] n_positions is 3.")
     assert Warnings.W801.startswith("[G2G-W801]")
+
+
+def test_a_missing_extra_has_a_command_that_installs_it():
+    for text, extra in ((Errors.E611, "plots"), (Errors.E1010, "amr"), (Errors.E1201, "serve")):
+        assert text.endswith(f'pip install ".[{extra}]"')

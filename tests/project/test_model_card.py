@@ -65,10 +65,21 @@ def test_meta_has_scores_licences_and_facts_of_the_training():
     assert "/home/me" not in json.dumps(meta)
 
 
-def test_tagging_scores_are_those_of_taggers_only():
-    meta = {**META, "pipeline": ["morphologizer", "g2g_parser"]}
-    meta = model_card.complete_meta(meta, FACTS, SCORES, 1)
-    assert meta["performance"]["dev_ufeats"] == 0.3
+def test_scores_of_tags_are_those_that_a_component_writes():
+    scores = {"dev": {**SCORES["dev"], "UPOS": score(0.0), "XPOS": score(0.6)}}
+    for component, expected in (("morphologizer", {"UPOS", "UFeats"}), ("tagger", {"XPOS"})):
+        meta = model_card.complete_meta({**META, "pipeline": [component, "g2g_parser"]}, FACTS, scores, 1)
+        assert {
+            m for m in ("UPOS", "XPOS", "UFeats") if f"dev_{m.lower()}" in meta["performance"]
+        } == expected
+
+
+def test_only_a_repository_has_a_commit():
+    card = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 1))
+    assert "| commit of the treebank | abc |" in card
+    treebank = {**FACTS["treebank"], "commit": ""}
+    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, SCORES, 1))
+    assert "commit" not in card
 
 
 def test_card_says_what_meta_has():

@@ -311,6 +311,7 @@ def test_treebank_without_development_set_is_refused(project: Path, plain: Path)
     done = download(project, plain)
     assert done.returncode == 1
     assert f"{TREEBANK} has no dev set: expected *-ud-dev.conllu, found {PREFIX}-test.conllu" in done.stderr
+    assert "--vars.train_path" in done.stderr
     assert downloaded(project) == []
 
 
