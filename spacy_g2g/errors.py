@@ -531,10 +531,10 @@ class Warnings(metaclass=_TextsWithCodes):
 
     # 8xx: pipeline
     W801 = (
-        "{name!r} got a Doc without sentence boundaries and parses it as one sentence, since it was not "
-        "trained to find any. A g2g_parser learns to find sentences from Docs of several sentences. Or add a "
-        "component such as 'senter' (trained) or 'sentencizer' (rules) before it: "
-        "nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
+        "{name!r} got a Doc without sentence boundaries and parses it as one sentence, since neither it nor "
+        "an encoder before it was trained to find any. They learn that from Docs of several sentences, such "
+        "as g2g convert --n-sents 10 makes. Or add a component such as 'senter' (trained) or 'sentencizer' "
+        "(rules) before it: nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
     )
     W802 = (
         "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest "

@@ -89,7 +89,7 @@ TEXTS = {
     ),
     "no_inner_starts": (
         "Each Doc of train is one sentence, so nothing is learned about sentence boundaries. Convert with "
-        "--n-sents 10, or set boundaries = null."
+        "--n-sents 10 (for a .conllu file, set n_sents = 10 of the reader), or set boundaries = null."
     ),
     "few_bare_starts": (
         "Only {bare} of {n} sentences after another have no punctuation before them. To find sentences "

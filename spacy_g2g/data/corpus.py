@@ -32,6 +32,7 @@ def make_corpus(
     shuffle: bool = False,
     seed: int = 0,
     augmenter: Augmenter | None = None,
+    n_sents: int = 1,
 ) -> Callable[[Language], Iterator[Example]]:
     """Make the reader ``spacy_g2g.Corpus.v1`` of .spacy and .conllu files.
 
@@ -45,13 +46,15 @@ def make_corpus(
     seed: Seed of the random orders.
     augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do. Its
         changes are the same in all epochs of `spacy train`; see `spacy_g2g.augmented_batches.v1`.
+    n_sents: Largest number of sentences in a Doc of a .conllu file, as in `g2g convert --n-sents`. Sentence
+        boundaries are learned from Docs of several sentences. A .spacy file keeps its Docs.
     Raises ValueError for an unknown annotation. The reader raises it without a path or a corpus there.
     """
     check_annotations(annotations, TOKEN_ANNOTATIONS)
     folder_or_file = ensure_path(path)
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        for doc in read_docs(corpus_files(folder_or_file), vocab):
+        for doc in read_docs(corpus_files(folder_or_file), vocab, n_sents):
             yield doc, None
 
     return Corpus(read, limit, max_length, annotations, shuffle, seed, augmenter)
@@ -135,11 +138,11 @@ def corpus_files(path: Path | None) -> list[Path]:
     return files
 
 
-def read_docs(files: Iterable[Path], vocab: Vocab) -> Iterator[Doc]:
-    """Yield the gold Docs of .conllu files (one sentence each) and .spacy files."""
+def read_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
+    """Yield the gold Docs of .conllu files (up to ``n_sents`` sentences each) and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":
-            yield from sentences_to_docs(read_conllu(file), vocab)
+            yield from sentences_to_docs(read_conllu(file), vocab, n_sents=n_sents)
         else:
             for doc in DocBin().from_disk(file).get_docs(vocab):
                 restore_sentences(doc)

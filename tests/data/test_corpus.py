@@ -34,6 +34,13 @@ def test_predicted_has_gold_words_and_sentences_only(nlp, folder):
     assert example.reference[1].dep_ == "obj"
 
 
+def test_docs_of_conllu_have_up_to_n_sentences(nlp, folder):
+    sizes = [len(list(example.reference.sents)) for example in make_corpus(folder, n_sents=2)(nlp)]
+    assert sizes == [3, 2, 1]
+    with pytest.raises(ValueError, match="E501"):
+        next(make_corpus(folder / "b.conllu", n_sents=0)(nlp))
+
+
 def test_predicted_has_the_annotations_asked_for(nlp, folder):
     examples = make_corpus(folder / "b.conllu", annotations=["TAG", "POS", "MORPH", "LEMMA"])(nlp)
     token = next(examples).predicted[4]
