@@ -48,18 +48,26 @@ def convert_cli(
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences per Doc")] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
+    merge_subtokens: Annotated[
+        bool,
+        typer.Option(
+            "--merge-subtokens", "-T", help="Make each multiword token one word, as spaCy's tokenizers do"
+        ),
+    ] = False,
     silent: Silent = False,
 ) -> None:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
-    Tokens are syntactic words. Comments, multiword tokens, empty nodes and MISC are kept, and `parse` writes
+    Tokens are syntactic words, or with --merge-subtokens those of the text. Comments, multiword tokens, empty nodes and MISC are kept, and `parse` writes
     them back.
     """
     if len(paths) < 2:
         raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
     *inputs, output = paths
     with user_errors():
-        counts = convert(inputs, output, n_sents=n_sents, lang=lang, silent=silent)
+        counts = convert(
+            inputs, output, n_sents=n_sents, lang=lang, merge_subtokens=merge_subtokens, silent=silent
+        )
     if not silent:
         msg.good(
             f"{counts.sentences} sentences, {counts.words} words, "
@@ -69,7 +77,13 @@ def convert_cli(
 
 
 def convert(
-    inputs: Sequence[Path], output: Path, *, n_sents: int = 1, lang: str = "xx", silent: bool = True
+    inputs: Sequence[Path],
+    output: Path,
+    *,
+    n_sents: int = 1,
+    lang: str = "xx",
+    merge_subtokens: bool = False,
+    silent: bool = True,
 ) -> Counts:
     """Write the sentences of CoNLL-U or CoNLL-X files as a DocBin, with their raw text as user data.
 
@@ -77,6 +91,7 @@ def convert(
     output: The .spacy file to write. It stays as it was if an error is raised.
     n_sents: Sentences per Doc; a ``# newdoc`` always starts a new Doc.
     lang: Language code of the vocabulary.
+    merge_subtokens: Make each multiword token one word (``ConlluSentence.merge_multiword``).
     silent: Show no progress bar.
     Raises ValueError if an input is malformed.
     Raises FileNotFoundError if there is no input.
@@ -84,7 +99,8 @@ def convert(
     check_suffix(output, [".spacy"])
     counts = Counts()
     doc_bin = DocBin(store_user_data=True)
-    sentences = _counted(_read(conllu_files(inputs)), counts)
+    read = _read(conllu_files(inputs))
+    sentences = _counted((s.merge_multiword() for s in read) if merge_subtokens else read, counts)
     bar = progress(sentences, unit="sentences", silent=silent)
     for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):
         doc_bin.add(doc)

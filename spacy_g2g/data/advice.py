@@ -75,8 +75,8 @@ TEXTS = {
     ),
     "multiword": (
         "{n} of {words} words are parts of multiword tokens, which tokenizers of spaCy do not split: parses "
-        "of raw text will be worse than scores on gold words. Give the parser words that are split, and "
-        "measure with g2g evaluate --raw."
+        "of raw text will be worse than scores on gold words. To parse raw text, train on whole tokens: "
+        "convert with --merge-subtokens."
     ),
     "tokens": (
         "The tokenizer cuts the text in other ways than the corpus: F1 of tokens is {f1:.2f}. Most often: "

@@ -147,6 +147,31 @@ class ConlluSentence:
         lines = [*self.lines[:n], *added, *self.lines[n:]]
         return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
 
+    def merge_multiword(self) -> "ConlluSentence":
+        """Return a copy whose words are the surface tokens, without empty nodes and enhanced dependencies.
+
+        A multiword token has the columns of that of its words which is nearest to the root, and the
+        dependents of all its words.
+        """
+        tokens = {0: 0}
+        for i, token in enumerate(self.tokens, start=1):
+            tokens |= dict.fromkeys(range(token.start, token.end + 1), i)
+        rows = []
+        for i, token in enumerate(self.tokens, start=1):
+            word = min(self.words[token.start - 1 : token.end], key=self._depth)
+            head = "_" if word.head is None else tokens[word.head]
+            cells = (word.lemma, word.upos, word.xpos, word.feats, head, word.deprel, "_", token.misc)
+            rows.append("\t".join(map(str, (i, token.form, *cells))) + "\n")
+        lines = [*(f"{comment}\n" for comment in self.comments), *rows, "\n"]
+        return parse_sentence(lines, source=self.source, first_line=self.first_line)
+
+    def _depth(self, word: ConlluWord) -> int:
+        """Return the number of words above a word of a sentence without cycles."""
+        depth = 0
+        while word.head:
+            word, depth = self.words[word.head - 1], depth + 1
+        return depth
+
 
 def read_conllu(
     source: Union[str, "PathLike[str]", Lines], *, trees: TreeCheck = "partial"

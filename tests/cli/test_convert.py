@@ -28,6 +28,14 @@ def test_output_has_all_of_the_file(sample, tmp_path):
     assert text == SAMPLE
 
 
+def test_multiword_tokens_are_merged_on_request(sample, tmp_path):
+    output = tmp_path / "out.spacy"
+    assert CliRunner().invoke(app, ["convert", "-T", str(sample), str(output)]).exit_code == 0
+    doc = load(output)[0]
+    assert [token.text for token in doc][:3] == ["Vámonos", "al", "mar"]
+    assert doc[1].head.text == "mar"
+
+
 def test_files_and_folders_are_read_in_order(sample, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

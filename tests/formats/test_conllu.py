@@ -226,3 +226,24 @@ def test_numbers_of_many_digits_are_errors_with_their_line(cell: str) -> None:
 def test_all_line_ends_come_back(end: str) -> None:
     lines = [row("1", "a", "0", "root").replace("\n", end), end] * 3
     assert "".join(write_conllu(read_conllu(lines))) == "".join(lines)
+
+
+def test_multiword_tokens_become_words_with_the_dependents_of_their_parts():
+    merged, *_ = (sentence.merge_multiword() for sentence in read_conllu(SAMPLE.splitlines(keepends=True)))
+    assert [word.form for word in merged.words[:4]] == ["Vámonos", "al", "mar", ","]
+    assert [(word.upos, word.head, word.deprel) for word in merged.words[:3]] == [
+        ("VERB", 0, "root"),
+        ("ADP", 3, "case"),
+        ("NOUN", 1, "obl:arg"),
+    ]
+    assert merged.text == merged.comment("text") == "Vámonos al mar, 10 000 veces."
+    assert merged.comment("sent_id") == "s1"
+    assert merged.words[1].misc == "Gloss=to.the"
+
+
+def test_a_word_between_the_parts_of_a_multiword_token_makes_no_cycle():
+    """The first part depends on a word that depends on the second."""
+    rows = ["1-2\tab" + "\t_" * 8, row("1", "a", "3"), row("2", "b", "0"), row("3", "c", "2")]
+    text = "\n".join(line.rstrip("\n") for line in rows) + "\n\n"
+    (merged,) = (sentence.merge_multiword() for sentence in read_conllu(text.splitlines(keepends=True)))
+    assert [(word.form, word.head) for word in merged.words] == [("ab", 0), ("c", 1)]
