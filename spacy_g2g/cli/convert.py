@@ -58,8 +58,8 @@ def convert_cli(
 ) -> None:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
-    Tokens are syntactic words, or with --merge-subtokens those of the text. Comments, multiword tokens, empty nodes and MISC are kept, and `parse` writes
-    them back.
+    Tokens are syntactic words, or with --merge-subtokens those of the text. Comments, multiword tokens, empty
+    nodes and MISC are kept, and `parse` writes them back.
     """
     if len(paths) < 2:
         raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
