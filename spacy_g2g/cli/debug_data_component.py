@@ -23,6 +23,7 @@ from ..data.report import (
 )
 from ..formats.graphs import MISSING, Graph
 from ..parsing import oracle
+from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.layout import make_sentences
 from ..pipeline.rng_refiner import RngRefiner
@@ -32,6 +33,7 @@ from ..pipeline.word_vectors import get_tok2vec
 from .debug_data_corpus import GoldCorpus
 
 if TYPE_CHECKING:
+    from ..models.network_shim import NetworkShim
     from ..models.sources import EncoderSource
     from ..models.wordpieces import WordPieces
 
@@ -60,14 +62,19 @@ def report_component(
     """
     from ..models.shim import get_shim
 
+    initialize = nlp.config.interpolate()["initialize"]["components"]
     before = [other for other in nlp.pipe_names[: nlp.pipe_names.index(name)] if other in annotating]
-    block = nlp.config.interpolate()["initialize"]["components"].get(name, {})
+    block = initialize.get(name, {})
     settings = registry.resolve(block)
     is_sourced = get_shim(pipe.model).spec is not None
     tag_attr = pipe.model.attrs["tag_attr"]
     wordpieces, problem = None, None
     try:
-        wordpieces = _wordpieces(pipe, settings.get("encoder"), train)
+        if (reader := _reader(nlp, name, pipe)) is not None:
+            encoder, shim = reader
+            wordpieces = _wordpieces(
+                shim, registry.resolve(initialize.get(encoder, {})).get("encoder"), train
+            )
     except (ValueError, OSError) as error:
         problem = str(error)
     labels = [*(train.facts.labels | dev.facts.labels)]
@@ -110,15 +117,22 @@ def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
     return str(block.get("encoder", {}).get("@callbacks", "its own" if is_sourced else "none given"))
 
 
-def _wordpieces(pipe: G2GParser, source: EncoderSource | None, train: GoldCorpus) -> WordPieces | None:
-    """Return the tokenizer that training would use, or None if words come as vectors."""
-    from ..models.shim import get_shim
+def _reader(nlp: Language, name: str, pipe: G2GParser) -> tuple[str, NetworkShim[Any]] | None:
+    """Return the component whose encoder reads a parser's words, and its shim; None for other vectors."""
+    from ..models.network_shim import find_shims, find_upstream, get_network_shim
+
+    upstream = find_upstream(pipe.model)
+    if upstream is None:
+        return None if get_tok2vec(pipe.model) is not None else (name, get_network_shim(pipe.model))
+    encoders = ((of, other) for of, other in nlp.pipeline if isinstance(other, G2GEncoder))
+    return next(of for of, encoder in encoders if upstream in find_shims(encoder.model)), upstream
+
+
+def _wordpieces(shim: NetworkShim[Any], source: EncoderSource | None, train: GoldCorpus) -> WordPieces:
+    """Return the tokenizer that training would use."""
     from ..models.sources import encoder_from_scratch
     from ..models.wordpieces import WordPieces
 
-    shim = get_shim(pipe.model)
-    if get_tok2vec(pipe.model) is not None:
-        return None
     if shim.spec is not None:
         return shim.wordpieces
     references = [example.reference for example in train.examples]

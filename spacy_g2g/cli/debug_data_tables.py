@@ -42,7 +42,8 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    msg.table(rows, header=("", "train", "dev"), divider=True, aligns=("l", "r", "r"))
+    # Cells longer than max_col would push the columns after them out of line.
+    msg.table(rows, header=("", "train", "dev"), divider=True, aligns=("l", "r", "r"), max_col=100)
 
 
 def _count(number: int) -> str:

@@ -74,9 +74,9 @@ TEXTS = {
         "spacy_g2g.Corpus.v1, which gives gold words, or set gold_preproc = true."
     ),
     "multiword": (
-        "{n} of {words} words are parts of multiword tokens, which tokenizers of spaCy do not split: parses "
-        "of raw text will be worse than scores on gold words. To parse raw text, train on whole tokens: "
-        "convert with --merge-subtokens."
+        "{n} of {words} words are parts of multiword tokens. Where the tokenizer leaves these whole, parses "
+        "of raw text will be worse than scores on gold words. To learn from whole tokens, convert with "
+        "--merge-subtokens; measure with g2g evaluate --raw."
     ),
     "tokens": (
         "The tokenizer cuts the text in other ways than the corpus: F1 of tokens is {f1:.2f}. Most often: "

@@ -196,6 +196,25 @@ def test_graphs_of_a_refiner_that_come_with_the_corpus_are_compared(corpus: str,
     assert initial.right == initial.words == len(TREEBANK.split())
 
 
+def test_pieces_are_those_of_the_encoder_that_components_share(corpus: str):
+    config = load_config(
+        ROOT / "configs" / "pipeline_scratch.cfg", overrides={"paths.train": corpus, "paths.dev": corpus}
+    )
+    components = debug_data(config).components
+    pieces = components["g2g_parser"].train.pieces
+    assert pieces is not None
+    assert pieces.pieces > 0
+    assert components["rng_refiner"].train.pieces == pieces
+
+
+def test_columns_stay_in_line_behind_long_titles(corpus: str):
+    command = ["debug-data", str(TINY), "--paths.train", corpus, "--paths.dev", corpus]
+    lines = CliRunner().invoke(app, command).output.splitlines()
+    rows = [line for line in lines if line.startswith(("Docs ", "Multiword tokens", "Heads in other"))]
+    assert len(rows) == 3
+    assert len(set(map(len, rows))) == 1
+
+
 def test_labels_that_were_not_given_are_an_error(corpus: str):
     config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
     config["initialize"]["components"]["g2g_parser"]["labels"] = ["root", "nsubj"]
