@@ -28,8 +28,8 @@ SPECIAL_PIECES = (
     ("<|begin_of_text|>", "<|end_of_text|>", "<|end_of_text|>", "<|mask|>"),
 )
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
-#: A character that no vocabulary has.
-UNKNOWN_WORD = "\U000f0000"
+#: Words that no vocabulary has. Normalizers may drop the first; the second is too long for word pieces.
+UNKNOWN_WORDS = ("\U000f0000", "\ua66e" * 1000)
 #: Words that show how a tokenizer treats spaces.
 PROBES = ("a", "e", "1", ".")
 MAX_CACHED_WORDS = 100_000
@@ -194,7 +194,8 @@ def load_tokenizer(text: str) -> Tokenizer:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         # Some tokenizers lack what they need for words that they do not know.
-        _encode(tokenizer, UNKNOWN_WORD)
+        for word in UNKNOWN_WORDS:
+            _encode(tokenizer, word)
     except Exception as error:  # tokenizers raises bare Exception
         raise ValueError(Errors.E401.format(error=error)) from error
     return tokenizer

@@ -131,7 +131,11 @@ def test_special_pieces_beyond_the_vocabulary_are_an_error():
         WordPieces(tokenizer, 64, 1, None)
 
 
-def test_a_tokenizer_that_fails_on_unknown_words_is_an_error():
+FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+
+
+@pytest.mark.parametrize("normalizer", [None, {"type": "BertNormalizer", **dict.fromkeys(FLAGS, True)}])
+def test_a_tokenizer_that_fails_on_unknown_words_is_an_error(normalizer: dict[str, Any] | None):
     vocabulary = {"[CLS]": 0, "[SEP]": 1, "[PAD]": 2, "a": 3}
     model = {
         "type": "WordPiece",
@@ -139,7 +143,8 @@ def test_a_tokenizer_that_fails_on_unknown_words_is_an_error():
         "continuing_subword_prefix": "##",
         "vocab": vocabulary,
     }
-    text = srsly.json_dumps({"version": "1.0", "model": {**model, "max_input_chars_per_word": 100}})
+    model["max_input_chars_per_word"] = 100
+    text = srsly.json_dumps({"version": "1.0", "normalizer": normalizer, "model": model})
     with pytest.raises(ValueError, match=r"E401.*\[UNK\]"):
         load_tokenizer(text)
 

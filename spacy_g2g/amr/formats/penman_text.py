@@ -94,7 +94,7 @@ def _check(tree: AmrTree, where: str) -> None:
         if not any(role == "/" for role, _ in branches):
             raise ValueError(Errors.E1006.format(where=where, variable=variable, role="/"))
         for role, target in branches:
-            if target is None or role == ":":
+            if target is None or without_markers(role) == ":":
                 raise ValueError(Errors.E1006.format(where=where, variable=variable, role=role))
             if not isinstance(target, str):
                 agenda.append(target)

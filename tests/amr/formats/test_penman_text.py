@@ -22,6 +22,7 @@ from spacy_g2g.amr.formats.penman_text import parse_penman
         ("(a / b :ARG0)", "E1006"),
         ("(a / b :ARG0 :ARG1 (c / d))", "E1006"),
         ("(a / b : (c / d))", "E1006"),
+        ("(a / b :~e.1 (c / d))", "E1006"),
         ("(a / b :ARG0 " * 800 + "(c / d)" + ")" * 800, "E1002"),
     ],
 )
