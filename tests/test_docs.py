@@ -152,9 +152,11 @@ def run(arguments: list[str]) -> None:
         case ["make", target, *_]:
             # .ci/run runs both.
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
-        case ["pip", "install", package]:
+        case ["pip", "wheel" | "install", *rest]:
             # Tests change no environment, and have no network.
-            check_package(package)
+            check_pip(rest)
+        case ["mkdir", "-p", name]:
+            Path(name).mkdir(exist_ok=True)
         case ["python", "-m", "spacy", "project", "run", name, ".", *rest]:
             run_project(name, dict(zip(rest[::2], rest[1::2], strict=True)))
         case ["python", "-m", "spacy", "train", config, *rest]:
@@ -163,7 +165,6 @@ def run(arguments: list[str]) -> None:
             invoke(["train", config, *without_gpu(rest), *chain.from_iterable(cut.items())])
         case ["python", "-m", "spacy", "package", *rest]:
             rest[rest.index("--build") + 1] = "none"
-            Path(rest[1]).mkdir(exist_ok=True)
             invoke(["package", *rest])
         case ["python", "-m", "spacy", "g2g", "parse-corpus", *rest]:
             # Ray is no part of the set-up.
@@ -206,14 +207,19 @@ def invoke(arguments: list[str]) -> None:
     assert result.exit_code == 0, f"{shlex.join(arguments)}\n{result.output}\n{result.exception!r}"
 
 
-def check_package(package: str) -> None:
-    """Check that a requirement is this clone, with extras that exist.
-
-    package: The argument of ``pip install``.
-    """
-    name, _, extras = package.rstrip("]").partition("[")
-    assert name == "."
-    assert set(extras.split(",")) <= {"", *(metadata("spacy-g2g").get_all("Provides-Extra") or ())}
+def check_pip(arguments: list[str]) -> None:
+    """Check that files and extras exist, and that a wheel is of a package that the page has made."""
+    for argument in arguments:
+        if argument.endswith(".txt"):
+            assert (ROOT / argument).exists(), argument
+        elif argument.endswith(".whl"):
+            assert Path(argument).parent.parent.is_dir(), argument
+        elif argument.startswith("."):
+            name, _, extras = argument.rstrip("]").partition("[")
+            assert name == "."
+            assert set(extras.split(",")) <= {"", *(metadata("spacy-g2g").get_all("Provides-Extra") or ())}
+        else:
+            assert argument in {"build", "dist", "-c", "-w", "--no-deps", "--find-links"}, argument
 
 
 def script_of(module: str) -> str:
