@@ -27,9 +27,10 @@ from urllib.request import Request, urlopen
 
 from wasabi import msg
 
-from spacy_g2g.amr.api import AMR_SUFFIXES, AmrOptions, amr_files, read_metadata, select_ids
+from spacy_g2g.amr.api import AMR_SUFFIXES, AmrOptions, read_metadata, select_ids
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert_amr import convert_amr
+from spacy_g2g.data.corpus import corpus_files
 
 from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source
@@ -129,7 +130,7 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
 
 def _files_at(path: Path) -> list[Path]:
     try:
-        return amr_files(path, AMR_SUFFIXES)
+        return corpus_files(path, AMR_SUFFIXES)
     except (ValueError, OSError) as error:
         raise AmrDataError(str(error)) from error
 

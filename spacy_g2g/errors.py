@@ -191,9 +191,9 @@ class Errors(metaclass=_TextsWithCodes):
         "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. Expected "
         "each tree to stay within its sentence."
     )
-    E506 = "The corpus has no path. Expected a .spacy or .conllu file, or a folder of such files."
-    E507 = "There is no corpus at {path}. Expected a .spacy or .conllu file, or a folder of such files."
-    E508 = "{path} is not a corpus. Expected a .spacy or .conllu file, or a folder of such files."
+    E506 = "The corpus has no path. Expected a file ({expected}), or a folder of such files."
+    E507 = "There is no corpus at {path}. Expected a file ({expected}), or a folder of such files."
+    E508 = "{path} is not a corpus. Expected a file ({expected}), or a folder of such files."
     E509 = (
         "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
         "same words and sentences in the same order."
@@ -445,11 +445,6 @@ class Errors(metaclass=_TextsWithCodes):
     E1020 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
     E1021 = "There are {gold} gold AMRs, but {predicted} predicted AMRs. Expected the same number."
     E1022 = "restarts is {restarts}. Expected 0 or more."
-    E1023 = "The AMR corpus has no path. Expected a .txt, .amr or .spacy file, or a folder of such files."
-    E1024 = (
-        "There is no AMR corpus at {path}. Expected a .txt, .amr or .spacy file, or a folder of such files."
-    )
-    E1025 = "{path} is not an AMR corpus. Expected files of these types: {expected}."
     E1026 = "Can't set {n} labels for an AMR parser. It has actions instead, which are set when it is built."
     E1027 = "{setting} of amr_parser is {value}. Expected {expected}."
     E1028 = (

@@ -9,7 +9,8 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 
-from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError, amr_files
+from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError
+from ..data.corpus import corpus_files
 from ..files import atomic_path
 from .common import check_suffix, progress, user_errors
 from .messages import msg
@@ -82,7 +83,7 @@ def convert_amr(
     Raises FileNotFoundError if an input is missing.
     """
     check_suffix(output, [".spacy"])
-    files = [file for path in inputs for file in amr_files(path, AMR_SUFFIXES)]
+    files = [file for path in inputs for file in corpus_files(path, AMR_SUFFIXES)]
     counts = AmrCounts()
     doc_bin = DocBin(store_user_data=True)
     reader = AmrReader(spacy.blank(lang), options or AmrOptions())

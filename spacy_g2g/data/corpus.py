@@ -1,7 +1,7 @@
 """The corpus reader ``spacy_g2g.Corpus.v1``: training examples with gold words and gold sentences."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,19 +122,23 @@ class Corpus:
             yield doc, initial
 
 
-def corpus_files(path: Path | None) -> list[Path]:
-    """List the .conllu and .spacy files at a path, sorted by name within a folder.
+def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFIXES) -> list[Path]:
+    """List the files with some suffixes at a path, sorted by name within a folder.
 
-    Raises ValueError or FileNotFoundError if there are none.
+    path: File or folder.
+    suffixes: The suffixes.
+    Raises ValueError or FileNotFoundError if there are no such files.
     """
-    if path is None:
-        raise ValueError(Errors.E506)
+    expected = ", ".join(suffixes)
+    if path is None or path == "":
+        raise ValueError(Errors.E506.format(expected=expected))
+    path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(Errors.E507.format(path=path))
+        raise FileNotFoundError(Errors.E507.format(path=path, expected=expected))
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    files = [file for file in files if file.suffix in CORPUS_SUFFIXES and file.is_file()]
+    files = [file for file in files if file.suffix in suffixes and file.is_file()]
     if not files:
-        raise ValueError(Errors.E508.format(path=path))
+        raise ValueError(Errors.E508.format(path=path, expected=expected))
     return files
 
 

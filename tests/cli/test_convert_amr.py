@@ -71,8 +71,8 @@ def test_bad_input_is_one_line_and_leaves_the_output_as_it_was(path, tmp_path):
         ([path, output], "E1002"),
         ([path, output, "--on-error", "ignore"], "E1008"),
         ([path, output, "--ids", "a.3..1"], "E1009"),
-        ([tmp_path / "nowhere", output], "E1024"),
-        ([output, output], "E1025"),
+        ([tmp_path / "nowhere", output], "E507"),
+        ([output, output], "E508"),
         ([path, tmp_path / "out.json"], "E903"),
     ]:
         result = run(*arguments)

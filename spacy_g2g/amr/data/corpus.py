@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from ...data.corpus import unparsed_copy
+from ...data.corpus import corpus_files, unparsed_copy
 from ...errors import Errors, Warnings
 from ..formats.amr_file import AmrBlock, OnError, read_file_blocks, select_ids
 from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
@@ -85,7 +85,7 @@ class AmrCorpus:
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples of an epoch."""
         if self._vocab is not nlp.vocab:
-            self._docs = list(AmrReader(nlp, self.options).read(amr_files(self.path)))
+            self._docs = list(AmrReader(nlp, self.options).read(corpus_files(self.path, AMR_CORPUS_SUFFIXES)))
             self._vocab = nlp.vocab
         for doc in self._docs:
             yield Example(unparsed_copy(doc, ["SENT_START"]), doc)
@@ -103,25 +103,6 @@ class _Read:
     skipped: list[str] = field(default_factory=list)
     n: int = 0
     raw: list[str] = field(default_factory=list)
-
-
-def amr_files(path: Path | str | None, suffixes: Sequence[str] = AMR_CORPUS_SUFFIXES) -> list[Path]:
-    """Return the files with some suffixes at a path, sorted by name within a folder.
-
-    path: A file or folder.
-    suffixes: The suffixes.
-    Raises ValueError or FileNotFoundError if there are no such files.
-    """
-    if path is None or path == "":
-        raise ValueError(Errors.E1023)
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(Errors.E1024.format(path=path))
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    files = [file for file in files if file.suffix in suffixes and file.is_file()]
-    if not files:
-        raise ValueError(Errors.E1025.format(path=path, expected=", ".join(suffixes)))
-    return files
 
 
 class AmrReader:
@@ -143,7 +124,7 @@ class AmrReader:
     def read(self, files: Iterable[Path]) -> Iterator[Doc]:
         """Yield the Docs of files.
 
-        files: Files as ``amr_files`` returns them.
+        files: The files.
         Raises ValueError for an AMR that cannot be read, unless it is skipped, and if no file has a wanted
         AMR.
         """

@@ -6,8 +6,9 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.util import registry
 
-from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, amr_files, make_amr_corpus
+from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, make_amr_corpus
 from spacy_g2g.amr.data.docs import get_amrs
+from spacy_g2g.data.corpus import corpus_files
 
 FILE = """# AMR release
 
@@ -176,15 +177,15 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(path: Path, nlp: Lan
 
 def test_wrong_paths_and_settings_are_errors(path: Path, nlp: Language, tmp_path: Path):
     for nothing in (None, ""):
-        with pytest.raises(ValueError, match="E1023"):
+        with pytest.raises(ValueError, match="E506"):
             texts(nothing, nlp)
-    with pytest.raises(FileNotFoundError, match=r"E1024.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E507.*nowhere"):
         texts(tmp_path / "nowhere", nlp)
     (tmp_path / "a.conllu").touch()
-    with pytest.raises(ValueError, match=r"E1025.*a\.conllu.*\.amr"):
+    with pytest.raises(ValueError, match=r"E508.*a\.conllu.*\.amr"):
         texts(tmp_path / "a.conllu", nlp)
-    with pytest.raises(ValueError, match="E1025"):
-        amr_files(tmp_path / "a.conllu", AMR_SUFFIXES)
+    with pytest.raises(ValueError, match="E508"):
+        corpus_files(tmp_path / "a.conllu", AMR_SUFFIXES)
     with pytest.raises(ValueError, match=r"E1007.*a\.txt"):
         texts(path, nlp, ids=["c.1"])
     with pytest.raises(ValueError, match=r"E1008.*'ignore'"):
