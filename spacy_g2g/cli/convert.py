@@ -49,10 +49,7 @@ def convert_cli(
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences per Doc")] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
     merge_subtokens: Annotated[
-        bool,
-        typer.Option(
-            "--merge-subtokens", "-T", help="Make each multiword token one word, as spaCy's tokenizers do"
-        ),
+        bool, typer.Option("--merge-subtokens", "-T", help="Make each multiword token one word")
     ] = False,
     silent: Silent = False,
 ) -> None:

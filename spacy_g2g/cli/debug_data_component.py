@@ -72,9 +72,8 @@ def report_component(
     try:
         if (reader := _reader(nlp, name, pipe)) is not None:
             encoder, shim = reader
-            wordpieces = _wordpieces(
-                shim, registry.resolve(initialize.get(encoder, {})).get("encoder"), train
-            )
+            source = registry.resolve(initialize.get(encoder, {})).get("encoder")
+            wordpieces = _wordpieces(shim, source, train)
     except (ValueError, OSError) as error:
         problem = str(error)
     labels = [*(train.facts.labels | dev.facts.labels)]

@@ -153,10 +153,9 @@ class ConlluSentence:
         A multiword token has the columns of that of its words which is nearest to the root, and the
         dependents of all its words.
         """
-        tokens = {0: 0}
+        rows, tokens = [], {0: 0}
         for i, token in enumerate(self.tokens, start=1):
             tokens |= dict.fromkeys(range(token.start, token.end + 1), i)
-        rows = []
         for i, token in enumerate(self.tokens, start=1):
             word = min(self.words[token.start - 1 : token.end], key=self._depth)
             head = "_" if word.head is None else tokens[word.head]
