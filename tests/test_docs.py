@@ -33,10 +33,8 @@ RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml"]
-LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()] + [
-    "assets/sample"
-]
+LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml", "assets/sample"]
+LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()]
 #: Sentences of each sample file.
 N_SENTENCES = 12
 SMALL = {
