@@ -22,10 +22,10 @@ import spacy
 import torch
 from tqdm import tqdm
 
-from spacy_g2g.cli.kbest import scoring_parser
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
+from spacy_g2g.pipeline.final_parser import final_parser
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -48,7 +48,7 @@ def parse(sentences: Sequence[ConlluSentence], pipelines: Sequence[str]) -> Iter
     Raises ValueError if the parsers have different labels.
     """
     loaded = [spacy.load(name) for name in pipelines]
-    parsers = [scoring_parser(nlp) for nlp in loaded]
+    parsers = [final_parser(nlp, keep_scores=True) for nlp in loaded]
     first, *others = parsers
     orders = [[first.labels.index(label) - 1 for label in first.labels[1:]]]
     for name, parser in zip(pipelines[1:], others, strict=True):
@@ -57,8 +57,6 @@ def parse(sentences: Sequence[ConlluSentence], pipelines: Sequence[str]) -> Iter
                 f"Expected the labels {sorted(first.labels)} of all parsers, but {name} differs."
             )
         orders.append([parser.labels.index(label) - 1 for label in first.labels[1:]])
-    for parser in parsers:
-        parser.keep_scores = True
     streams = [
         nlp.pipe(sentences_to_docs(sentences, nlp.vocab, annotations=["SENT_START"])) for nlp in loaded
     ]

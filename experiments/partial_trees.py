@@ -25,10 +25,10 @@ from project.train import train_into
 from project.training_config import BEST, CONFIGS, load_config, overrides
 from spacy_g2g.arrays import BoolArray
 from spacy_g2g.cli.common import write_json
-from spacy_g2g.cli.kbest import scoring_parser
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
+from spacy_g2g.pipeline.final_parser import final_parser
 
 from .table.scores import count
 
@@ -83,8 +83,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def certainties(parser: str, sentences: Sequence[ConlluSentence]) -> Any:
     """Return the probability that a parser gives its own labelled arc of each word, float [words]."""
     nlp = spacy.load(parser)
-    asked = scoring_parser(nlp)
-    asked.keep_scores = True
+    asked = final_parser(nlp, keep_scores=True)
     docs = nlp.pipe(sentences_to_docs(sentences, nlp.vocab, annotations=["SENT_START"]))
     found = [asked.confidence(doc) for doc in docs]
     return np.array([p for sentences in found for of_sentence in sentences for p in of_sentence.labelled])

@@ -18,7 +18,6 @@ import numpy as np
 import spacy
 from spacy.tokens import Doc
 
-from spacy_g2g.cli.kbest import scoring_parser
 from spacy_g2g.data.constraints import constrain
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
@@ -29,6 +28,7 @@ from spacy_g2g.parsing.kbest import best_trees
 from spacy_g2g.parsing.mst import contract_cycles, decode
 from spacy_g2g.parsing.near_trees import near_trees
 from spacy_g2g.parsing.rules import RULES, rule_constraint
+from spacy_g2g.pipeline.final_parser import final_parser
 
 RANKS = (1, 2, 5, 10)
 #: Lengths of the sentences whose corrections are timed.
@@ -43,8 +43,7 @@ def main() -> None:
     parser.add_argument("gold", type=Path)
     args = parser.parse_args()
     nlp = spacy.load(args.pipeline)
-    asked = scoring_parser(nlp)
-    asked.keep_scores = True
+    asked = final_parser(nlp, keep_scores=True)
     gold = list(read_conllu(args.gold, trees="full"))
     docs = list(nlp.pipe(sentences_to_docs(gold, nlp.vocab, annotations=["SENT_START"])))
     print_oracle(asked, docs, gold)

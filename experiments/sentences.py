@@ -33,7 +33,6 @@ from thinc.api import Adam, fix_random_seed
 
 from project.markdown import markdown_table
 from spacy_g2g.cli.common import write_json
-from spacy_g2g.cli.kbest import last_parser
 from spacy_g2g.data.augmenters import make_drop_final_punct
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import sentences_to_doc
@@ -41,6 +40,7 @@ from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.paragraphs import paragraphs
+from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.gold import gold_starts
 from spacy_g2g.pipeline.sentence_fit import fit_sentences, n_right, sentence_f
@@ -141,7 +141,7 @@ def load(pipeline: str | Path, block: dict[str, Any] | None = None) -> tuple[Lan
         name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in ("senter", "sentencizer")
     ]:
         nlp.remove_pipe(name)
-    return nlp, last_parser(nlp)
+    return nlp, final_parser(nlp)
 
 
 def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> None:

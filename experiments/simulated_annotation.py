@@ -25,10 +25,10 @@ import torch
 from spacy.tokens import Doc
 
 from project.markdown import markdown_table
-from spacy_g2g.cli.kbest import scoring_parser
 from spacy_g2g.data.constraints import constrain
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Head and label of a word.
@@ -89,8 +89,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(argv)
     torch.set_num_threads(1)
     nlp = spacy.load(args.pipeline)
-    parser = scoring_parser(nlp)
-    parser.keep_scores = True
+    parser = final_parser(nlp, keep_scores=True)
     gold = list(read_conllu(args.gold, trees="full"))
     docs = list(nlp.pipe(sentences_to_docs(gold, nlp.vocab, annotations=["SENT_START"])))
     n_words = sum(map(len, docs))

@@ -33,7 +33,7 @@ import spacy_g2g
 from spacy_g2g.cli.calibrate import fit
 from spacy_g2g.data.corpus import corpus_files, read_docs
 from spacy_g2g.files import write_text
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.pipeline.sentences import SentenceFinder
 
 from .training_config import (
     CONFIGS,
@@ -75,13 +75,14 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
 
 
 def calibrate(folder: Path, config: Config) -> None:
-    """Fit a trained pipeline on the development corpus, as `spacy g2g calibrate` does, if it has a parser.
+    """Fit a trained pipeline on the development corpus, as `spacy g2g calibrate` does, if it has a parser
+    or an encoder of this library.
 
     folder: Folder of the pipeline.
     config: Config of its training.
     """
     nlp = spacy.load(folder)
-    if any(isinstance(pipe, G2GParser) for _, pipe in nlp.pipeline):
+    if any(isinstance(pipe, SentenceFinder) for _, pipe in nlp.pipeline):
         (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
         examples = list(corpus(nlp))
         fit(nlp, folder, examples, examples, silent=False)

@@ -358,6 +358,7 @@ class Errors(metaclass=_TextsWithCodes):
         "Expected a g2g_encoder before it that is not disabled. In training, an encoder in "
         "frozen_components must be in annotating_components, too."
     )
+    E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
 
     # 9xx: cli
     E901 = (
@@ -383,7 +384,6 @@ class Errors(metaclass=_TextsWithCodes):
         "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
         "text; give a file of AMRs the suffix .amr."
     )
-    E909 = "The pipeline has the components {names}. Expected at least one g2g_parser."
     E910 = "runs is {runs}. Expected 1 or more."
     E911 = "The pipeline has the components {names}. Expected at least one rng_refiner."
     E912 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from ..data.corpus import make_corpus
 from ..data.layout import lay_out
 from ..errors import Errors
+from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.word_vectors import get_tok2vec
 from .common import user_errors, write_json
@@ -99,8 +100,7 @@ def benchmark(
     """
     import torch
 
-    if not any(isinstance(pipe, G2GParser) for _, pipe in nlp.pipeline):
-        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
+    final_parser(nlp)  # an error if there is nothing to time
     if runs < 1:
         raise ValueError(Errors.E910.format(runs=runs))
     if threads:

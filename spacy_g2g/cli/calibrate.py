@@ -19,12 +19,13 @@ from ..evaluation.calibration import Reliability, reliability
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs
+from ..pipeline.final_parser import final_parser
+from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES
 from ..pipeline.sentence_fit import fit_sentences
 from ..pipeline.sentences import FILE as BOUNDARIES_FILE
 from ..pipeline.sentences import SentenceFinder
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
-from .kbest import last_parser, scoring_parser
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Silent
 
@@ -67,7 +68,7 @@ def calibrate(
     check_suffix(gold, TREEBANK_SUFFIXES)
     nlp = spacy.load(pipeline)
     if not sentence_finders(nlp):
-        scoring_parser(nlp)  # an error if there is nothing to fit
+        final_parser(nlp, keep_scores=True)  # an error if there is nothing to fit
     sentences = read_gold(gold)
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
     examples = [
@@ -94,8 +95,8 @@ def fit(
 ) -> None:
     """Fit what a pipeline can learn after training, and save it in the folder of the pipeline.
 
-    This is the threshold of each component that finds sentences, and the temperatures of the last parser if
-    it scores all arcs. Weights stay as they are, in half precision, too.
+    This is the threshold of each component that finds sentences, and the temperatures of each parser that
+    scores all arcs. Weights stay as they are, in half precision, too.
 
     nlp: The pipeline.
     folder: Folder that it was loaded from.
@@ -103,21 +104,24 @@ def fit(
     documents: Examples of whole documents, which may be the same.
     batch_size: Number of Docs in a batch; None for the pipeline's own.
     silent: Do not tell what was found.
-    Raises ValueError if the pipeline has no parser of this library.
     """
-    finders, parser = sentence_finders(nlp), last_parser(nlp)
+    finders = sentence_finders(nlp)
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.scores_arcs]
     for finder in finders:
         threshold, f = fit_sentences(finder, documents)
         if not silent:
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} with the threshold {threshold:.2f}")
-    if parser.model.attrs.get("scores_arcs"):
-        parser.keep_scores = True
-        parsed = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
-        docs = progress(parsed, unit="Docs", silent=silent)
-        heads, labels = parser.calibrate(_without_scores(docs, examples))
+    for parser in parsers:
+        # A refiner behind the parser would write its own trees.
+        with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(parser.name) + 1]):
+            kept, parser.keep_scores = parser.keep_scores, True
+            parsed = nlp.pipe((example.predicted.copy() for example in examples), batch_size=batch_size)
+            docs = progress(parsed, unit="Docs", silent=silent)
+            heads, labels = parser.calibrate(_without_scores(docs, examples))
+            parser.keep_scores = kept
         if not silent:
             msg.good(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
-    for pipe in {parser, *finders}:
+    for pipe in {*parsers, *finders}:
         pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
 
 
@@ -139,16 +143,15 @@ def _whole_documents(sentences: Iterable[ConlluSentence], vocab: Vocab, gold_tag
 class Observer:
     """Compares the probabilities of arcs, labelled arcs and trees with gold trees, subtypes included.
 
-    The last parser of the pipeline keeps its scores from now on.
+    The final parser of the pipeline keeps its scores from now on.
 
     nlp: Pipeline.
     seen: Probabilities of each kind of prediction, and which predictions are right.
-    Raises ValueError if its last parser gives no scores.
+    Raises ValueError if its final parser gives no scores.
     """
 
     def __init__(self, nlp: Language) -> None:
-        self.parser = scoring_parser(nlp)
-        self.parser.keep_scores = True
+        self.parser = final_parser(nlp, keep_scores=True)
         self.seen: dict[str, tuple[list[float], list[bool]]]
         self.seen = {"arcs": ([], []), "labelled arcs": ([], []), "trees": ([], [])}
 

@@ -8,29 +8,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import doc_to_sentences
-from ..errors import Errors
 from ..formats.conllu import ConlluSentence, write_conllu
+from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES, RankedTree
 from .annotate import Result
-
-
-def last_parser(nlp: Language) -> G2GParser:
-    """Return the last parser of a pipeline. Raises ValueError if it has none of this library."""
-    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    if not parsers:
-        raise ValueError(Errors.E909.format(names=nlp.pipe_names))
-    return parsers[-1]
-
-
-def scoring_parser(nlp: Language) -> G2GParser:
-    """Return the last parser of a pipeline.
-
-    Raises ValueError if the pipeline has no parser of this library, or one that gives no scores of arcs.
-    """
-    parser = last_parser(nlp)
-    parser.check_scores_arcs()
-    return parser
 
 
 def with_confidence(parser: G2GParser, results: Iterable[Result]) -> Iterator[Result]:
@@ -43,14 +25,13 @@ def with_confidence(parser: G2GParser, results: Iterable[Result]) -> Iterator[Re
 
 
 class Ranker:
-    """The last parser of a pipeline, which keeps its scores from now on, and a number of trees.
+    """The final parser of a pipeline, which keeps its scores from now on, and a number of trees.
 
-    Raises ValueError as ``scoring_parser`` does.
+    Raises ValueError as ``final_parser`` does.
     """
 
     def __init__(self, nlp: Language, k: int) -> None:
-        self.parser = scoring_parser(nlp)
-        self.parser.keep_scores = True
+        self.parser = final_parser(nlp, keep_scores=True)
         self.k = k
 
     def rank(self, doc: Doc) -> list[list[RankedTree]]:

@@ -26,9 +26,10 @@ from ..data.docs import (
 from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
+from ..pipeline.final_parser import final_parser
 from .annotate import Result, Task, annotate
 from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
-from .kbest import Ranker, scoring_parser, with_confidence
+from .kbest import Ranker, with_confidence
 from .messages import msg
 from .options import BatchSize, GpuId, Initial, Pipeline, Silent
 
@@ -137,9 +138,9 @@ def parse(
     ranker = Ranker(nlp, kbest) if kbest else None
     if rules:
         check_rules(rules)
-        scoring_parser(nlp).rules = rules
+        final_parser(nlp).rules = rules
     if confidence:
-        scoring_parser(nlp).keep_scores = True
+        final_parser(nlp, keep_scores=True)
     tasks = _READERS[in_suffix](input_, nlp)
     if constrain:
         check_suffix(input_, (".conllu",))
@@ -152,7 +153,7 @@ def parse(
     with atomic_path(output) as path, annotated as docs_and_keys:
         results = progress(docs_and_keys, unit="Docs", silent=silent)
         if confidence:
-            results = with_confidence(scoring_parser(nlp), results)
+            results = with_confidence(final_parser(nlp), results)
         if out_suffix == AMR_SUFFIX:
             return _write_amr(results, path, input_.stem, nlp.pipe_names)
         if ranker and out_suffix == ".conllu":

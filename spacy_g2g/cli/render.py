@@ -20,6 +20,7 @@ from ..evaluation.drawing import Drawing, draw_page
 from ..files import write_text
 from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.graphs import Graph
+from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
 from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors
@@ -112,7 +113,9 @@ def render(
         check_suffix(path or Path(source), [".conllu"])
     nlp = spacy.load(pipeline)
     _keep_graphs(nlp)
-    parser = _questioned_parser(nlp) if doubt else None
+    parser: G2GParser | None = None
+    if doubt and final_parser(nlp).scores_arcs:
+        parser = final_parser(nlp, keep_scores=True)
     tasks = _read(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
@@ -163,15 +166,6 @@ def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | No
             sentences, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False
         )
         yield from zip(docs, gold, strict=True)
-
-
-def _questioned_parser(nlp: Language) -> G2GParser | None:
-    """Return the last parser, which keeps its scores from now on, or None if it gives no scores of arcs."""
-    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
-    if not parsers or not parsers[-1].model.attrs.get("scores_arcs"):
-        return None
-    parsers[-1].keep_scores = True
-    return parsers[-1]
 
 
 def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:

@@ -7,8 +7,8 @@ import typer
 from spacy.cli._util import setup_gpu
 
 from ..errors import Errors
+from ..pipeline.final_parser import final_parser
 from .common import needs_extra, user_errors
-from .kbest import last_parser
 from .messages import msg
 from .options import GpuId, Pipeline, Silent
 
@@ -47,7 +47,7 @@ def serve_cli(
         setup_gpu(gpu_id, silent=silent)
         nlp = spacy.load(pipeline)
         limits = Limits(max_bytes=max_bytes, max_words=max_words, max_k=max_k, timeout=timeout)
-        app = make_app(nlp, last_parser(nlp), limits, project)
+        app = make_app(nlp, final_parser(nlp), limits, project)
         if not silent:
             msg.good(f"{pipeline}: http://{host}:{port}/")
         run(app, host, port)

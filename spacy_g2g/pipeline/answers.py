@@ -158,7 +158,12 @@ class AnsweringPipe(ParserPipe):
         labels: IntArray = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
         return layout, make_trees(layout, heads_in_sentences(layout, heads), labels)
 
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model gives scores of arcs."""
+        return bool(self.model.attrs.get("scores_arcs"))
+
     def check_scores_arcs(self) -> None:
         """Raise ValueError if the model gives no scores of arcs."""
-        if not self.model.attrs.get("scores_arcs"):
+        if not self.scores_arcs:
             raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))

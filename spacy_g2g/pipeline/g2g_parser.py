@@ -173,7 +173,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()
-        if has_rules(constraints) and not self.model.attrs.get("scores_arcs"):
+        if has_rules(constraints) and not self.scores_arcs:
             raise ValueError(Errors.E822.format(name=self.name, model=self.model.name))
         if self.keep_scores or any(constraints):
             sentences = with_requests(sentences, constraints, self.keep_scores)

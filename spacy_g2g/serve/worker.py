@@ -59,7 +59,7 @@ class Worker:
         self.nlp = nlp
         self.parser = parser
         self.limits = limits
-        self.has_scores = bool(parser.model.attrs.get("scores_arcs"))
+        self.has_scores = parser.scores_arcs
         parser.keep_scores = self.has_scores
         #: Tasks by the time of their turn and a number; at the end, None before all others.
         self._waiting: PriorityQueue[tuple[float, int, Task | None]] = PriorityQueue()

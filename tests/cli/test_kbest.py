@@ -18,6 +18,7 @@ from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.pipeline.sentences import THRESHOLD
 
 from ..util import (
+    add_tiny,
     gold_doc,
     graph_examples,
     make_nlp,
@@ -26,6 +27,8 @@ from ..util import (
     randomise,
     read_treebank,
     set_encoder,
+    treebank_docs,
+    treebank_examples,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +106,7 @@ def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
     with pytest.raises(ValueError, match="G2G-E903"):
         parse(folder, source, tmp_path / "out.conllu", constrain=True)
     spacy.blank("xx").to_disk(tmp_path / "blank")
-    with pytest.raises(ValueError, match="G2G-E909"):
+    with pytest.raises(ValueError, match="G2G-E840"):
         parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)
 
 
@@ -133,6 +136,26 @@ def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path, caps
     assert "labelled arcs: error" in (tmp_path / "plot.svg").read_text("utf8")
 
 
+def test_a_parser_and_its_refiner_are_both_calibrated(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    nlp = make_nlp()
+    add_tiny(nlp, "rng_refiner")
+    nlp.initialize(lambda: treebank_examples(nlp))
+    for seed, name in enumerate(nlp.pipe_names):
+        randomise(nlp.get_pipe(name).model, seed, scale=0.25)
+    nlp.to_disk(tmp_path / "pair")
+    with nlp.select_pipes(disable="rng_refiner"):
+        docs = list(nlp.pipe(treebank_docs(nlp.vocab)))
+    source = tmp_path / "gold.conllu"
+    source.write_text("".join(str(s) for doc in docs for s in doc_to_sentences(doc)), "utf8")
+    calibrate(tmp_path / "pair", source, silent=False)
+    printed = capsys.readouterr().out
+    parser, refiner = (pipe for _, pipe in spacy.load(tmp_path / "pair").pipeline)
+    # The parser is always right by its own trees, which the refiner changes.
+    assert max(parser.temperatures) < 0.2 < max(refiner.temperatures)  # type: ignore[attr-defined]
+    for name in nlp.pipe_names:
+        assert f"Temperatures of {name}" in printed
+
+
 def test_a_transition_based_parser_has_no_probabilities_to_fit(tmp_path: Path):
     nlp = make_nlp(row="SentTr", graph_input=False)
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
@@ -141,15 +164,19 @@ def test_a_transition_based_parser_has_no_probabilities_to_fit(tmp_path: Path):
         calibrate(tmp_path / "none", tmp_path / "gold.conllu")
 
 
-@pytest.mark.parametrize("finder", ["g2g_parser", "g2g_encoder"])
-def test_how_sentences_are_found_is_fitted(finder: str, tmp_path: Path):
-    """In a transition-based parser, and in an encoder before the parser."""
+@pytest.mark.parametrize(
+    ("finder", "last"),
+    [("g2g_parser", "g2g_parser"), ("g2g_encoder", "g2g_parser"), ("g2g_encoder", "tagger")],
+)
+def test_how_sentences_are_found_is_fitted(finder: str, last: str, tmp_path: Path):
+    """In a transition-based parser, and in an encoder before the parser or without one."""
     nlp = spacy.blank("en")
     settings: dict[str, Any] = {"row": "SentTr", "graph_input": False}
     if finder == "g2g_encoder":
         nlp.add_pipe("g2g_encoder")
         settings = {"tok2vec": {"@architectures": "spacy_g2g.EncoderListener.v1"}}
-    nlp.add_pipe("g2g_parser", config={"model": model_config(**settings)})
+    if last == "g2g_parser":
+        nlp.add_pipe("g2g_parser", config={"model": model_config(**settings)})
     set_encoder(nlp, finder)
     gold = [gold_doc(nlp.vocab, read_treebank()[:4])]
     nlp.initialize(lambda: [Example(unparsed_copy(doc, []), doc) for doc in gold])

@@ -39,7 +39,7 @@ def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypa
     spacy.blank("xx").to_disk(tmp_path / "blank")
     result = invoke(str(tmp_path / "blank"))
     assert result.exit_code == 1
-    assert "G2G-E909" in result.output
+    assert "G2G-E840" in result.output
     forget_package("serve")
     monkeypatch.setitem(sys.modules, "fastapi", None)
     result = invoke(folder)

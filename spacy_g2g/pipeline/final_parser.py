@@ -1,0 +1,27 @@
+"""The component of a pipeline that answers questions about trees."""
+
+from __future__ import annotations
+
+from spacy.language import Language
+
+from ..errors import Errors
+from .g2g_parser import G2GParser
+
+
+def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
+    """Return the component whose trees Docs have in the end: the last parser or refiner of a pipeline.
+
+    Ask it for probabilities, for the k best trees, and for another parse. Components that are disabled, or of
+    other libraries, are not considered.
+
+    nlp: The pipeline.
+    keep_scores: Let it keep the scores of all arcs in each Doc from now on, from which it answers.
+    Raises ValueError if the pipeline has no such component, or if that gives no scores to keep.
+    """
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    if not parsers:
+        raise ValueError(Errors.E840.format(names=nlp.pipe_names))
+    if keep_scores:
+        parsers[-1].check_scores_arcs()
+        parsers[-1].keep_scores = True
+    return parsers[-1]
