@@ -359,6 +359,11 @@ class Errors(metaclass=_TextsWithCodes):
         "frozen_components must be in annotating_components, too."
     )
     E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
+    E841 = (
+        "{name!r} has refined the Doc {text!r}..., which keeps no scores. Expected keep_scores = true before "
+        "the Doc is parsed, as final_parser(nlp, keep_scores=True) sets it: the tree and the probabilities "
+        "that the refiner started from are gone."
+    )
 
     # 9xx: cli
     E901 = (

@@ -49,11 +49,12 @@ class AnsweringPipe(ParserPipe):
         """Return the k best trees of each sentence that has words, best first, with one root each.
 
         Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
-        Doc is not changed. The scores that it keeps of this parser are used, or else it is parsed.
+        Doc is not changed. The scores that it keeps of this parser are used, or else it is parsed. A refiner
+        needs the scores of a Doc that it has refined.
 
         doc: Doc, with its sentence boundaries.
         k: Number of trees. A sentence has fewer if no more are possible.
-        Raises ValueError if k is below 1, if the model gives no scores, or if constraints can't be met.
+        Raises ValueError if k is below 1, if there are no scores, or if constraints can't be met.
         """
         if k < 1:
             raise ValueError(Errors.E816.format(k=k))
@@ -92,8 +93,8 @@ class AnsweringPipe(ParserPipe):
         temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
 
         doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
-            again, without a change.
-        Raises ValueError if a word has no label or no head in its sentence, or if the model gives no scores.
+            again, as in ``kbest``.
+        Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
         """
         from ..models.confidence import confidences
 
@@ -147,8 +148,12 @@ class AnsweringPipe(ParserPipe):
         inputs = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
         for sentence in inputs:
             check_whole(sentence)
+        self._check_again(doc)
         sentences, _ = self._with_vectors(inputs, [doc], layout)
-        return [parse.scores for parse in self.model.predict(sentences)] if sentences else []
+        return [parse.scores for parse in self.parse(sentences)] if sentences else []
+
+    def _check_again(self, doc: Doc) -> None:
+        """Raise ValueError for a Doc of which another parse would not give the scores of its first parse."""
 
     def _trees(self, examples: Sequence[Example]) -> tuple[Layout, list[Tree]]:
         """Return the layout of the predicted Docs, and the trees of the references. Unknown labels are -1."""

@@ -12,6 +12,7 @@ from thinc.api import Model
 
 from ..data.graphs import PRIOR
 from ..data.layout import Layout
+from ..parsing.arc_scores import ArcScores
 from ..parsing.tree import ROOT_LABEL, are_trees
 
 if TYPE_CHECKING:
@@ -123,20 +124,16 @@ def _priors(doc: Doc, n_words: list[int], labels: list[str]) -> list[Prior | Non
 def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:
     """Return the tree that a sentence has, if its prior makes all heads certain; else None.
 
-    sentence: Sentence with its graph. One with constraints, or whose scores are kept, is never certain.
+    Labels have the parser's probabilities, or 1 where the prior has none.
+
+    sentence: Sentence with its graph. One with constraints is never certain.
     certain: Probability that each head must exceed.
     n_labels: Number of labels that a tree may have; a graph may have others, too.
     """
     from ..models.types import Parse
 
     graph, prior = sentence.graph, sentence.prior
-    if (
-        graph is None
-        or prior is None
-        or sentence.constraints
-        or sentence.keep_scores
-        or graph.heads.min() < 0
-    ):
+    if graph is None or prior is None or sentence.constraints or graph.heads.min() < 0:
         return None
     probs = np.exp(prior.head_log_probs[np.arange(len(graph.heads)), graph.heads])
     own = (
@@ -145,4 +142,24 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
     is_tree = are_trees(graph.heads[None], np.array([len(graph.heads)]))[0]
     if probs.min() <= certain or not own.all() or not is_tree:
         return None
-    return Parse(graph, probs, np.ones_like(probs))
+    label_probs = np.ones_like(probs)
+    if prior.label_log_probs is not None:
+        words = np.flatnonzero((graph.heads > 0) & (graph.heads == prior.heads))
+        label_probs[words] = np.exp(prior.label_log_probs[words, graph.labels[words] - 1])
+    return Parse(graph, probs, label_probs)
+
+
+def with_scores(parse: Parse, prior: Prior | None, scores: ArcScores | None) -> Parse:
+    """Return a tree that is certain with scores of all arcs, by which it stays the best one.
+
+    parse: The tree.
+    prior: Prior of the parser, which gives the scores of heads, and of labels of its own arcs.
+    scores: Scores of the refiner, which gives those of other labels.
+    """
+    assert prior is not None
+    assert scores is not None
+    labels = scores.labels.copy()
+    if prior.label_log_probs is not None:
+        words = np.flatnonzero(prior.heads > 0)
+        labels[words, prior.heads[words] - 1] = prior.label_log_probs[words]
+    return replace(parse, scores=ArcScores(prior.head_log_probs, labels))

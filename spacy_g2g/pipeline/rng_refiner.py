@@ -26,7 +26,7 @@ from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
 from .layout import ParsedBatch
 from .passes import graphs_of_passes
-from .prior import certain_parse, remove_priors, with_priors
+from .prior import certain_parse, remove_priors, with_priors, with_scores
 from .trees import initial_graphs, make_trees
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def make_rng_refiner(
     empty_share: Share of the sentences that start from an empty graph in training.
     certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
         of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
-        constraints or rules, or one whose probabilities or scores are stored. So storing them may
-        change trees.
+        constraints or rules. Scores that are kept cost a pass, but the tree stays.
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
@@ -122,8 +121,8 @@ class RngRefiner(G2GParser):
     The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
     alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
     over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
-    last one is the tree. White space has a head only in the tree. Labels of a tree that is certain have the
-    probability 1.
+    last one is the tree. White space has a head only in the tree. Heads and labels of a tree that is certain
+    have the parser's probabilities.
     """
 
     def __init__(
@@ -181,13 +180,26 @@ class RngRefiner(G2GParser):
         return with_priors(sentences, docs, layout, self.labels)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """Return the parse of each sentence, without a pass for trees that are certain."""
-        if self.certain >= 1 or self.store_probabilities:
+        """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
+        if self.certain >= 1:
             return super().parse(sentences)
         kept = [certain_parse(sentence, self.certain, len(self.labels)) for sentence in sentences]
-        others = [sentence for sentence, parse in zip(sentences, kept, strict=True) if parse is None]
+        pairs = list(zip(sentences, kept, strict=True))
+        others = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
         refined = iter(super().parse(others) if others else [])
-        return [parse or next(refined) for parse in kept]
+        parses = []
+        for sentence, parse in pairs:
+            if parse is None:
+                parses.append(next(refined))
+            elif sentence.keep_scores:
+                parses.append(with_scores(parse, sentence.prior, next(refined).scores))
+            else:
+                parses.append(parse)
+        return parses
+
+    def _check_again(self, doc: Doc) -> None:
+        if doc._.get(ITERATIONS) is not None:
+            raise ValueError(Errors.E841.format(text=doc.text[:40], name=self.name))
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""

@@ -16,7 +16,6 @@ from spacy_g2g.models.types import Prior, Sentence, Tree
 from spacy_g2g.parsing.constraints import Constraint
 from spacy_g2g.parsing.mst import decode
 from spacy_g2g.pipeline.prior import certain_parse, with_priors
-from spacy_g2g.pipeline.ranked import SCORES
 from spacy_g2g.training.cache import CachedParser
 
 from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_docs, treebank_examples
@@ -205,11 +204,8 @@ def test_a_component_takes_no_scores_of_another_one(pair: Language):
     doc = parsed(pair, *pair.pipe_names)
     parser.keep_scores = False
     assert parser.kbest(doc, 2) == parser.kbest(parsed(pair, "g2g_parser"), 2)
-    kept = doc._.get(SCORES)
-    found = refiner.kbest(doc, 2)
-    doc._.set(SCORES, None)
-    assert refiner.kbest(doc, 2) == found
-    doc._.set(SCORES, kept)
+    with pytest.raises(ValueError, match=r"E841\] 'rng_refiner' has refined the Doc 'she saw"):
+        refiner.confidence(doc)
     with pytest.raises(ValueError, match=r"E815\].* by 'rng_refiner'"):
         refiner.reparse(doc)
 
@@ -293,8 +289,49 @@ def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pyt
     expected = [new if n else old for old, new, n in zip(before, refined, doc._.g2g_iterations, strict=True)]
     assert found == expected != refined
     assert doc._.g2g_graphs[-1]["heads"] == [token.head.i for token in doc]
-    monkeypatch.setattr(refiner, "store_probabilities", True)
-    assert set(trees("g2g_parser", "rng_refiner")[0]._.g2g_iterations) == {1}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("store_probabilities",), ("keep_scores",), ("store_graphs",), ("store_graphs", "keep_scores")],
+    ids=["probabilities", "k best and confidence", "picture", "picture of doubt"],
+)
+def test_asking_a_refiner_for_more_never_changes_its_trees(
+    pair: Language, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    parser: Any = pair.get_pipe("g2g_parser")
+    docs = treebank_docs(pair.vocab)
+    sure = sorted(float(p.head_probs.min()) for p in parser.predict([doc.copy() for doc in docs]).parses)
+    monkeypatch.setattr(refiner, "certain", sure[5])
+    expected = [(tree_of(doc), doc._.g2g_iterations) for doc in pair.pipe(doc.copy() for doc in docs)]
+    assert {0, 1} == {n for _, iterations in expected for n in iterations}
+    for setting in asked:
+        monkeypatch.setattr(refiner, setting, True)
+    found = list(pair.pipe(doc.copy() for doc in docs))
+    assert [(tree_of(doc), doc._.g2g_iterations) for doc in found] == expected
+    if "keep_scores" in asked:
+        assert [tree_of(refiner.reparse(doc)) for doc in found] == [tree for tree, _ in expected]
+        for doc in found:
+            [best] = refiner.kbest(doc, 1)[0]
+            assert list(zip(best.heads, best.deps, strict=True)) == tree_of(doc)
+            assert len(refiner.confidence(doc)[0].arcs) == len(doc)
+    if "store_probabilities" in asked:
+        # Those of a certain tree are the parser's.
+        doc, before = next((doc, doc.copy()) for doc in docs)
+        (parse,) = parser.predict([before]).parses
+        refiner.certain = 0.0
+        pair(doc)
+        assert [token._.g2g_head_prob for token in doc] == pytest.approx(parse.head_probs.tolist())
+        assert [token._.g2g_dep_prob for token in doc] == pytest.approx(parse.label_probs.tolist())
+
+
+def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    best = [trees[0].heads for trees in refiner.kbest(doc, 1)]
+    doc = refiner(doc)
+    assert best == [[token.head.i for token in sentence] for sentence in doc.sents]
 
 
 SURE = Sentence(
@@ -311,7 +348,6 @@ SURE = Sentence(
     [
         {"prior": None},
         {"graph": None},
-        {"keep_scores": True},
         {"constraints": (Constraint("head", (1,), 2),)},
         {"graph": Tree(np.array([2, 0]), np.array([-1, 0]))},
         {"graph": Tree(np.array([2, 0]), np.array([3, 0]))},

