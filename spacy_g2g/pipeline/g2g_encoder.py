@@ -27,7 +27,7 @@ from .sentences import BOUNDARIES, SentenceFinder, Sentences
 
 @Language.factory(
     "g2g_encoder",
-    assigns=["doc.tensor"],
+    assigns=["doc.tensor", "token.is_sent_start", "doc.sents"],
     default_config={
         "model": {"@architectures": "spacy_g2g.Encoder.v1"},
         "sentences": "auto",
@@ -198,7 +198,10 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         vectors, backprop = self._encode(docs, lay_out_examples(examples), is_train=True)
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
-        losses[self.name] += self.update_boundaries(examples)
+        if self.finds_sentences:
+            # A loss has another unit than the squares of gradients below.
+            key = f"{self.name}_boundaries"
+            losses[key] = losses.get(key, 0.0) + self.update_boundaries(examples)
         gradients = [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
         n_listeners = len(self.listeners)
         batch = _Batch(gradients, backprop, n_listeners, n_listeners)

@@ -154,10 +154,11 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         are_found = self.are_found(docs)
         if not are_found.any():
             return super().predict(docs)
-        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
         layout = self.find_sentences(docs, are_found)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
+        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
+        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
+        return batch
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, in order, with what their trees must have.

@@ -71,6 +71,8 @@ def join(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
 
 
 def _join(parts: Sequence[Parse], label: int) -> Parse:
+    from ..models.types import Parse, Tree
+
     starts = np.cumsum([0, *(part.n_words for part in parts)])
     heads, labels, head_probs, label_probs = (
         np.concatenate(arrays)
@@ -88,5 +90,5 @@ def _join(parts: Sequence[Parse], label: int) -> Parse:
         is_root[: starts[1]] = False
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
-    tree = replace(parts[0].tree, heads=heads, labels=labels)
-    return replace(parts[0], tree=tree, head_probs=head_probs, label_probs=label_probs, coverage="cut")
+    # What else a parse may have is of a part.
+    return Parse(Tree(heads, labels), head_probs, label_probs, coverage="cut")

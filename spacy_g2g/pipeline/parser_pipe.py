@@ -68,9 +68,10 @@ class ParserPipe(SavedPipe):
         """
         docs = list(docs)
         layout = lay_out(docs)
-        self._warn_unset(layout)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        return ParsedBatch(layout, self.parse(sentences) if sentences else [])
+        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
+        self._warn_unset(layout)
+        return batch
 
     def parse(self, sentences: Sequence[Sentence]) -> Sequence[Any]:
         """Return the parse of each sentence."""

@@ -82,12 +82,16 @@ def copy_weights(components: Sequence[Any]) -> Weights:
 
 def set_weights(components: Sequence[Any], weights: Mapping[str, Any]) -> None:
     """Set the weights of components to copied weights or to a mean of copied weights."""
+    import torch
+
     for key, node, name in _parameters(components):
         node.set_param(name, node.ops.asarray_f(weights[key]))
     for key, module in _modules(components):
         for name, parameter in module.named_parameters():
             if parameter.requires_grad:
-                parameter.data.copy_(weights[f"{key}.{name}"])
+                # Unlike a change of `data`, this counts as one: copies in another layout are made anew.
+                with torch.no_grad():
+                    parameter.copy_(weights[f"{key}.{name}"])
 
 
 def mean_weights(weights: Sequence[Mapping[str, Any]]) -> Weights:

@@ -100,6 +100,10 @@ def test_columns_are_those_that_components_assign():
     assert annotations_of(nlp) == ("pos", "morphs")
     nlp.add_pipe("attribute_ruler")
     assert annotations_of(nlp) == ("tags", "pos", "lemmas", "morphs")
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("g2g_encoder")  # it finds sentences
+    nlp.add_pipe("tagger")
+    assert annotations_of(nlp) == ("sent_starts", "tags")
 
 
 def test_unknown_and_clashing_columns_are_errors():

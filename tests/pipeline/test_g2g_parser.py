@@ -163,6 +163,13 @@ def test_without_boundaries_a_doc_is_one_sentence_and_one_warning_says_so_once(f
     assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]
 
 
+def test_an_untrained_component_says_so_and_nothing_of_boundaries(factory: str):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="E405"):
+            make_nlp(factory=factory)("She saw the cat. Dogs bark.")
+
+
 def test_one_token_needs_no_boundaries(factory: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

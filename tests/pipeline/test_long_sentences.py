@@ -1,13 +1,15 @@
 """A sentence of more words than memory allows to parse whole is parsed in parts, and still gets one tree."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.models.types import Parse, Sentence, Tree
+from spacy_g2g.models.types import Parse, Prior, Sentence, Tree
+from spacy_g2g.parsing.arc_scores import ArcScores
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut, join
 from spacy_g2g.pipeline.rng_refiner import GRAPHS
@@ -112,6 +114,15 @@ def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expecte
     assert joined.tree.heads.tolist() == [2, 0, 2, 3, 2]
     assert joined.tree.labels.tolist() == [1, 0, expected, 1, expected]
     assert joined.head_probs.tolist() == joined.label_probs.tolist() == [0.5, 0.5, 0.0, 0.5, 0.0]
+
+
+def test_a_joined_parse_has_nothing_that_belongs_to_a_part():
+    scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
+    prior = Prior(scores.arcs, np.zeros(1, np.int64), None)
+    part = replace(parse_of([0], [0]), scores=scores, prior=prior)
+    joined = join([part, part], LABELS)
+    assert (joined.scores, joined.prior, joined.coverage) == (None, None, "cut")
+    assert join([part], LABELS) is part
 
 
 def test_a_part_that_is_finished_keeps_its_tree_in_later_passes():

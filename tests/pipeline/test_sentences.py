@@ -306,6 +306,19 @@ def test_in_training_an_encoder_reads_the_sentences_of_the_reference(saved_with_
     np.testing.assert_array_equal(*tensors)
 
 
+def test_the_loss_of_boundaries_is_beside_that_of_an_encoder():
+    nlp = shared_with_boundaries()
+    examples = unsplit_examples(nlp)[:2]
+    nlp.initialize(lambda: examples)
+    losses = nlp.update(examples, losses={"g2g_encoder_boundaries": 100.0}, sgd=False)  # type: ignore[arg-type]
+    encoder: Any = nlp.get_pipe("g2g_encoder")
+    encoder.cfg.pop(THRESHOLD)
+    again = nlp.update(examples, sgd=False)  # type: ignore[arg-type]
+    assert losses["g2g_encoder_boundaries"] > 100.0
+    assert set(losses) - set(again) == {"g2g_encoder_boundaries"}
+    assert losses["g2g_encoder"] == pytest.approx(again["g2g_encoder"])
+
+
 def test_an_encoder_learns_nothing_from_boundaries():
     nlp = shared_with_boundaries()
     gold = [example.reference for example in unsplit_examples(nlp)[:2]]

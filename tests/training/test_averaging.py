@@ -13,6 +13,8 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.util import load_config
 
+from spacy_g2g.layers import linear
+from spacy_g2g.layers.linear import Linear
 from spacy_g2g.training import averaging
 from spacy_g2g.training.averaging import copy_weights, make_average_best, mean_weights, set_weights
 
@@ -81,6 +83,19 @@ def test_the_pipeline_parses_and_is_kept_with_the_mean(nlp: Language, tmp_path: 
     assert_mean(weights_of(loaded), evaluated)
     docs = [list(pipeline.pipe(treebank_docs(nlp.vocab))) for pipeline in (nlp, loaded)]
     assert [tree_of(doc) for doc in docs[0]] == [tree_of(doc) for doc in docs[1]]
+
+
+@pytest.mark.skipif(not linear.has_onednn(), reason="needs oneDNN, which this PyTorch lacks")
+def test_a_pipeline_that_has_predicted_uses_its_new_weights(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    """Layers keep their weights in another layout, too, until these change."""
+    monkeypatch.setattr(linear, "onednn_is_faster", lambda: True)
+    layer = next(m for m in parser_of(nlp).model.shims[0].network.modules() if isinstance(m, Linear))
+    components = [nlp.get_pipe("g2g_parser")]
+    list(nlp.pipe(treebank_docs(nlp.vocab)))
+    set_weights(components, {name: 2 * weight for name, weight in copy_weights(components).items()})
+    x = torch.ones(1, layer.in_features)
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(x), torch.nn.functional.linear(x, layer.weight, layer.bias))
 
 
 def test_without_an_evaluation_nothing_changes(nlp: Language):
