@@ -208,8 +208,8 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E512 = "{setting} is {rate}. Expected a share from 0 to 1."
     E513 = (
-        "doc._.g2g_constraints is {found}. Expected what constrain() sets: a dict of lists with some of the "
-        "keys {keys}."
+        "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, deps and "
+        "not_deps of numbers and labels, and rules by their names, as constrain() takes and keeps them."
     )
     E514 = (
         "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc {text!r}... has {n} tokens."
@@ -221,7 +221,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E516 = (
         "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
-        "Expected at least one less."
+        "Leave out at least one of them."
     )
     E517 = "There are no rules named {unknown}. Expected some of: {names}."
     E518 = (
@@ -334,7 +334,7 @@ class Errors(metaclass=_TextsWithCodes):
         "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed "
         "with keep_scores = true, in sentences that are parsed whole."
     )
-    E816 = "k is {k}. Expected 1 or more."
+    E816 = "k is {k!r}. Expected a whole number of 1 or more."
     E817 = (
         "A sentence of the Doc has {n} words. Expected at most {most}, since constraints, kbest and "
         "confidence are for sentences that are parsed whole. It begins with {start!r}."

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import Any
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from ..errors import Errors
 from ..parsing.conflicts import find_conflict
@@ -16,6 +16,13 @@ from ..parsing.rules import RULES, rule_constraint, rule_name
 #: Extension attribute of Docs for what their trees must have.
 CONSTRAINTS = "g2g_constraints"
 KEYS = ("heads", "deps", "not_heads", "not_deps", "subtrees", "rules")
+KINDS: dict[str, Kind] = {
+    "heads": "head",
+    "not_heads": "not head",
+    "deps": "label",
+    "not_deps": "not label",
+    "subtrees": "subtree",
+}
 #: How many characters of a value an error shows.
 SHOWN = 80
 
@@ -42,17 +49,25 @@ def constrain(
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
     rules: Names of rules of Universal Dependencies that the trees must follow; see ``parsing.rules``.
+    Raises ValueError for anything else, for numbers of no token or of white space, and for unknown rules.
     """
     if not Doc.has_extension(CONSTRAINTS):
         Doc.set_extension(CONSTRAINTS, default=None)
-    found = {
-        "heads": [list(item) for item in (heads or {}).items()],
-        "deps": [list(item) for item in (deps or {}).items()],
-        "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
-        "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
-        "subtrees": [list(tokens) for tokens in subtrees or ()],
-        "rules": list(rules or ()),
-    }
+    try:
+        found: dict[str, list[Any]] = {
+            "heads": [list(item) for item in (heads or {}).items()],
+            "deps": [list(item) for item in (deps or {}).items()],
+            "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
+            "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
+            "subtrees": [list(tokens) for tokens in subtrees or ()],
+            "rules": [rules] if isinstance(rules, str) else list(rules or ()),
+        }
+    except (AttributeError, TypeError) as error:
+        given = (heads, deps, not_heads, not_deps, subtrees, rules)
+        raise _malformed({key: value for key, value in zip(KEYS, given, strict=True) if value}) from error
+    for kind, tokens, _ in _demands(found):
+        if not tokens or any(not 0 <= token < len(doc) or doc[token].is_space for token in tokens):
+            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, text=_start(doc), n=len(doc)))
     doc._.set(CONSTRAINTS, found if any(found.values()) else None)
 
 
@@ -77,18 +92,12 @@ def read_constraints(
     given: dict[str, Any] | None = doc._.get(CONSTRAINTS) if Doc.has_extension(CONSTRAINTS) else None
     if not given and not rules:
         return [()] * len(sentences)
-    given = given or {}
-    if not isinstance(given, dict) or set(given) - set(KEYS):
-        raise ValueError(Errors.E513.format(found=repr(given)[:SHOWN], keys=", ".join(KEYS)))
-    names = dict.fromkeys([*rules, *given.get("rules", ())])
+    demands = list(_demands(given or {}))
+    names = dict.fromkeys([*rules, *(given or {}).get("rules", ())])
     check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
-    text = doc[:SHOWN].text[:SHOWN]
-    try:
-        demands = list(_demands(given))
-    except (TypeError, ValueError) as error:
-        raise ValueError(Errors.E513.format(found=repr(given)[:SHOWN], keys=", ".join(KEYS))) from error
+    text = _start(doc)
     for kind, tokens, label in demands:
         of_words = [places.get(token, (-1, 0)) for token in tokens]
         numbers = [number for _, number in of_words]
@@ -110,7 +119,7 @@ def read_constraints(
         if not is_asked:
             continue  # some tree follows all rules
         if conflict := find_conflict(constraints, len(words), len(labels), projective):
-            texts = [describe(constraint, [doc[i].text for i in words], labels) for constraint in conflict]
+            texts = [describe(constraint, [doc[i] for i in words], labels) for constraint in conflict]
             trees = "projective tree (swap = false)" if projective else "tree"
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
             raise ValueError(Errors.E516.format(trees=trees, text=text, constraints="; ".join(texts)))
@@ -119,29 +128,43 @@ def read_constraints(
 
 def check_rules(names: Iterable[str]) -> None:
     """Raise ValueError for a name that is not the name of a rule."""
-    if unknown := sorted(set(names) - set(RULES)):
+    if unknown := [name for name in names if name not in [*RULES]]:
         raise ValueError(Errors.E517.format(unknown=unknown, names=", ".join(RULES)))
 
 
-def _demands(given: Mapping[str, Any]) -> Iterator[tuple[Kind, list[int], str | None]]:
-    """Yield the kind of each demand, its tokens, and its label if it has one.
+def _demands(given: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
+    """Yield the kind of each demand on tokens, its tokens, and its label if it has one.
 
-    Raises TypeError or ValueError for what ``constrain`` would not have set.
+    Raises ValueError for what ``constrain`` would not have set, and for unknown rules.
     """
-    of_arcs: tuple[tuple[Kind, str], ...] = (("head", "heads"), ("not head", "not_heads"))
-    of_labels: tuple[tuple[Kind, str], ...] = (("label", "deps"), ("not label", "not_deps"))
-    for kind, key in of_arcs:
-        for token, head in given.get(key, ()):
-            yield kind, [index(token), index(head)], None
-    for kind, key in of_labels:
-        for token, label in given.get(key, ()):
-            yield kind, [index(token)], label
-    for tokens in given.get("subtrees", ()):
-        yield "subtree", [index(token) for token in tokens], None
+    if not isinstance(given, dict) or set(given) - set(KEYS):
+        raise _malformed(given)
+    for key, values in given.items():
+        if not isinstance(values, list | tuple):
+            raise _malformed({key: values})
+        if key == "rules":
+            check_rules(values)
+            continue
+        try:
+            for tokens in values:
+                *numbers, label = tokens if "deps" in key else (*tokens, None)
+                if (key != "subtrees" and len(tokens) != 2) or isinstance(label, str) != ("deps" in key):
+                    raise _malformed({key: values})
+                yield KINDS[key], [index(number) for number in numbers], label
+        except (TypeError, ValueError) as error:
+            raise _malformed({key: values}) from error
 
 
-def describe(constraint: Constraint, words: Sequence[str], labels: Sequence[str]) -> str:
-    """Return a constraint in words, which count from 1 in their sentence.
+def _malformed(found: Any) -> ValueError:
+    return ValueError(Errors.E513.format(found=repr(found)[:SHOWN]))
+
+
+def _start(doc: Doc) -> str:
+    return doc[:SHOWN].text[:SHOWN]
+
+
+def describe(constraint: Constraint, words: Sequence[Token], labels: Sequence[str]) -> str:
+    """Return a constraint in words, with the numbers of tokens in their Doc.
 
     words: Words of the sentence.
     labels: Labels of the parser.
@@ -149,11 +172,12 @@ def describe(constraint: Constraint, words: Sequence[str], labels: Sequence[str]
     kind, members, value, *_ = constraint
     if kind == "rule":
         return f"the rule {rule_name(constraint)}"
-    names = [f"{word} {words[word - 1]!r}" for word in members]
+    names = [f"{words[word - 1].i} {words[word - 1].text!r}" for word in members]
     if kind == "subtree":
-        return f"the words {', '.join(names)} are one subtree"
+        return f"the tokens {', '.join(names)} are one subtree"
+    is_not = "not " if kind.startswith("not") else ""
     if "label" in kind:
-        target = f"the label {labels[value]!r}"
-    else:
-        target = f"the head {value} {words[value - 1]!r}" if value else "the head 0 (ROOT)"
-    return f"word {names[0]} has {'not ' if kind.startswith('not') else ''}{target}"
+        return f"token {names[0]} has {is_not}the label {labels[value]!r}"
+    if not value:
+        return f"token {names[0]} is {is_not}the root"
+    return f"token {names[0]} has {is_not}the head {words[value - 1].i} {words[value - 1].text!r}"

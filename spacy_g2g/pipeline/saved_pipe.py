@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from spacy.pipeline import TrainablePipe
 
@@ -25,7 +25,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     def precision(self) -> Precision:
         """Arithmetic of the network: "float32", "bfloat16" or "auto". It may be changed at any time.
 
-        Raises ValueError for a model that is not of this library.
+        Raises ValueError for a model that is not of this library, and for any other value.
         """
         from ..models.network_shim import get_network_shim
 
@@ -34,7 +34,12 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     @precision.setter
     def precision(self, value: Precision) -> None:
         from ..models.network_shim import get_network_shim
+        from ..models.precision import Precision
 
+        if value not in get_args(Precision):
+            raise ValueError(
+                Errors.E411.format(setting="precision", value=value, choices=get_args(Precision))
+            )
         get_network_shim(self.model).precision = value
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:

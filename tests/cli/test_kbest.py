@@ -94,7 +94,7 @@ def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_
     assert [word.head for word in only.words] == [0, 3, 1]
     assert only.words[2].deprel == "obl"
     source.write_text(TEXT.replace("_\t_\t_\tobl", "_\t_\t2\tobl"), "utf8")
-    with pytest.raises(ValueError, match=r"G2G-E516\] .* word 2 'saw' has the head 3 'cats'; word 3"):
+    with pytest.raises(ValueError, match=r"G2G-E516\] .* token 1 'saw' has the head 2 'cats'; token 2"):
         parse(folder, source, out, constrain=True)
 
 

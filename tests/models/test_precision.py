@@ -92,3 +92,7 @@ def test_precision_is_changed_on_the_component_and_when_loading(trained_folder: 
         (parse, *_) = parser.predict(treebank_docs(nlp.vocab)).parses
         assert parse.head_probs.dtype == "float32"
     assert products == {torch.bfloat16, torch.float32}
+    for unknown in ("float16", "half", "fp32", None):
+        with pytest.raises(ValueError, match=rf"E411\] precision is {unknown!r}.*'bfloat16'"):
+            parser.precision = unknown
+    assert parser.precision == "float32"

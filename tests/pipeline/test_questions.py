@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
@@ -145,26 +146,86 @@ def test_the_next_pass_of_a_refiner_reads_fixed_arcs(monkeypatch: pytest.MonkeyP
     [
         (
             {"heads": {0: 1, 1: 0}, "deps": {3: "det"}},
-            r"G2G-E516\] .*: word 1 'she' has the head 2 'saw'; word 2",
+            r"G2G-E516\] .*: token 0 'she' has the head 1 'saw'; token 1 'saw' has the head 0 'she'\. Leave",
         ),
-        ({"subtrees": [[0, 1], [1, 3]]}, "G2G-E516"),
+        ({"heads": {8: 8, 9: 9}}, r"G2G-E516\] .*: token 8 'at' is the root; token 9 'it' is the root\."),
+        (
+            {"subtrees": [[0, 1], [1, 3]]},
+            r"E516.*: the tokens 0 'she', 1 'saw' are one subtree; the tokens 1",
+        ),
+        (
+            {"deps": {3: "det"}, "not_deps": {3: ["det"]}},
+            "E516.*token 3 'the' has the label 'det'; token 3 'the' has not the label 'det'",
+        ),
         ({"deps": {0: "nope"}}, "G2G-E515"),
         ({"heads": {0: 7}}, "G2G-E514"),
-        ({"heads": {0: 2}}, "G2G-E514"),
-        ({"heads": {99: 0}}, "G2G-E514"),
-        ({"subtrees": [[]]}, "G2G-E514"),
     ],
 )
 def test_constraints_that_cannot_be_met_are_named(nlp: Language, constraints, error: str):
     doc = make_doc(nlp)
-    constrain(doc, **constraints)
     with pytest.raises(ValueError, match=error):
-        nlp(doc)
+        nlp(constrained(doc, **constraints))
+
+
+def constrained(doc: Doc, **constraints: Any) -> Doc:
+    constrain(doc, **constraints)
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error"),
+    [
+        ({"heads": {"2": 1}}, r"E513\] Constraints can't be \{'heads': \[\['2', 1\]\]\}\. Expected heads"),
+        ({"heads": 5}, r"E513.*be \{'heads': 5\}"),
+        ({"not_heads": {0: 3}}, "E513"),
+        ({"deps": {0: 7}}, "E513"),
+        (
+            {"heads": {99: 0}},
+            r"E514.*'head' is on the tokens \[99, 0\], but the Doc 'she saw.* has 10 tokens",
+        ),
+        ({"heads": {-1: 0}}, "E514"),
+        ({"heads": {0: 2}}, "E514"),
+        ({"subtrees": [[]]}, "E514"),
+        ({"rules": ["foo"]}, r"E517.*\['foo'\]"),
+    ],
+)
+def test_constrain_checks_what_it_is_given_and_then_sets_nothing(constraints: Any, error: str):
+    doc = make_doc(spacy.blank("xx"))
+    with pytest.raises(ValueError, match=error):
+        constrain(doc, **constraints)
+    assert doc._.g2g_constraints is None
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "x", None])
+def test_numbers_of_trees_are_whole_numbers_above_0(nlp: Language, k: Any):
+    with pytest.raises(ValueError, match=rf"E816\] k is {k!r}\. Expected a whole number"):
+        parser_of(nlp).kbest(make_doc(nlp), k)
+
+
+def test_anything_in_place_of_rules_is_named(nlp: Language):
+    for rules, error in (
+        (5, "E513.*'rules': 5"),
+        ([{}], r"E517.*\[\{\}\]"),
+        (["root", -1], "E517.*'root', -1"),
+    ):
+        doc = make_doc(nlp)
+        doc._.g2g_constraints = {"rules": rules}
+        with pytest.raises(ValueError, match=error):
+            nlp(doc)
 
 
 @pytest.mark.parametrize(
     "constraints",
-    [[[0, 1]], {"head": [[0, 1]]}, {"heads": [[0]]}, {"heads": {0: 1}}, {"deps": [["0", "obj"]]}],
+    [
+        [[0, 1]],
+        {"head": [[0, 1]]},
+        {"heads": [[0]]},
+        {"heads": {0: 1}},
+        {"deps": [["0", "obj"]]},
+        {"deps": [[0, None]]},
+        {"deps": [[]]},
+        {"subtrees": [5]},
+    ],
 )
 def test_anything_else_than_constraints_is_shown(nlp: Language, constraints: Any):
     doc = make_doc(nlp)
@@ -212,8 +273,6 @@ def test_scores_of_other_sentences_are_refused(keeping: Language):
     other._.set(SCORES, doc._.get(SCORES))
     with pytest.raises(ValueError, match=r"G2G-E813\] .*\[5, 4\] words, but its sentences have \[3\] words"):
         parser_of(keeping).reparse(other)
-    with pytest.raises(ValueError, match="G2G-E816"):
-        parser_of(keeping).kbest(doc, 0)
 
 
 def test_a_parser_without_scores_of_arcs_has_no_other_trees_and_may_refuse_constraints():

@@ -41,7 +41,7 @@ def test_arcs_that_cross_are_named_where_trees_must_be_projective(row: str):
     doc = plain_doc(nlp.vocab, *TEXTS)
     constrain(doc, heads={0: 2, 1: 3, 5: 6})
     with pytest.raises(
-        ValueError, match=r"E516.*projective.*swap = false.*word 1 'she'.*word 2 'saw'"
+        ValueError, match=r"E516.*projective.*swap = false.*token 0 'she'.*token 1 'saw'"
     ) as error:
         nlp(doc)
     assert "with" not in str(error.value).split(":", 1)[1]
