@@ -49,10 +49,6 @@ class Errors(metaclass=_TextsWithCodes):
         "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
         "transition system with SWAP."
     )
-    E111 = (
-        "No tree that follows the rules was found in {n} steps for a sentence of {words} words. Expected "
-        "fewer rules, or fewer other constraints."
-    )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -521,6 +517,12 @@ class Errors(metaclass=_TextsWithCodes):
 
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings; complete them with ``str.format``."""
+
+    # 1xx: parsing
+    W101 = (
+        "The search for a tree that follows the rules {names} took too long for a sentence of {n} words. Its "
+        "tree may break them. Expected fewer rules, or fewer other constraints."
+    )
 
     # 4xx: models
     W401 = (

@@ -66,8 +66,10 @@ def make_model(
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
         "read_words": read_words if tok2vec is None else None,
-        "meets_constraints": _possible_trees(settings) if output_kind == "trees" else None,
-        "reads_prior": getattr(settings, "prior_share", 0.0) > 0,
+        "meets_constraints": _possible_trees(settings)
+        if getattr(network, "meets_constraints", False)
+        else None,
+        "reads_prior": getattr(network, "reads_prior", False) and getattr(settings, "prior_share", 1.0) > 0,
     }
     if hasattr(network, "can_learn"):
         attrs["can_learn"] = can_learn

@@ -213,6 +213,10 @@ class Network(WordNetwork, ABC, Generic[B]):
 
     #: Words that are read as unknown in training.
     unknown_words: frozenset[str] = frozenset()
+    #: Whether ``parse`` returns trees that meet the constraints that ``note`` reads.
+    meets_constraints: ClassVar[bool] = False
+    #: Whether ``parse`` decodes with the priors that ``note`` reads, unless the setting ``prior_share`` is 0.
+    reads_prior: ClassVar[bool] = False
     #: Whether the network runs an encoder that the pipeline shares again, on graphs.
     runs_upstream: ClassVar[bool] = False
     #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.

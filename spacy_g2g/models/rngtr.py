@@ -95,6 +95,7 @@ class RNGTr(SynTr[PieceBatch]):
     """
 
     runs_upstream = True
+    reads_prior = True
 
     def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
         self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]

@@ -70,6 +70,7 @@ class StackTransformer(ActionNetwork):
     """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
     scorer_facts = ("frequent_words",)
+    meets_constraints = True
 
     def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
         table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))

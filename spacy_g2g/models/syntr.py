@@ -54,6 +54,8 @@ class SynTr(Network[B]):
     The scorer has no root label, since the root arc alone has it.
     """
 
+    meets_constraints = True
+
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
         self.context = None

@@ -68,6 +68,8 @@ class TransitionNetwork(Network[PieceBatch]):
     words: See ``Network``.
     """
 
+    meets_constraints = True
+
     def __init__(
         self,
         spec: NetworkSpec,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -9,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import DoubleArray, FloatArray, IntArray
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from .constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
 from .kbest import best_trees
-from .rules import best_ruled_trees
+from .rules import best_ruled_trees, rule_name
 from .tree import ROOT_LABEL
 
 
@@ -64,7 +65,7 @@ class ArcScores:
         Trees are ranked by the scores of their arcs, and each arc gets its best label that is allowed.
 
         k: Number of trees.
-        constraints: Demands on the sentence.
+        constraints: Demands on the sentence. Rules whose search takes too long are left out, with a warning.
         Raises ValueError if no tree meets the constraints.
         """
         n = len(self.arcs)
@@ -73,9 +74,14 @@ class ArcScores:
         allowed = allowed_labels(constraints, n, self.n_labels)[:, ROOT_LABEL + 1 :]
         rules = [constraint for constraint in constraints if constraint.kind == "rule"]
         subtrees = subtree_words(constraints, n)
+        found = None
         if rules and self.n_labels > 1:
             of_arcs = np.where(allowed[:, None], self.labels.astype(np.float64), -np.inf)
-            heads, labels, scores = best_ruled_trees(arcs, of_arcs, k, rules, subtrees)
+            found = best_ruled_trees(arcs, of_arcs, k, rules, subtrees)
+            if found is None:
+                warnings.warn(Warnings.W101.format(n=n, names=[*map(rule_name, rules)]), stacklevel=2)
+        if found is not None:
+            heads, labels, scores = found
         else:
             heads, scores = best_trees(arcs, k, subtrees)
             labels = np.full(heads.shape, ROOT_LABEL)

@@ -83,8 +83,12 @@ def _can_hold_projectively(constraints: Sequence[Constraint], n: int, n_labels: 
 def _can_follow(
     rules: Sequence[Constraint], constraints: Sequence[Constraint], n: int, n_labels: int
 ) -> bool:
-    """Return whether a tree follows rules and meets other constraints, which can hold together."""
+    """Return whether a tree follows rules and meets other constraints, which can hold together.
+
+    If the search for it takes too long, it may.
+    """
     arcs = np.where(allowed_arcs(constraints, n, n_labels), 0.0, -np.inf)
     is_allowed = allowed_labels(constraints, n, n_labels)[:, None, ROOT_LABEL + 1 :]
     labels = np.where(np.repeat(is_allowed, n, axis=1), 0.0, -np.inf)
-    return len(best_ruled_trees(arcs, labels, 1, rules, subtree_words(constraints, n)).heads) > 0
+    found = best_ruled_trees(arcs, labels, 1, rules, subtree_words(constraints, n))
+    return found is None or len(found.heads) > 0

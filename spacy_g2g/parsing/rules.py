@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import BoolArray, DoubleArray, IntArray
-from ..errors import Errors
 from .constraints import Constraint
 from .kbest import best_trees
 from .tree import ROOT_LABEL
@@ -102,8 +101,10 @@ def best_ruled_trees(
     k: int,
     rules: Sequence[Constraint],
     subtrees: Sequence[BoolArray] = (),
-) -> RuledTrees:
-    """Return the k best trees with one root and different heads that follow rules, or all if there are fewer.
+) -> RuledTrees | None:
+    """Return the k best trees with one root and different heads that follow rules, or fewer.
+
+    There are fewer if no more are possible, or if the search ends after too many steps.
 
     arcs: Scores of arcs, as in ``best_trees``; float [n, n + 1].
     labels: Scores of the labels but the root label, for heads that are words; float [n, n, labels - 1]. -inf
@@ -111,13 +112,23 @@ def best_ruled_trees(
     k: Number of trees.
     rules: The rules.
     subtrees: As in ``best_trees``.
-    Raises ValueError if the search takes too many steps.
+    Returns None if the search ends without a tree.
     """
-    found = list(_search(arcs, labels, k, rules, subtrees))
+    found = []
+    try:
+        for tree in _search(arcs, labels, k, rules, subtrees):
+            found.append(tree)
+    except _TooManyStepsError:
+        if not found:
+            return None
     n = len(arcs)
     heads = np.array([heads for _, heads, _ in found], dtype=np.int64).reshape(-1, n)
     ids = np.array([ids for _, _, ids in found], dtype=np.int64).reshape(-1, n)
     return RuledTrees(heads, ids, np.array([score for score, _, _ in found]))
+
+
+class _TooManyStepsError(Exception):
+    """The search has taken as many steps as it may."""
 
 
 class _Set(NamedTuple):
@@ -155,7 +166,7 @@ def _search(
     def add(arcs: DoubleArray, regrets: DoubleArray) -> None:
         nonlocal n_added
         if n_added == max_sets:
-            raise ValueError(Errors.E111.format(n=n_added, words=len(arcs)))
+            raise _TooManyStepsError
         best = regrets.max(axis=2)
         scores = np.concatenate([arcs[:, :1], arcs[:, 1:] + best], axis=1)
         heads, totals = best_trees(scores, 1, subtrees)

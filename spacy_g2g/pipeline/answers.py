@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +56,7 @@ class AnsweringPipe(ParserPipe):
         k: Number of trees. A sentence has fewer if no more are possible.
         Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
         """
-        if not isinstance(k, Integral) or k < 1:
+        if not isinstance(k, int | np.integer) or k < 1:
             raise ValueError(Errors.E816.format(k=k))
         layout = lay_out([doc])
         scores = self._scores(doc, layout)

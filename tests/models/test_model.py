@@ -1,12 +1,20 @@
 """The Thinc model around a network."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from thinc.api import Adam, Linear
 
+from spacy_g2g.amr.models.amr_transformer import AmrTransformer, AmrTransformerSettings
+from spacy_g2g.models.model import make_model
+from spacy_g2g.models.network import Network
+from spacy_g2g.models.rngtr import RNGTr, RNGTrSettings
+from spacy_g2g.models.sent_tr import SentTr, SentTrSettings
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.syntr import build_syntr
+from spacy_g2g.models.stack_transformer import StackTransformer, StackTransformerSettings
+from spacy_g2g.models.syntr import SynTr, SynTrSettings, build_syntr
 from spacy_g2g.models.types import Tree
 
 from ..util import TINY_MODEL, weights_of
@@ -16,6 +24,24 @@ from .tiny_syntr import GOLD, SENTENCES, changes, learn, make
 def test_a_model_of_another_kind_is_an_error_that_names_it():
     with pytest.raises(ValueError, match=r"E407.*'linear'"):
         get_shim(Linear())
+
+
+def test_a_network_that_declares_nothing_meets_no_constraints_and_reads_no_prior():
+    class New(Network[Any]):
+        """A network by CONTRIBUTING.md."""
+
+    model = make_model("new", New, RNGTrSettings(prior_share=0.5))
+    assert (model.attrs["meets_constraints"], model.attrs["reads_prior"]) == (None, False)
+    for network, settings, expected in (
+        (RNGTr, RNGTrSettings(), ("all", True)),
+        (RNGTr, RNGTrSettings(prior_share=0.0), ("all", False)),
+        (SynTr, SynTrSettings(), ("all", False)),
+        (SentTr, SentTrSettings(), ("all", False)),
+        (StackTransformer, StackTransformerSettings(swap=False), ("projective", False)),
+        (AmrTransformer, AmrTransformerSettings(), (None, False)),
+    ):
+        attrs = make_model("known", network, settings).attrs
+        assert (attrs["meets_constraints"], attrs["reads_prior"]) == expected
 
 
 def test_the_dropout_rate_of_thinc_reaches_the_network():

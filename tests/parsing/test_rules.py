@@ -104,13 +104,24 @@ def test_the_best_trees_over_more_words_are_those_of_brute_force(n: int):
         assert scores.best(5, rules).scores == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_search_ends(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("spacy_g2g.parsing.rules.MAX_SCORES", 0)
-    monkeypatch.setattr("spacy_g2g.parsing.rules.MIN_SETS", 1)
-    arcs, labels = np.zeros((9, 10)), np.zeros((9, 9, len(LABELS) - 1))
+def test_a_search_that_takes_too_long_ends_without_the_rules(monkeypatch: pytest.MonkeyPatch):
+    arcs, labels = RNG.normal(size=(9, 10)), np.zeros((9, 9, len(LABELS) - 1))
     labels[..., 0] = 1.0
-    with pytest.raises(ValueError, match="G2G-E111"):
-        ArcScores(arcs, labels).best(1, [rule_constraint("too-many-subjects", LABELS)])
+    scores = ArcScores(arcs.astype(np.float32), labels.astype(np.float32))
+    rule, demand = rule_constraint("too-many-subjects", LABELS), Constraint("head", (2,), 0)
+    best = scores.best(9, [demand, rule])
+    monkeypatch.setattr("spacy_g2g.parsing.rules.MAX_SCORES", 0)
+    monkeypatch.setattr("spacy_g2g.parsing.rules.MIN_SETS", 3)
+    with pytest.warns(UserWarning, match=r"W101.*\['too-many-subjects'\].*9 words"):
+        found = scores.best(1, [demand, rule])
+    assert found.heads.tolist() == scores.best(1, [demand]).heads.tolist()
+    assert found.heads[0, 1] == 0
+    assert find_conflict([demand, rule], 9, len(LABELS)) == []
+    # Trees that were found before the end stay.
+    monkeypatch.setattr("spacy_g2g.parsing.rules.MIN_SETS", 60)
+    fewer = scores.best(9, [demand, rule])
+    assert 0 < len(fewer.heads) < len(best.heads)
+    assert (fewer.heads == best.heads[: len(fewer.heads)]).all()
 
 
 def test_a_rule_and_the_labels_that_break_it_are_named():
