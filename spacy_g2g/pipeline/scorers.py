@@ -1,4 +1,4 @@
-"""Scores of parses as Universal Dependencies counts them; names that are not spaCy's own ``dep_las``."""
+"""Scores of parses as Universal Dependencies counts them, beside spaCy's own."""
 
 from __future__ import annotations
 
@@ -10,17 +10,28 @@ from typing import Any
 import numpy as np
 from spacy.scorer import PRFScore
 from spacy.training import Example
+from spacy.util import registry
 
 from ..arrays import BoolArray
 from .gold import gold_parse, gold_starts
 
 
 def make_ud_scorer() -> Callable[..., dict[str, Any]]:
-    """Make the scorer ``spacy_g2g.ud_scorer.v1``, which scores trees as ``score_ud`` does."""
-    return score_ud
+    """Make the scorer ``spacy_g2g.ud_scorer.v1``: as UD does, and as spaCy's own parser does."""
+    return score_trees
 
 
-def score_ud(examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+def score_trees(examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+    """Return the scores of ``score_ud``, and those of spaCy's parser under its names, such as ``dep_las``.
+
+    settings: What spaCy's scorer takes.
+    """
+    examples = list(examples)
+    score_as_spacy = registry.scorers.get("spacy.parser_scorer.v1")()
+    return {**score_as_spacy(examples, **settings), **score_ud(examples)}
+
+
+def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     """Return UAS, LAS and sentence scores, between 0 and 1.
 
     Unlike spaCy's ``dep_uas`` and ``dep_las``, these scores count punctuation, and labels are compared

@@ -1,16 +1,19 @@
 """Scores as Universal Dependencies counts them, checked by hand."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import spacy
+from spacy.cli.evaluate import evaluate
 from spacy.scorer import Scorer
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_g2g.pipeline.scorers import make_ud_scorer, score_ud
 
-from ..util import gold_doc
+from ..util import gold_doc, initialised_nlp, treebank_examples
 
 VOCAB = spacy.blank("xx").vocab
 
@@ -141,7 +144,7 @@ def test_sentence_scores_are_of_whole_sentences():
     assert found["ud_sents_f"] == pytest.approx(4 / 7)
 
 
-def test_names_are_none_of_spacys():
+def test_our_names_are_none_of_spacys():
     example = Example(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
     theirs = {
         *Scorer.score_tokenization([example]),
@@ -152,6 +155,27 @@ def test_names_are_none_of_spacys():
     assert not theirs & set(score_ud([example]))
 
 
-def test_the_registered_scorer_takes_what_spacy_gives_it():
-    example = Example(gold_doc(VOCAB, [GOLD]), gold_doc(VOCAB, [GOLD]))
-    assert make_ud_scorer()([example], labels=("root",))["ud_las"] == 1.0
+def test_the_registered_scorer_also_gives_spacys_own_scores():
+    """These leave punctuation out, and labels may differ in case."""
+    predicted = parsed(WORDS, [1, 1, 1, 2], ["nsubj", "root", "OBJ", "punct"])
+    examples = iter([Example(predicted, gold_doc(VOCAB, [GOLD]))])
+    found = make_ud_scorer()(examples, labels=("root",))
+    assert (found["ud_uas"], found["ud_las"]) == (3 / 4, 2 / 4)
+    assert (found["dep_uas"], found["dep_las"], found["sents_f"]) == (1.0, 1.0, 1.0)
+    without = make_ud_scorer()([Example(predicted, Doc(VOCAB, words=WORDS))])
+    assert {"dep_las", "sents_f", "ud_las"} <= set(without)
+    assert all(value is None for value in without.values())
+
+
+@pytest.mark.filterwarnings("ignore:.*W801")
+@pytest.mark.parametrize("factory", ["g2g_parser", "rng_refiner"])
+def test_spacy_evaluate_prints_trees_and_sentences(
+    factory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    nlp = initialised_nlp(factory=factory)
+    nlp.to_disk(tmp_path / "pipeline")
+    DocBin(docs=[example.reference for example in treebank_examples(nlp)]).to_disk(tmp_path / "gold.spacy")
+    found = evaluate(str(tmp_path / "pipeline"), tmp_path / "gold.spacy", silent=False)
+    printed = capsys.readouterr().out
+    for name, score in (("UAS", found["dep_uas"]), ("LAS", found["dep_las"]), ("SENT F", found["sents_f"])):
+        assert re.search(rf"^{name} +{100 * score:.2f}", printed, re.M)
