@@ -25,7 +25,7 @@ def has_bfloat16(device: torch.device) -> bool:
             return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu":
         return False
-    return bool(torch.cpu._is_avx512_bf16_supported())
+    return hasattr(torch.cpu, "_is_avx512_bf16_supported") and bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def uses_bfloat16(precision: Precision, device: torch.device) -> bool:
