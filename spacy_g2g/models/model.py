@@ -58,6 +58,7 @@ def make_model(
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
+    possible = "projective" if isinstance(settings, SwapSettings) and not settings.swap else "all"
     attrs: dict[str, Any] = {
         "dropout_rate": 0.0,
         "tag_attr": settings.tag_attr if isinstance(settings, TagSettings) else None,
@@ -66,9 +67,7 @@ def make_model(
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
         "read_words": read_words if tok2vec is None else None,
-        "meets_constraints": _possible_trees(settings)
-        if getattr(network, "meets_constraints", False)
-        else None,
+        "meets_constraints": possible if getattr(network, "meets_constraints", False) else None,
         "reads_prior": getattr(network, "reads_prior", False) and getattr(settings, "prior_share", 1.0) > 0,
     }
     if hasattr(network, "can_learn"):
@@ -82,12 +81,6 @@ def make_model(
         refs={} if tok2vec is None else {"tok2vec": tok2vec},
         attrs=attrs,
     )
-
-
-def _possible_trees(settings: Settings) -> str:
-    """Return which trees a parser can build: "all" or "projective"."""
-    is_projective = isinstance(settings, SwapSettings) and not settings.swap
-    return "projective" if is_projective else "all"
 
 
 def _initialize(

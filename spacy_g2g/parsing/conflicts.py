@@ -91,4 +91,4 @@ def _can_follow(
     is_allowed = allowed_labels(constraints, n, n_labels)[:, None, ROOT_LABEL + 1 :]
     labels = np.where(np.repeat(is_allowed, n, axis=1), 0.0, -np.inf)
     found = best_ruled_trees(arcs, labels, 1, rules, subtree_words(constraints, n))
-    return found is None or len(found.heads) > 0
+    return found is None or len(found[0]) > 0

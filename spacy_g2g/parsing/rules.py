@@ -82,26 +82,13 @@ def rule_name(constraint: Constraint) -> str:
     return [*RULES][constraint.value]
 
 
-class RuledTrees(NamedTuple):
-    """Trees of n words that follow rules, best first.
-
-    heads: int [trees, n].
-    labels: int [trees, n].
-    scores: What the trees are worth, float [trees].
-    """
-
-    heads: IntArray
-    labels: IntArray
-    scores: DoubleArray
-
-
 def best_ruled_trees(
     arcs: DoubleArray,
     labels: DoubleArray,
     k: int,
     rules: Sequence[Constraint],
     subtrees: Sequence[BoolArray] = (),
-) -> RuledTrees | None:
+) -> tuple[IntArray, IntArray, DoubleArray] | None:
     """Return the k best trees with one root and different heads that follow rules, or fewer.
 
     There are fewer if no more are possible, or if the search ends after too many steps.
@@ -112,23 +99,20 @@ def best_ruled_trees(
     k: Number of trees.
     rules: The rules.
     subtrees: As in ``best_trees``.
-    Returns None if the search ends without a tree.
+    Returns heads and labels, int [trees, n], and what the trees are worth, float [trees], best first; or None
+    if the search ends without a tree.
     """
     found = []
     try:
         for tree in _search(arcs, labels, k, rules, subtrees):
             found.append(tree)
-    except _TooManyStepsError:
+    except TimeoutError:
         if not found:
             return None
     n = len(arcs)
     heads = np.array([heads for _, heads, _ in found], dtype=np.int64).reshape(-1, n)
     ids = np.array([ids for _, _, ids in found], dtype=np.int64).reshape(-1, n)
-    return RuledTrees(heads, ids, np.array([score for score, _, _ in found]))
-
-
-class _TooManyStepsError(Exception):
-    """The search has taken as many steps as it may."""
+    return heads, ids, np.array([score for score, _, _ in found])
 
 
 class _Set(NamedTuple):
@@ -166,7 +150,7 @@ def _search(
     def add(arcs: DoubleArray, regrets: DoubleArray) -> None:
         nonlocal n_added
         if n_added == max_sets:
-            raise _TooManyStepsError
+            raise TimeoutError
         best = regrets.max(axis=2)
         scores = np.concatenate([arcs[:, :1], arcs[:, 1:] + best], axis=1)
         heads, totals = best_trees(scores, 1, subtrees)

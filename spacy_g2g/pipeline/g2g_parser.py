@@ -32,7 +32,7 @@ from .layout import ParsedBatch, make_sentences
 from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, add_extension, keep_prior
-from .ranked import SCORES, constraints_of, has_rules, keep_scores, with_requests
+from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
@@ -174,7 +174,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()
-        if has_rules(constraints) and not self.scores_arcs:
+        if not self.scores_arcs and any(one.kind == "rule" for found in constraints for one in found):
             raise ValueError(Errors.E822.format(name=self.name, model=self.model.name))
         if self.keep_scores or any(constraints):
             sentences = with_requests(sentences, constraints, self.keep_scores)

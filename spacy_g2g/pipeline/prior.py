@@ -150,11 +150,10 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
 
 
 def with_scores(parse: Parse, prior: Prior | None, scores: ArcScores | None) -> Parse:
-    """Return a tree that is certain with scores of all arcs, by which it stays the best one.
+    """Return a tree that is certain with the parser's scores, by which it is the best one.
 
-    parse: The tree.
-    prior: Prior of the parser, which gives the scores of heads, and of labels of its own arcs.
-    scores: Scores of the refiner, which gives those of other labels.
+    prior: Prior of the parser. It lacks the scores of labels of arcs that are not the parser's.
+    scores: Scores of the refiner, which has them.
     """
     assert prior is not None
     assert scores is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +101,7 @@ def kept_scores(doc: Doc, layout: Layout, name: str) -> list[ArcScores] | None:
     name: Name of the component whose scores are wanted.
     Raises ValueError if the scores are not those of these sentences.
     """
-    kept: dict[str, Any] | None = doc._.get(SCORES) if Doc.has_extension(SCORES) else None
+    kept: dict[str, Any] | None = doc._.get(SCORES)
     if kept is None or kept["parser"] != name:
         return None
     arrays = kept["sentences"]
@@ -131,11 +131,6 @@ def constraints_of(
         for doc, sentences in pairs
         for found in read_constraints(doc, sentences, labels, projective=projective, rules=rules)
     ]
-
-
-def has_rules(sentences: Iterable[Iterable[Constraint]]) -> bool:
-    """Return whether some of the constraints of sentences are rules."""
-    return any(constraint.kind == "rule" for constraints in sentences for constraint in constraints)
 
 
 def with_requests(

@@ -122,7 +122,7 @@ class RngRefiner(G2GParser):
     alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
     over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
     last one is the tree. White space has a head only in the tree. Heads and labels of a tree that is certain
-    have the parser's probabilities.
+    have the parser's probabilities. Further settings are those of ``G2GParser``.
     """
 
     def __init__(
@@ -136,11 +136,7 @@ class RngRefiner(G2GParser):
         empty_share: float = 0.0,
         certain: float = 1.0,
         store_graphs: bool = False,
-        store_probabilities: bool = False,
-        keep_scores: bool = False,
-        rules: Sequence[str] = (),
-        half_precision_weights: bool = False,
-        scorer: Callable[..., dict[str, Any]] | None = None,
+        **settings: Any,
     ) -> None:
         rates = {
             "head_corruption": head_corruption,
@@ -151,16 +147,7 @@ class RngRefiner(G2GParser):
         for setting, rate in rates.items():
             if not 0.0 <= rate <= 1.0:
                 raise ValueError(Errors.E512.format(setting=setting, rate=rate))
-        super().__init__(
-            vocab,
-            model,
-            name,
-            store_probabilities=store_probabilities,
-            keep_scores=keep_scores,
-            rules=rules,
-            half_precision_weights=half_precision_weights,
-            scorer=scorer,
-        )
+        super().__init__(vocab, model, name, **settings)
         self.head_corruption = head_corruption
         self.label_corruption = label_corruption
         self.empty_share = empty_share
