@@ -15,7 +15,7 @@ from ..parsing.rules import RULES, rule_constraint, rule_name
 
 #: Extension attribute of Docs for what their trees must have.
 CONSTRAINTS = "g2g_constraints"
-KEYS = ("heads", "deps", "not_heads", "not_deps", "subtrees", "rules")
+#: Kinds of demands on tokens, by their keys. The rules have one, too.
 KINDS: dict[str, Kind] = {
     "heads": "head",
     "not_heads": "not head",
@@ -49,25 +49,21 @@ def constrain(
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
     rules: Names of rules of Universal Dependencies that the trees must follow; see ``parsing.rules``.
-    Raises ValueError for anything else, for numbers of no token or of white space, and for unknown rules.
+    Raises ValueError for what is no token's number or white space's, and for unknown rules.
     """
     if not Doc.has_extension(CONSTRAINTS):
         Doc.set_extension(CONSTRAINTS, default=None)
-    try:
-        found: dict[str, list[Any]] = {
-            "heads": [list(item) for item in (heads or {}).items()],
-            "deps": [list(item) for item in (deps or {}).items()],
-            "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
-            "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
-            "subtrees": [list(tokens) for tokens in subtrees or ()],
-            "rules": [rules] if isinstance(rules, str) else list(rules or ()),
-        }
-    except (AttributeError, TypeError) as error:
-        given = (heads, deps, not_heads, not_deps, subtrees, rules)
-        raise _malformed({key: value for key, value in zip(KEYS, given, strict=True) if value}) from error
+    found = {
+        "heads": [list(item) for item in (heads or {}).items()],
+        "deps": [list(item) for item in (deps or {}).items()],
+        "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
+        "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
+        "subtrees": [list(tokens) for tokens in subtrees or ()],
+        "rules": list(rules or ()),
+    }
     for kind, tokens, _ in _demands(found):
         if not tokens or any(not 0 <= token < len(doc) or doc[token].is_space for token in tokens):
-            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, text=_start(doc), n=len(doc)))
+            raise _off_words(doc, kind, tokens)
     doc._.set(CONSTRAINTS, found if any(found.values()) else None)
 
 
@@ -89,27 +85,27 @@ def read_constraints(
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if constraints can't hold together.
     """
-    given: dict[str, Any] | None = doc._.get(CONSTRAINTS) if Doc.has_extension(CONSTRAINTS) else None
+    given: Any = (Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {}
     if not given and not rules:
         return [()] * len(sentences)
-    demands = list(_demands(given or {}))
-    names = dict.fromkeys([*rules, *(given or {}).get("rules", ())])
+    demands = list(_demands(given))
+    names = dict.fromkeys([*rules, *given.get("rules", ())])
     check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
-    text = _start(doc)
     for kind, tokens, label in demands:
         of_words = [places.get(token, (-1, 0)) for token in tokens]
         numbers = [number for _, number in of_words]
         sentence = of_words[0][0] if of_words else -1
         if sentence < 0 or any(other != sentence for other, _ in of_words):
-            raise ValueError(Errors.E514.format(tokens=tokens, kind=kind, text=text, n=len(doc)))
+            raise _off_words(doc, kind, tokens)
         if kind == "subtree":
             found[sentence].append(Constraint(kind, tuple(sorted(numbers))))
         elif label is None:
             head = 0 if tokens[0] == tokens[1] else numbers[1]
             found[sentence].append(Constraint(kind, (numbers[0],), head))
         elif label not in labels:
+            text = doc[:SHOWN].text[:SHOWN]
             raise ValueError(Errors.E515.format(label=label, token=tokens[0], text=text, labels=list(labels)))
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
@@ -137,7 +133,7 @@ def _demands(given: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
 
     Raises ValueError for what ``constrain`` would not have set, and for unknown rules.
     """
-    if not isinstance(given, dict) or set(given) - set(KEYS):
+    if not isinstance(given, dict) or set(given) - {*KINDS, "rules"}:
         raise _malformed(given)
     for key, values in given.items():
         if not isinstance(values, list | tuple):
@@ -159,8 +155,9 @@ def _malformed(found: Any) -> ValueError:
     return ValueError(Errors.E513.format(found=repr(found)[:SHOWN]))
 
 
-def _start(doc: Doc) -> str:
-    return doc[:SHOWN].text[:SHOWN]
+def _off_words(doc: Doc, kind: Kind, tokens: Sequence[int]) -> ValueError:
+    text = doc[:SHOWN].text[:SHOWN]
+    return ValueError(Errors.E514.format(tokens=tokens, kind=kind, text=text, n=len(doc)))
 
 
 def describe(constraint: Constraint, words: Sequence[Token], labels: Sequence[str]) -> str:

@@ -176,8 +176,7 @@ def constrained(doc: Doc, **constraints: Any) -> Doc:
     ("constraints", "error"),
     [
         ({"heads": {"2": 1}}, r"E513\] Constraints can't be \{'heads': \[\['2', 1\]\]\}\. Expected heads"),
-        ({"heads": 5}, r"E513.*be \{'heads': 5\}"),
-        ({"not_heads": {0: 3}}, "E513"),
+        ({"not_heads": {0: "3"}}, "E513"),
         ({"deps": {0: 7}}, "E513"),
         (
             {"heads": {99: 0}},
