@@ -15,6 +15,7 @@ from thinc.api import Config
 from ..data.advice import find_problems
 from ..data.report import DataReport, count_duplicates
 from ..errors import Errors
+from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from .common import user_errors, write_json
 from .debug_data_component import report_component, writers
@@ -77,7 +78,12 @@ def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataRe
         for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
     )
     duplicates, long_duplicates = count_duplicates(train.gold, dev.gold)
-    before = nlp.pipe_names[: nlp.pipe_names.index(next(iter(parsers)))]
+    learns = bool(train.facts.inner_starts)
+    before = [
+        name
+        for name, pipe in nlp.pipeline[: nlp.pipe_names.index(next(iter(parsers)))]
+        if not isinstance(pipe, G2GEncoder) or pipe.finds_sentences or (learns and pipe.learns_sentences)
+    ]
     return DataReport(
         train=train.facts,
         dev=dev.facts,

@@ -115,6 +115,18 @@ def test_counts_of_docs_equal_those_worked_out_by_hand(predicted: str, corpus: s
     assert {name: getattr(facts, name) for name in expected} == expected
 
 
+@pytest.mark.parametrize(("has_text", "has_network"), [(True, True), (True, False), (False, True)])
+def test_an_encoder_sets_boundaries_if_it_learns_them(has_text: bool, has_network: bool, corpus: str):
+    registry.readers("test_troubled.v1", func=troubled_reader)
+    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    if has_text:
+        config["corpora"]["train"] = {"@readers": "test_troubled.v1", "predicted": "text"}
+    config["nlp"]["pipeline"].insert(0, "g2g_encoder")
+    boundaries = {} if has_network else {"boundaries": None}
+    config["components"]["g2g_encoder"] = {"factory": "g2g_encoder", **boundaries}
+    assert ("g2g_encoder" in debug_data(config).sets_boundaries) == (has_text and has_network)
+
+
 def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path: Path):
     output = tmp_path / "report.json"
     code, text = run(str(TINY), "--json", str(output), "--paths.train", corpus, "--paths.dev", corpus)
