@@ -36,10 +36,9 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         from ..models.network_shim import get_network_shim
         from ..models.precision import Precision
 
-        if value not in get_args(Precision):
-            raise ValueError(
-                Errors.E411.format(setting="precision", value=value, choices=get_args(Precision))
-            )
+        choices = get_args(Precision)
+        if value not in choices:
+            raise ValueError(Errors.E411.format(setting="precision", value=value, choices=choices))
         get_network_shim(self.model).precision = value
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:

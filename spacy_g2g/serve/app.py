@@ -25,7 +25,7 @@ def make_app(nlp: Language, parser: G2GParser, limits: Limits, project: str = ""
     """Make the service, and start the thread that runs the pipeline.
 
     nlp: Pipeline, which nothing else may use from now on.
-    parser: Its last parser.
+    parser: Its final parser.
     limits: Bounds of a request.
     project: Project of ArboratorGrew that the pipeline is listed with.
     """

@@ -51,7 +51,7 @@ class Worker:
     """A thread that parses the Docs of all requests. Those that wait together are one batch.
 
     nlp: Pipeline. No other thread may use it from now on.
-    parser: Its last parser, which keeps its scores from now on if it has any.
+    parser: Its final parser, which keeps its scores from now on if it has any.
     limits: Bounds of a request.
     """
 
