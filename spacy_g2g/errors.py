@@ -412,6 +412,7 @@ class Errors(metaclass=_TextsWithCodes):
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
+    E928 = "{path}, document {number}: {error}. Expected a file that spaCy's DocBin has written."
     E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
 
     # 10xx: amr
@@ -460,7 +461,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1101 = "{path} has no documents that can be read. Expected files of these types: {expected}."
     E1102 = "There is no input at {path}. Expected a file or a folder."
     E1103 = "{path} has no column {missing}. Its columns are {names}. Set --text-column or --keep."
-    E1104 = "The line has more than {limit} bytes."
+    E1104 = "The document has more than {limit} bytes."
     E1105 = "The line is a JSON {found}. Expected an object."
     E1106 = "{column!r} is of type {found}. Expected text."
     E1107 = "Unknown annotations {names}. Expected some of {expected}."
@@ -477,14 +478,26 @@ class Errors(metaclass=_TextsWithCodes):
     E1115 = "Can't read {path}: {error}"
     E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
     E1117 = (
-        "{path} was written by another job. Expected files of this job alone. Delete the file and run again."
+        "{path} is damaged, or another job has written it ({error}). Expected files of this job alone. "
+        "Delete the file and run again."
     )
     E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
-    E1119 = "Can't import {module}. Expected the extra 'corpus' of spacy-g2g. Without Ray, use --engine none."
+    E1119 = "Can't import {module}. Run pip install '.[corpus]' in the folder of spacy-g2g's code."
     E1120 = (
         "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
     )
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
+
+    E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
+    E1123 = (
+        "{path} has the format {there!r}. Expected {now}: jobs of other versions of spacy-g2g have other "
+        "shards. Finish the job with the version that began it, or begin anew in another folder."
+    )
+    E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
+    E1125 = (
+        "Can't import {module}. Run pip install '.[corpus]' in the folder of spacy-g2g's code, or parse "
+        "without Ray by --engine none."
+    )
 
     # 12xx: serve
     E1201 = "Can't import {module}. " + _install("serve")
@@ -590,3 +603,4 @@ class Warnings(metaclass=_TextsWithCodes):
         "{path} has more than {limit} MB and can't be cut into shards. A worker that dies loses all its work "
         "on the file. Split the file, or use .jsonl, .txt or .parquet."
     )
+    W1102 = "{path} is left out: it can't be read, is no file, or is a link to a folder or to nothing."

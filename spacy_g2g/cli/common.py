@@ -1,11 +1,12 @@
 """Functions that the commands share: input and output files, progress bars and error messages."""
 
+import itertools
 import json
 import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -62,17 +63,30 @@ def write_json(path: Path, figures: Any) -> None:
     write_text(path, json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_texts(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file that are not empty.
+def read_texts(path: Path, documents: str = "line") -> Iterator[str]:
+    """Yield the documents of a text file that are not empty. White space within them stays as it is.
 
     path: Text file in UTF-8.
+    documents: What a document is: "line", "paragraph" (lines without an empty one between), or "file".
     Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
+    numbers = itertools.count()
+    keys: dict[str, Callable[[str], int]] = {
+        "line": lambda _: next(numbers),
+        "paragraph": lambda line: not line.strip(),
+        "file": lambda _: 0,
+    }
+    for _, lines in itertools.groupby(_plain_lines(path), keys[documents]):
+        text = "".join(lines)
+        if text.strip():
+            yield text.rstrip("\r\n")
+
+
+def _plain_lines(path: Path) -> Iterator[str]:
     for number, line in enumerate(text_lines(path), start=1):
         if AMR_LINE.match(line):
             raise ValueError(Errors.E908.format(path=path, number=number, line=line.strip()[:60]))
-        if line.strip():
-            yield line.rstrip("\r\n")
+        yield line
 
 
 def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:

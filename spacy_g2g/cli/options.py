@@ -1,10 +1,23 @@
 """Arguments and options that several commands have in common."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+class Unit(str, Enum):
+    """What is a document of a text file."""
+
+    LINE = "line"
+    PARAGRAPH = "paragraph"
+    FILE = "file"
+
+
+Documents = Annotated[
+    Unit, typer.Option("--documents", help="What is a document of .txt; empty lines end a paragraph")
+]
 Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
 Initial = Annotated[
     Path | None,

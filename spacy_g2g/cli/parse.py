@@ -17,8 +17,7 @@ from ..data.constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
-    remove_tree,
-    restore_sentences,
+    read_bin,
     sentences_to_docs,
     source_arcs,
     source_sentences,
@@ -31,7 +30,7 @@ from .annotate import Result, Task, annotate
 from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
 from .kbest import Ranker, with_confidence
 from .messages import msg
-from .options import BatchSize, GpuId, Initial, Pipeline, Silent
+from .options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
 
 AMR_SUFFIX = ".amr"
 
@@ -42,7 +41,7 @@ def parse_cli(
         Path,
         typer.Argument(
             metavar="IN",
-            help=".txt (one document per line), .jsonl (objects with a text), .conllu, .amr or .spacy",
+            help=".txt (see --documents), .jsonl (objects with a text), .conllu, .amr or .spacy",
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
@@ -52,6 +51,7 @@ def parse_cli(
     format_: Annotated[
         str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
     ] = None,
+    documents: Documents = Unit.LINE,
     initial: Initial = None,
     kbest: Annotated[
         int | None,
@@ -90,6 +90,7 @@ def parse_cli(
             format=format_,
             batch_size=batch_size,
             n_process=n_process,
+            documents=documents.value,
             initial=initial,
             kbest=kbest,
             constrain=constrain,
@@ -109,6 +110,7 @@ def parse(
     format: str | None = None,
     batch_size: int | None = None,
     n_process: int = 1,
+    documents: str = "line",
     initial: Path | None = None,
     kbest: int | None = None,
     constrain: bool = False,
@@ -142,6 +144,9 @@ def parse(
     if confidence:
         final_parser(nlp, keep_scores=True)
     tasks = _READERS[in_suffix](input_, nlp)
+    if documents != "line":
+        check_suffix(input_, (".txt",))
+        tasks = ((text, {}) for text in read_texts(input_, documents))
     if constrain:
         check_suffix(input_, (".conllu",))
         tasks = map(_constrained, tasks)
@@ -204,12 +209,18 @@ def _read_amr(path: Path, nlp: Language) -> Iterator[Task]:
 
 
 def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
-    for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
-        restore_sentences(doc)
-        remove_tree(doc)
-        if has_amrs(doc):
-            set_amrs(doc, None)
-        yield doc, {}
+    n_read = 0
+    try:
+        for doc in read_bin(path.read_bytes(), nlp.vocab):
+            if isinstance(doc, Exception):
+                raise doc
+            n_read += 1
+            if has_amrs(doc):
+                set_amrs(doc, None)
+            yield doc, {}
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(Errors.E928.format(path=path, number=n_read + 1, error=reason)) from error
 
 
 def _write_conllu(results: Iterable[Result], path: Path) -> int:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from ..errors import Errors
 from .common import needs_extra, user_errors
 from .messages import msg
-from .options import GpuId, Pipeline, Silent
+from .options import Documents, GpuId, Pipeline, Silent, Unit
 
 if TYPE_CHECKING:
     from ..corpus_job.run import Engine, Outcome
@@ -32,8 +32,8 @@ class EngineName(str, Enum):
 #: Exit status if the folder belongs to another job.
 OTHER_JOB = 2
 MEGABYTE = 10**6
-#: Packages of the extra ``corpus``.
-EXTRA = ("pyarrow", "ray")
+#: Largest number of megabytes or seconds: a terabyte, and four months.
+MOST = 10**6, 10**7
 
 
 def parse_corpus_cli(
@@ -70,6 +70,7 @@ def parse_corpus_cli(
     only: Annotated[
         str | None, typer.Option("--only", help="I/N: parse every Nth shard, from the Ith; I counts from 1")
     ] = None,
+    documents: Documents = Unit.LINE,
     text_column: Annotated[str, typer.Option("--text-column", help="Column or key with the text")] = "text",
     id_column: Annotated[str, typer.Option("--id-column", help="Column or key with the id")] = "id",
     keep: Annotated[
@@ -87,6 +88,7 @@ def parse_corpus_cli(
         typer.Option(
             "--shard-mb",
             min=0.001,
+            max=MOST[0],
             help="Megabytes of text in a shard, which a killed process loses. Rather 32 on a GPU",
         ),
     ] = 2.0,
@@ -94,7 +96,7 @@ def parse_corpus_cli(
         float, typer.Option("--max-errors", min=0, max=1, help="Share of a shard's documents that may fail")
     ] = 0.01,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=1, help="Seconds that 100,000 characters may take")
+        float, typer.Option("--timeout", min=1, max=MOST[1], help="Seconds that 100,000 characters may take")
     ] = 600.0,
     code: Annotated[
         Path | None, typer.Option("--code", help="Python file with components of the pipeline")
@@ -107,7 +109,7 @@ def parse_corpus_cli(
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
-    with user_errors(), needs_extra(EXTRA, Errors.E1119):
+    with user_errors(), needs_extra(["pyarrow"], Errors.E1119):
         from ..corpus_job.documents import Fields
         from ..corpus_job.job import Job, OtherJobError
         from ..corpus_job.run import parse_here, run_job
@@ -118,7 +120,7 @@ def parse_corpus_cli(
         job = Job(
             str(folder.resolve()) if folder.exists() else pipeline,
             output.resolve(),
-            Fields(text_column, id_column, tuple(keep or ())),
+            Fields(text_column, id_column, tuple(keep or ()), documents.value),
             annotations=None if annotations is None else tuple(annotations.split(",")),
             text=not no_text,
             max_errors=max_errors,
@@ -128,7 +130,8 @@ def parse_corpus_cli(
         )
         chosen: Engine = parse_here
         if engine == EngineName.RAY:
-            from ..corpus_job.ray_engine import RayEngine
+            with needs_extra(["ray"], Errors.E1125):
+                from ..corpus_job.ray_engine import RayEngine
 
             chosen = RayEngine(workers, cpus, gpus, address)
         try:
@@ -176,7 +179,11 @@ def finish(outcome: Outcome, output: Place, silent: bool) -> None:
     """Say what a run has done, and exit with 1 if shards are missing."""
     if outcome.failed:
         names = ", ".join(record["name"] for record in outcome.failed)
-        msg.fail(f"{len(outcome.failed)} shards failed: {names}", exits=1)
+        msg.fail(f"{len(outcome.failed)} shards failed: {names}")
+    for error in outcome.unread:
+        msg.fail(error)
+    if outcome.failed or outcome.unread:
+        raise typer.Exit(1)
     if silent:
         return
     if outcome.n_words:

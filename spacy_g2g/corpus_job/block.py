@@ -52,14 +52,16 @@ class BlockParser:
     journal: Journal of the shard. Its suspects are parsed alone, and those to blame are not parsed.
     timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
 
-    ``errors`` has what was put aside, ``warnings`` how often the pipeline warned, by the warning's code.
+    ``errors`` has what was put aside, by the documents' numbers; ``n_raised`` counts the documents that the
+    pipeline could not parse; ``warnings`` counts how often it warned, by the warning's code.
     """
 
     def __init__(self, nlp: Language, journal: Journal, timeout: float) -> None:
         self.nlp = nlp
         self.journal = journal
         self.timeout = timeout
-        self.errors: list[ErrorRecord] = []
+        self.errors: dict[int, ErrorRecord] = {}
+        self.n_raised = 0
         self.warnings: Counter[str] = Counter()
 
     def parse(self, block: Sequence[Document]) -> list[tuple[Document, Doc]]:
@@ -70,39 +72,40 @@ class BlockParser:
         for document in block:
             if document.error:
                 self._put_aside(document, document.error)
-            elif document.place in history.blamed:
-                self._put_aside(document, f"ProcessDied: {history.blamed[document.place]}")
+            elif document.number in history.blamed:
+                self._put_aside(document, f"ProcessDied: {history.blamed[document.number]}")
             else:
-                (alone if document.place in history.suspects else good).append(document)
+                (alone if document.number in history.suspects else good).append(document)
         # A document that was alone at a death is parsed after all others: another death soon after the start
         # of the process would prove little.
-        first = [[document] for document in alone if not history.deaths[document.place]]
-        last = [[document] for document in alone if history.deaths[document.place]]
+        first = [[document] for document in alone if not history.deaths[document.number]]
+        last = [[document] for document in alone if history.deaths[document.number]]
         parsed: dict[int, Doc] = {}
         for batch in [*first, *batches(good), *last]:
             parsed.update(self._parse_batch(batch))
         self.journal.note([], self.timeout)
-        return [(document, parsed[document.place]) for document in block if document.place in parsed]
+        return [(document, parsed[document.number]) for document in block if document.number in parsed]
 
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
-        """Return the Docs of a batch by their places. If one raises, all are parsed one by one."""
+        """Return the Docs of a batch by their numbers. If one raises, all are parsed one by one."""
         try:
             docs = self._pipe(batch)
         except Exception as error:
             _exit_if_device_is_broken(error)
             if len(batch) > 1:
                 return {
-                    place: doc for document in batch for place, doc in self._parse_batch([document]).items()
+                    number: doc for document in batch for number, doc in self._parse_batch([document]).items()
                 }
+            self.n_raised += 1
             self._put_aside(batch[0], f"{type(error).__name__}: {error}")
             return {}
-        return {document.place: doc for document, doc in zip(batch, docs, strict=True)}
+        return {document.number: doc for document, doc in zip(batch, docs, strict=True)}
 
     def _pipe(self, batch: Sequence[Document]) -> list[Doc]:
         contents = [document.content for document in batch if document.content is not None]
         seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
         # What is parsed next must be known before a crash.
-        self.journal.note([document.place for document in batch], seconds)
+        self.journal.note([document.number for document in batch], seconds)
         with last_words(seconds, self.journal.handle):
             docs = self._run(contents)
         if len(docs) != len(batch):
@@ -122,11 +125,12 @@ class BlockParser:
     def _put_aside(self, document: Document, error: str) -> None:
         record = {
             "id": document.id,
+            "file": document.file,
             "place": document.place,
             "error": error[:500],
             "text": document.text[:200],
         }
-        self.errors.append(record)
+        self.errors[document.number] = record
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

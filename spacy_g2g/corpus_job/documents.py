@@ -1,32 +1,34 @@
 """Documents of a shard. A document that can't be read is an error of its own and does not end the shard."""
 
 import io
+import itertools
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..data.docs import TOKEN_ANNOTATIONS, remove_tree, restore_sentences, sentences_to_doc
+from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
-from .plan import PARQUET, Shard
-from .store import open_file, place_of
+from .plan import PARQUET, Part, Shard
+from .store import Place, open_file, place_of, state_of
 
-#: Longest line in bytes. A longer one is an error, so that memory stays bounded.
+#: Longest line or document in bytes. A longer one is an error, so that memory stays bounded.
 LONGEST_LINE = 2**26
 ROWS_AT_ONCE = 256
 #: Bytes that are read at once, each time by a request to a store.
 BUFFER = 2**20
 #: Suffixes of packed files, and their codecs.
 CODECS = {".gz": "gzip", ".zst": "zstd"}
-#: Stands for a line of CoNLL-U that is too long, and is an error there.
-TOO_LONG = b"a line that is too long\n"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Place of the error that stands for the rest of a file, which can't be read.
+REST = -1
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Document:
     content: Text, or a Doc of the input; None if there is an error.
     kept: Values of the columns that go to the output, as text.
     error: Why the document can't be read.
+    file: The file's label.
+    number: Its number in the shard, by which the journal knows it.
     """
 
     id: str
@@ -45,6 +49,8 @@ class Document:
     content: str | Doc | None
     kept: tuple[str | None, ...] = ()
     error: str = ""
+    file: str = ""
+    number: int = 0
 
     @property
     def text(self) -> str:
@@ -54,54 +60,86 @@ class Document:
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the input's columns or keys.
+    """Where the input's documents are.
 
     text: Column with the text.
     id: Column with the id. It may be missing.
     kept: Columns that go to the output.
+    documents: What is a document of .txt: "line", "paragraph" or "file".
     """
 
     text: str = "text"
     id: str = "id"
     kept: tuple[str, ...] = ()
+    documents: str = "line"
 
 
 def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Document]:
-    """Yield the documents of a shard in their order. Empty lines of text are no documents.
+    """Yield the documents of a shard in their order. Empty ones of text are left out.
+
+    If a file is damaged, an error at the place ``REST`` stands for what can't be read of it.
 
     shard: The shard.
-    fields: Names of columns and keys.
+    fields: Names of columns and keys, and what is a document.
     vocab: Vocabulary of Docs.
+    Raises OSError if the bytes of a file can't be read, or if it has changed since the plan was made.
     """
-    if shard.kind == PARQUET:
-        yield from _read_parquet(shard, fields)
-    elif shard.kind == ".spacy":
-        yield from _read_spacy(shard, vocab)
-    elif shard.kind == ".conllu":
-        yield from _read_conllu(shard, vocab)
-    else:
-        read = _json_document if ".jsonl" in shard.kind else _text_document
-        for place, line in _lines(shard):
-            if line is None:
-                error = Errors.E1104.format(limit=LONGEST_LINE)
-                yield Document(f"{shard.label}:{place}", place, None, (None,) * len(fields.kept), error)
-            elif line.strip():
-                yield read(line, f"{shard.label}:{place}", place, fields)
+    numbers = itertools.count()
+    for part in shard.parts:
+        place = place_of(part.path)
+        if str(state_of(place)) != part.state:
+            raise OSError(Errors.E1124.format(path=place, then=part.state, now=state_of(place)))
+        try:
+            for document in _read_part(part, fields, vocab):
+                yield replace(document, file=part.label, number=next(numbers))
+        except Exception as error:
+            text = Errors.E1115.format(path=place, error=f"{type(error).__name__}: {error}")
+            if isinstance(error, MemoryError) or not _is_readable(place):
+                raise OSError(text) from error
+            yield Document(part.label, REST, None, (), text, part.label, next(numbers))
 
 
-def _text_document(line: bytes, id_: str, place: int, fields: Fields) -> Document:
-    kept = (None,) * len(fields.kept)
+def _is_readable(place: Place) -> bool:
+    """Return whether all bytes of a file can be read, so that the fault is theirs."""
     try:
-        text = line.decode("utf-8-sig" if place == 0 else "utf8")
-    except UnicodeDecodeError as error:
-        return Document(id_, place, None, kept, str(error))
-    return Document(id_, place, text.rstrip("\r\n"), kept)
+        with open_file(place) as file:
+            while file.read(BUFFER):
+                pass
+    except OSError:
+        return False
+    return True
+
+
+def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
+    if part.kind == PARQUET:
+        yield from _read_parquet(part, fields)
+    elif part.kind == ".spacy":
+        yield from _read_spacy(part, fields, vocab)
+    else:
+        for place, content in _contents(part, fields.documents):
+            id_ = f"{part.label}:{place}"
+            try:
+                if content is None:
+                    raise ValueError(Errors.E1104.format(limit=LONGEST_LINE))
+                if ".jsonl" in part.kind:
+                    yield _json_document(content, id_, place, fields)
+                elif part.kind == ".conllu":
+                    yield _sentence_document(content, id_, place, fields, vocab)
+                else:
+                    id_ = part.label if fields.documents == "file" else id_
+                    kept = (None,) * len(fields.kept)
+                    yield Document(id_, place, content.decode().rstrip("\r\n"), kept)
+            except ValueError as error:
+                yield _error_document(id_, place, error)
+
+
+def _error_document(id_: str, place: int, error: Exception) -> Document:
+    return Document(id_, place, None, error=f"{type(error).__name__}: {error}")
 
 
 def _json_document(line: bytes, id_: str, place: int, fields: Fields) -> Document:
-    kept: tuple[str | None, ...] = (None,) * len(fields.kept)
     try:
-        record = json.loads(line.decode("utf-8-sig" if place == 0 else "utf8"))
+        record = json.loads(line.decode())
         if not isinstance(record, dict):
             raise ValueError(Errors.E1105.format(found=type(record).__name__))
         given = record.get(fields.id)
@@ -109,7 +147,17 @@ def _json_document(line: bytes, id_: str, place: int, fields: Fields) -> Documen
         kept = tuple(_checked(_as_text(record.get(name))) for name in fields.kept)
         return Document(id_, place, _checked(_text(record.get(fields.text), fields)), kept)
     except (ValueError, RecursionError) as error:
-        return Document(id_, place, None, kept, f"{type(error).__name__}: {error}")
+        return _error_document(id_, place, error)
+
+
+def _sentence_document(content: bytes, id_: str, place: int, fields: Fields, vocab: Vocab) -> Document:
+    """Return the document of a sentence of CoNLL-U, whose comments can be kept."""
+    # Only these are ends of lines: a form may have other characters that splitlines() takes for them.
+    lines = [line.decode() for line in io.BytesIO(content)]
+    sentence = parse_sentence(lines, source=id_, trees="any")
+    doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
+    kept = tuple(map(sentence.comment, fields.kept))
+    return Document(sentence.comment("sent_id") or id_, place, doc, kept)
 
 
 def _text(value: Any, fields: Fields) -> str:
@@ -129,27 +177,66 @@ def _checked(text: Any) -> Any:
     return text
 
 
-def _lines(shard: Shard) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the lines that begin in the shard, with their first bytes' places; None for one too long."""
-    with _open_lines(shard) as file:
-        place = shard.start
+def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the place and bytes of each document of a file of lines; None for one too long."""
+    if part.kind == ".conllu":
+        found = _blocks(part, lambda line: not line.strip(b"\r\n"))
+    elif documents == "line" or ".jsonl" in part.kind:
+        found = _lines(part)
+    else:
+        found = _blocks(part, lambda line: documents == "paragraph" and not line.strip())
+    return ((place, content) for place, content in found if content is None or content.strip())
+
+
+def _lines(part: Part, *, is_endless: bool = False) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines that begin in a part, or from there on, with their first bytes' places.
+
+    None stands for a line that is too long.
+    """
+    with _open_lines(part) as file:
+        place = part.start
         if place:
-            # The line that a cut falls into belongs to the shard before.
+            # The line that a cut falls into belongs to the part before.
             file.seek(place - 1)
             place += _skip_line(file) - 1
-        while shard.end < 0 or place < shard.end:
+        while is_endless or part.end < 0 or place < part.end:
             line = file.readline(LONGEST_LINE)
             if not line:
                 return
             is_whole = len(line) < LONGEST_LINE or line.endswith(b"\n")
-            yield place, line if is_whole else None
+            yield place, (line if place else line.removeprefix(BYTE_ORDER_MARK)) if is_whole else None
             place += len(line) + (0 if is_whole else _skip_line(file))
 
 
-def _open_lines(shard: Shard) -> io.BufferedReader:
+def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the blocks between lines that end them, with their first bytes' places; None for one too long.
+
+    A block belongs to the part in which the last such line before it begins.
+    """
+    first, rows, n_bytes = -1, list[bytes](), 0
+    is_inside = part.start == 0
+    for place, line in _lines(part, is_endless=True):
+        ends = line is not None and is_end(line)
+        if ends and first >= 0:
+            yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
+            first, rows, n_bytes = -1, [], 0
+        if 0 <= part.end <= place and (ends or not is_inside):
+            return
+        is_inside = is_inside or ends
+        if is_inside and not ends:
+            first = place if first < 0 else first
+            rows.append(line or b"")
+            n_bytes += LONGEST_LINE + 1 if line is None else len(line)
+            if n_bytes > LONGEST_LINE:
+                rows.clear()
+    if first >= 0:
+        yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
+
+
+def _open_lines(part: Part) -> io.BufferedReader:
     """Open a file of lines, which is unpacked as it is read."""
-    file = open_file(place_of(shard.path))
-    if codec := CODECS.get(PurePosixPath(shard.kind).suffix):
+    file = open_file(place_of(part.path))
+    if codec := CODECS.get(PurePosixPath(part.kind).suffix):
         file = pa.CompressedInputStream(pa.BufferedInputStream(file, BUFFER), codec)
     return io.BufferedReader(file, BUFFER)
 
@@ -164,66 +251,42 @@ def _skip_line(file: io.BufferedReader) -> int:
     return n_bytes
 
 
-def _read_parquet(shard: Shard, fields: Fields) -> Iterator[Document]:
-    with open_file(place_of(shard.path)) as source, pq.ParquetFile(source) as file:
+def _read_parquet(part: Part, fields: Fields) -> Iterator[Document]:
+    with open_file(place_of(part.path)) as source, pq.ParquetFile(source) as file:
         names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         starts = [sum(sizes[:group]) for group in range(len(sizes))]
         groups = [
             group
             for group, (start, size) in enumerate(zip(starts, sizes, strict=True))
-            if start < shard.end and start + size > shard.start
+            if start < part.end and start + size > part.start
         ]
         place = starts[groups[0]] if groups else 0
-        batches = file.iter_batches(ROWS_AT_ONCE, groups, columns=list(dict.fromkeys(names)))
-        for row in (row for batch in batches for row in batch.to_pylist()):
-            if shard.start <= place < shard.end:
-                yield _row_document(row, place, shard, fields)
-            place += 1
+        for batch in file.iter_batches(ROWS_AT_ONCE, groups, columns=list(dict.fromkeys(names))):
+            for i in range(len(batch)):
+                if part.start <= place < part.end:
+                    yield _row_document(batch.slice(i, 1), place, part, fields)
+                place += 1
 
 
-def _row_document(row: dict[str, Any], place: int, shard: Shard, fields: Fields) -> Document:
-    given = row.get(fields.id)
-    id_ = f"{shard.label}:{place}" if given is None else _as_text(given)
-    kept = tuple(_as_text(row.get(name)) for name in fields.kept)
+def _row_document(batch: pa.RecordBatch, place: int, part: Part, fields: Fields) -> Document:
+    id_ = f"{part.label}:{place}"
     try:
+        (row,) = batch.to_pylist()
+        given = row.get(fields.id)
+        id_ = id_ if given is None else _as_text(given)
+        kept = tuple(_as_text(row.get(name)) for name in fields.kept)
         return Document(id_, place, _text(row.get(fields.text), fields), kept)
-    except ValueError as error:
-        return Document(id_, place, None, kept, f"{type(error).__name__}: {error}")
+    except (ValueError, ArithmeticError) as error:
+        return _error_document(id_, place, error)
 
 
-def _read_spacy(shard: Shard, vocab: Vocab) -> Iterator[Document]:
-    with open_file(place_of(shard.path)) as file:
-        docs = DocBin().from_bytes(file.read())
-    for place, doc in enumerate(docs.get_docs(vocab)):
-        restore_sentences(doc)
-        remove_tree(doc)
-        yield Document(f"{shard.label}:{place}", place, doc)
-
-
-def _read_conllu(shard: Shard, vocab: Vocab) -> Iterator[Document]:
-    """Yield a document for each sentence, as ``parse`` does."""
-    for place, rows in _sentences(_lines(shard)):
-        id_ = f"{shard.label}:{place}"
-        try:
-            lines = [row.decode("utf8") for row in rows]
-            sentence = parse_sentence(lines, source=PurePosixPath(shard.label).name, trees="any")
-            doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
-        except ValueError as error:
-            yield Document(id_, place, None, (), f"{type(error).__name__}: {error}")
+def _read_spacy(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
+    with open_file(place_of(part.path)) as file:
+        content = file.read()
+    for place, doc in enumerate(read_bin(content, vocab)):
+        id_ = f"{part.label}:{place}"
+        if isinstance(doc, Exception):
+            yield _error_document(id_, place, doc)
         else:
-            yield Document(sentence.comment("sent_id") or id_, place, doc)
-
-
-def _sentences(lines: Iterable[tuple[int, bytes | None]]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the lines of each sentence of CoNLL-U, with the place of the first one."""
-    first, rows = 0, list[bytes]()
-    for place, line in lines:
-        if line is None or line.strip(b"\r\n"):
-            first, rows = (first, rows) if rows else (place, [])
-            rows.append(TOO_LONG if line is None else line)
-        elif rows:
-            yield first, rows
-            rows = []
-    if rows:
-        yield first, rows
+            yield Document(id_, place, doc, (None,) * len(fields.kept))

@@ -18,7 +18,9 @@ from .documents import Fields
 from .plan import Shard
 from .store import Place, write_text
 
-FORMAT_VERSION = 1
+#: Version of plans, journals and outputs. From 2 on, small files share a shard.
+FORMAT_VERSION = 2
+FOLDERS = ("data", "errors", "_state")
 
 
 class OtherJobError(ValueError):
@@ -89,7 +91,7 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "annotations": None if job.annotations is None else list(job.annotations),
         "text": job.text,
         "shard_bytes": shard_bytes,
-        "inputs": {shard.path: shard.size for shard in plan},
+        "inputs": {part.path: part.state for shard in plan for part in shard.parts},
     }
 
 
@@ -98,15 +100,25 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
 
     output: Folder of the job.
     own: The job's ``identity``.
-    Raises OtherJobError if the folder belongs to another job, with what differs.
+    Raises OtherJobError if the folder belongs to another job, with what differs, or is not a job's.
     """
-    for name in ("data", "errors", "_state"):
-        (output / name).mkdir(parents=True, exist_ok=True)
     path = output / "job.json"
+    strange = [name for name in FOLDERS if (output / name).exists() and any((output / name).iterdir())]
+    # A job writes job.json first, so there is one if another process has just begun.
+    if strange and not path.exists():
+        raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(strange)))
+    for name in FOLDERS:
+        (output / name).mkdir(parents=True, exist_ok=True)
     text = json.dumps(own, indent=1)
     if not path.exists():
         write_text(path, text, keep=True)  # Other processes may be creating it, too.
-    there = json.loads(path.read_text(encoding="utf8"))
+    try:
+        there = json.loads(path.read_text(encoding="utf8"))
+        version_there = there["format_version"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        version_there = None
+    if version_there != FORMAT_VERSION:
+        raise OtherJobError(Errors.E1123.format(path=path, there=version_there, now=FORMAT_VERSION))
     different = [key for key in own if there.get(key) != own[key]]
     if different:
         raise OtherJobError(Errors.E1111.format(output=output, different=_differences(there, own, different)))

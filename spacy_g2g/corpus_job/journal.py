@@ -3,7 +3,7 @@
 The journal of a shard is a file that the process at work keeps locked. It is removed once the shard is done.
 Each line is a JSON object: ``begin`` starts an attempt, ``docs`` says which documents are about to be parsed,
 and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python itself adds
-its last words if it crashes or takes too long (``faulthandler``).
+its last words if it crashes or takes too long (``faulthandler``). Documents go by their numbers in the shard.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SLACK = 60.0
 class History:
     """What the lines of a journal say.
 
-    suspects: Places of documents that were being parsed when an attempt died, and were not parsed since.
-    deaths: Number of attempts in a row that died over a document alone, by its place.
-    blamed: Why documents that are to blame for deaths are, by their places.
+    suspects: Numbers of documents that were being parsed when an attempt died, and were not parsed since.
+    deaths: Number of attempts in a row that died over a document alone, by its number.
+    blamed: Why documents that are to blame for deaths are, by their numbers.
     n_idle_deaths: Number of attempts that died while they parsed nothing.
     temporary: Names of the files that attempts were writing.
     until: Unix time until which the last attempt may be silent.
@@ -53,12 +53,11 @@ def read_history(text: str) -> History:
     in_hand: list[int] | None = None
     last_words = ""
     for line in text.splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:  # Last words, or a process died while it wrote the line.
+        entry = _entry_of(line)
+        if entry is None:
             last_words = line if line.startswith(LAST_WORDS) else last_words
             continue
-        history.until = entry.get("until", 0.0)
+        history.until = entry["until"]
         if "begin" in entry:
             _note_death(history, in_hand, last_words)
             in_hand, last_words = [], ""
@@ -66,13 +65,23 @@ def read_history(text: str) -> History:
         elif "docs" in entry:
             # The documents before these were parsed, so they are harmless.
             history.suspects.difference_update(in_hand or ())
-            for place in in_hand or ():
-                del history.deaths[place]
+            for number in in_hand or ():
+                del history.deaths[number]
             in_hand = entry["docs"]
         elif "end" in entry:
             in_hand = None
     _note_death(history, in_hand, last_words)
     return history
+
+
+def _entry_of(line: str) -> dict[str, Any] | None:
+    """Return what a line says; None for last words, and for a line that no attempt has written to its end."""
+    try:
+        entry: dict[str, Any] = json.loads(line)
+        is_right = isinstance(entry["until"], float) and isinstance(entry.get("begin", ""), str)
+        return entry if is_right and {*map(type, entry.get("docs", ()))} <= {int} else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
 
 
 def _note_death(history: History, in_hand: list[int] | None, last_words: str) -> None:
@@ -81,10 +90,10 @@ def _note_death(history: History, in_hand: list[int] | None, last_words: str) ->
     history.suspects.update(in_hand)
     history.n_idle_deaths += not in_hand
     if len(in_hand) == 1:
-        (place,) = in_hand
-        history.deaths[place] += 1
-        if last_words or history.deaths[place] == DEATHS_OF_BLAMED:
-            history.blamed[place] = last_words or Errors.E1112.format(n=DEATHS_OF_BLAMED)
+        (number,) = in_hand
+        history.deaths[number] += 1
+        if last_words or history.deaths[number] == DEATHS_OF_BLAMED:
+            history.blamed[number] = last_words or Errors.E1112.format(n=DEATHS_OF_BLAMED)
 
 
 class Journal:
@@ -102,7 +111,9 @@ class Journal:
         A process that holds the lock, but has been silent for longer than it announced, is no obstacle. On
         file systems without locks, a process counts as at work until then.
         """
-        handle = os.open(str(path), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        # Whatever a link leads to is no file of the job.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(str(path), flags, 0o666)
         is_locked = lock(handle)
         history = read_history(read_all(handle))
         # A locked journal without a line belongs to a process that is just beginning.
@@ -125,9 +136,9 @@ class Journal:
         """Start an attempt, which writes to a temporary file and may be silent for some seconds."""
         self._write({"begin": temporary}, seconds)
 
-    def note(self, places: list[int], seconds: float) -> None:
+    def note(self, numbers: list[int], seconds: float) -> None:
         """Say which documents are parsed next, and how many seconds that may take."""
-        self._write({"docs": places}, seconds)
+        self._write({"docs": numbers}, seconds)
 
     def end(self) -> None:
         """Close the attempt: whatever ends it is no death."""

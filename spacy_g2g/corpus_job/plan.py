@@ -8,42 +8,58 @@ from dataclasses import dataclass
 import pyarrow.parquet as pq
 
 from ..errors import Errors, Warnings
-from .store import Place, files_in, open_file, size_of
+from .store import Place, State, files_in, open_file, state_of
 
 #: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
 LINES = (".jsonl", ".txt")
-#: Suffixes of files that are one shard each.
+#: Suffixes of files that are never cut.
 WHOLE = (*(f"{suffix}{packed}" for suffix in LINES for packed in (".gz", ".zst")), ".conllu", ".spacy")
 PARQUET = ".parquet"
 #: Bytes of a file that is one shard, above which it should be split.
 LARGE = 200 * 10**6
+#: Bytes that a file counts at least, since opening it takes time, too.
+SMALLEST = 1000
 KINDS = (PARQUET, *LINES, *WHOLE)
 
 
 @dataclass(frozen=True)
-class Shard:
-    """Part of an input file, and the unit of work: a shard is parsed by one process and has one output file.
+class Part:
+    """An input file, or a range of one.
 
-    name: Name of the output file, without suffix. Names count up in the order of the input.
-    path: Absolute path or URI of the input file.
-    label: Path of the input file within the input. It begins the ids of documents that have none.
-    kind: Suffix of the input file, from ``KINDS``.
-    size: Bytes of the input file.
-    start: First row (Parquet) or byte (lines) of the shard.
+    path: Absolute path or URI of the file.
+    label: Path of the file within the input. It begins the ids of documents that have none.
+    kind: Suffix of the file, from ``KINDS``.
+    state: State of the file when the plan was made.
+    start: First row (Parquet) or byte (lines).
     end: End of the range, exclusive; -1 for the end of the file.
     """
 
-    name: str
     path: str
     label: str
     kind: str
-    size: int
+    state: str
     start: int = 0
     end: int = -1
 
 
+@dataclass(frozen=True)
+class Shard:
+    """Unit of work: a shard is parsed by one process and has one output file.
+
+    name: Name of the output file, without suffix. Names count up in the order of the input.
+    parts: What it has of the input, in its order. Small files share a shard.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+
 def make_plan(
-    inputs: Sequence[Place], *, shard_bytes: int, columns: Sequence[str] = ("text",)
+    inputs: Sequence[Place],
+    *,
+    shard_bytes: int,
+    columns: Sequence[str] = ("text",),
+    cuts_text: bool = True,
 ) -> list[Shard]:
     """Return the shards of all files, in the order of the inputs.
 
@@ -51,25 +67,30 @@ def make_plan(
         hidden files of a folder are left out. A file that is met again is left out, too.
     shard_bytes: Bytes of text that a shard should have.
     columns: Columns that Parquet files must have, first the one with the text.
+    cuts_text: Whether .txt files can be cut. They can't if a file is a document.
     Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no documents'
         files, or not the columns.
     """
-    ranges: list[tuple[Place, str, str, int, int, int]] = []
-    for path, (label, size) in dict(_files(inputs)).items():
-        kind = kind_of(path)
+    shards: list[list[Part]] = [[]]
+    n_bytes = 0
+    for path, (label, state) in dict(_files(inputs)).items():
+        kind = str(kind_of(path))
         if kind == PARQUET:
-            cuts = _parquet_cuts(path, shard_bytes, columns)
-        elif kind in LINES:
-            cuts = _cuts(size, size, shard_bytes)
+            size, cuts = _parquet_cuts(path, shard_bytes, columns)
+        elif kind in LINES and (cuts_text or kind != ".txt"):
+            size, cuts = state.size, _cuts(state.size, state.size, shard_bytes)
         else:
-            cuts = [0, -1]
+            size, cuts = state.size, [0, -1]
             if size > LARGE:
                 warnings.warn(Warnings.W1101.format(path=path, limit=LARGE // 10**6), stacklevel=2)
-        ranges += [(path, label, str(kind), size, start, end) for start, end in itertools.pairwise(cuts)]
-    return [
-        Shard(f"part-{number:06d}", str(path), label, kind, size, start, end)
-        for number, (path, label, kind, size, start, end) in enumerate(ranges)
-    ]
+        size = max(SMALLEST, size // (len(cuts) - 1))
+        for start, end in itertools.pairwise(cuts):
+            if shards[-1] and n_bytes + size > shard_bytes:
+                shards.append([])
+                n_bytes = 0
+            shards[-1].append(Part(str(path), label, kind, str(state), start, end))
+            n_bytes += size
+    return [Shard(f"part-{number:06d}", tuple(parts)) for number, parts in enumerate(shards)]
 
 
 def kind_of(path: Place) -> str | None:
@@ -77,29 +98,44 @@ def kind_of(path: Place) -> str | None:
     return next((kind for kind in KINDS if path.name.endswith(kind)), None)
 
 
-def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, int]]]:
-    """Yield the absolute path of each file, with its label and size."""
+def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]:
+    """Yield the absolute path of each file, with its label and state. Warns of what can't be followed."""
     for input_ in inputs:
         here = input_.resolve()
         if input_.is_dir():
-            found = {path: size for path, size in files_in(here).items() if kind_of(path)}
-            inside = {path: path.parts[len(here.parts) :] for path in found}
-            visible = [path for path in found if not any(part.startswith(".") for part in inside[path])]
-            if not visible:
+            n_found = 0
+            for path, state in files_in(here).items():
+                inside = path.parts[len(here.parts) :]
+                if any(name.startswith(".") for name in inside):
+                    continue
+                if state is None and (kind_of(path) or path.is_dir()):
+                    warnings.warn(Warnings.W1102.format(path=path), stacklevel=3)
+                elif state is not None and kind_of(path):
+                    n_found += 1
+                    yield path, (_label("/".join(inside)), state)
+            if not n_found:
                 raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
-            yield from ((path, ("/".join(inside[path]), found[path])) for path in visible)
         elif not input_.exists():
             raise FileNotFoundError(Errors.E1102.format(path=input_))
         elif kind_of(input_) is None:
             raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
         else:
-            yield here, (input_.name, size_of(here))
+            yield here, (_label(input_.name), state_of(here))
 
 
-def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> list[int]:
-    """Return the rows that shards begin with, and the number of rows."""
-    with open_file(path) as source, pq.ParquetFile(source) as file:
-        names, metadata = file.schema_arrow.names, file.metadata
+def _label(path: str) -> str:
+    """Return a path as Unicode, which names of files need not be."""
+    return path.encode("utf8", "backslashreplace").decode()
+
+
+def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> tuple[int, list[int]]:
+    """Return the bytes of a file's text; and the rows that its parts begin with, and the number of rows."""
+    with open_file(path) as source:
+        try:
+            with pq.ParquetFile(source) as file:
+                names, metadata = file.schema_arrow.names, file.metadata
+        except (ValueError, OSError):  # It is damaged, which is an error when it is read.
+            return 0, [0, -1]
     missing = [name for name in columns if name not in names]
     if missing:
         raise ValueError(Errors.E1103.format(path=path, missing=missing, names=names))
@@ -107,7 +143,7 @@ def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> list
     chunks = [group.column(i) for group in groups for i in range(metadata.num_columns)]
     text = [chunk for chunk in chunks if chunk.path_in_schema == columns[0]]
     n_bytes = sum(chunk.total_uncompressed_size for chunk in text)
-    return _cuts(metadata.num_rows, n_bytes, shard_bytes)
+    return n_bytes, _cuts(metadata.num_rows, n_bytes, shard_bytes)
 
 
 def _cuts(n: int, n_bytes: int, shard_bytes: int) -> list[int]:

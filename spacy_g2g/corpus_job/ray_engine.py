@@ -18,7 +18,7 @@ import ray.data
 import ray.exceptions
 
 from .job import Job
-from .plan import Shard
+from .plan import Part, Shard
 from .run import load_pipeline
 from .shard import Record, parse_shard
 
@@ -42,7 +42,9 @@ class Worker:
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the record of each shard of a batch, as JSON."""
         for text in batch["shard"]:
-            record = parse_shard(self.nlp, Shard(**json.loads(text)), self.job)
+            shard = json.loads(text)
+            parts = tuple(Part(**part) for part in shard["parts"])
+            record = parse_shard(self.nlp, Shard(shard["name"], parts), self.job)
             yield {"record": [json.dumps(record)]}
 
 

@@ -15,6 +15,7 @@ from spacy.language import Language
 from thinc.api import require_gpu
 
 from ..errors import Errors
+from .documents import REST
 from .job import Job, identity, open_folder
 from .plan import Shard, make_plan
 from .shard import Record, parse_shard, read_record, settle_errors
@@ -39,6 +40,7 @@ class Outcome:
     n_words: Words that this run has parsed.
     seconds: Seconds from the first shard's start to the last one's end.
     warnings: How often the pipeline warned, by the warning's code.
+    unread: Why files that are damaged could not be read, or not to their ends.
     manifest: The manifest if all shards of the job are there, otherwise None.
     """
 
@@ -48,6 +50,7 @@ class Outcome:
     n_words: int = 0
     seconds: float = 0.0
     warnings: Counter[str] = field(default_factory=Counter)
+    unread: list[str] = field(default_factory=list)
     manifest: dict[str, Any] | None = None
 
 
@@ -75,7 +78,8 @@ def run_job(
     if any(is_inside(job.output, input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
     fields = job.fields
-    plan = make_plan(inputs, shard_bytes=shard_bytes, columns=(fields.text, *fields.kept))
+    columns, cuts_text = (fields.text, *fields.kept), fields.documents != "file"
+    plan = make_plan(inputs, shard_bytes=shard_bytes, columns=columns, cuts_text=cuts_text)
     job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))
     own = [shard for number, shard in enumerate(plan) if only is None or number % only[1] == only[0] - 1]
     done = job.done()
@@ -85,14 +89,23 @@ def run_job(
     for record in report(_records(left, job, engine), len(left)):
         outcome.n_words += record.get("words", 0)
         outcome.warnings.update(record.get("warnings", {}))
+        outcome.unread += unread(record)
         if record["status"] == "failed":
             outcome.failed.append(record)
-            if outcome.n_there + outcome.n_words == 0:
+            there = (shard for shard in own if shard.name in done)
+            has_worked = outcome.n_words or any(read_record(job.data_path(s), job)["words"] for s in there)
+            if record["is_pipeline"] and not has_worked:
                 break  # Nothing has ever worked: the pipeline must be wrong.
     outcome.seconds = time.perf_counter() - start
     if job.done() >= {shard.name for shard in plan}:
         outcome.manifest = write_manifest(job, plan)
+        outcome.unread = outcome.manifest["unread"]
     return outcome
+
+
+def unread(record: Record) -> list[str]:
+    """Return why files of a shard could not be read, or not to their ends."""
+    return [error["error"] for error in record.get("errors", ()) if error["place"] == REST]
 
 
 def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Record]:
@@ -136,18 +149,19 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
     All shards must be there. What dead processes have left is removed.
 
     Returns the manifest.
-    Raises ValueError if a file was written by another job.
+    Raises ValueError if a file is damaged or was written by another job.
     """
-    records = []
+    records, damages = [], list[str]()
     for shard in plan:
-        record = read_record(job.data_path(shard))
-        if record["job"] != job.fingerprint:
-            raise ValueError(Errors.E1117.format(path=job.data_path(shard)))
+        record = read_record(job.data_path(shard), job)
         settle_errors(job, shard, record["errors"])
+        damages += unread(record)
         records.append({**record, "errors": len(record["errors"])})
+    names = {shard.name for shard in plan}
     for path in job.state_path("").iterdir():
-        remove_attempt(path)  # A process has died between a shard's commit and this.
+        if path.name.partition(".")[0] in names:
+            remove_attempt(path)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
-    manifest = {"job": job.fingerprint, **totals, "shards": records}
+    manifest = {"job": job.fingerprint, **totals, "unread": damages, "shards": records}
     write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

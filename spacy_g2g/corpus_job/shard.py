@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
-from operator import itemgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -45,6 +45,10 @@ class ShardError(Exception):
     """A shard can't be done."""
 
 
+class PipelineError(ShardError):
+    """A shard can't be done, since the pipeline raises errors for too many documents."""
+
+
 def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     """Parse a shard, unless its output is there or another process is at work.
 
@@ -71,7 +75,8 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
         record, warnings = _attempt(nlp, shard, job, journal)
     except ShardError as error:
         journal.end()
-        return {"name": shard.name, "status": "failed", "error": str(error)}
+        is_pipeline = isinstance(error, PipelineError)
+        return {"name": shard.name, "status": "failed", "error": str(error), "is_pipeline": is_pipeline}
     except BaseException:
         journal.end()
         raise
@@ -93,7 +98,9 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
         raise ShardError(Errors.E1114.format(n=journal.history.n_idle_deaths))
     scratch = scratch_of(job.state_path(""))
     for name in journal.history.temporary:
-        (scratch / name).unlink(missing_ok=True)
+        # Others may have written to the journal, so only the shard's own files are removed.
+        if re.fullmatch(rf"{shard.name}\.[0-9a-f]{{32}}\.parquet", name):
+            (scratch / name).unlink(missing_ok=True)
     temporary = scratch / f"{shard.name}.{uuid.uuid4().hex}.parquet"
     journal.begin(temporary.name, job.timeout)
     kept = job.fields.kept
@@ -110,11 +117,11 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
                     table = make_table(parser.parse(block), schema, kept)
                 writer.write_table(table)
                 _learned[nlp] = _learned.get(nlp, 0) + _count(counts, table)
-                _check_share(parser.errors, n_read, job)
+                _check_share(parser, n_read, job)
             record = {
                 **_head_of(nlp, shard, job),
                 **counts,
-                "errors": sorted(parser.errors, key=itemgetter("place")),
+                "errors": [parser.errors[number] for number in sorted(parser.errors)],
             }
             writer.add_key_value_metadata({METADATA_KEY: json.dumps(record)})
         commit(temporary, job.data_path(shard))
@@ -136,22 +143,18 @@ def _head_of(nlp: Language, shard: Shard, job: Job) -> Record:
     return {
         "format_version": FORMAT_VERSION,
         "name": shard.name,
-        "source": shard.path,
-        "start": shard.start,
-        "end": shard.end,
+        "inputs": [{"path": part.path, "start": part.start, "end": part.end} for part in shard.parts],
         "job": job.fingerprint,
         "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
     }
 
 
 def _documents(shard: Shard, job: Job, nlp: Language) -> Iterator[Document]:
-    """Yield the documents of a shard. Raises ShardError if the file can't be read."""
+    """Yield the documents of a shard. Raises ShardError if a file's bytes can't be read."""
     try:
         yield from read_documents(shard, job.fields, nlp.vocab)
-    except Exception as error:
-        raise ShardError(
-            Errors.E1115.format(path=shard.path, error=f"{type(error).__name__}: {error}")
-        ) from error
+    except OSError as error:
+        raise ShardError(str(error)) from error
 
 
 def _count(counts: dict[str, int], table: pa.Table) -> int:
@@ -164,16 +167,28 @@ def _count(counts: dict[str, int], table: pa.Table) -> int:
     return n_words
 
 
-def _check_share(errors: list[ErrorRecord], n_read: int, job: Job) -> None:
+def _check_share(parser: BlockParser, n_read: int, job: Job) -> None:
     """Raise ShardError if so many documents are errors that the pipeline or the input must be wrong."""
-    if len(errors) > max(FEW_ERRORS, job.max_errors * n_read):
-        raise ShardError(Errors.E1116.format(n=len(errors), total=n_read, first=errors[0]["error"]))
+    limit = max(FEW_ERRORS, job.max_errors * n_read)
+    if len(parser.errors) > limit:
+        first = next(iter(parser.errors.values()))["error"]
+        kind = PipelineError if parser.n_raised > limit else ShardError
+        raise kind(Errors.E1116.format(n=len(parser.errors), total=n_read, first=first))
 
 
-def read_record(path: Place) -> Record:
-    """Return the record in the footer of a shard's output."""
-    with open_file(path) as file:
-        record: Record = json.loads(pq.read_metadata(file).metadata[METADATA_KEY])
+def read_record(path: Place, job: Job) -> Record:
+    """Return the record in the footer of a shard's output.
+
+    Raises ValueError if the file is damaged or was written by another job.
+    """
+    try:
+        with open_file(path) as file:
+            record: Record = json.loads(pq.read_metadata(file).metadata[METADATA_KEY])
+        if record["job"] != job.fingerprint:
+            raise ValueError(record["job"])
+    except (ValueError, OSError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(Errors.E1117.format(path=path, error=reason)) from error
     return record
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
@@ -24,6 +24,20 @@ from ..errors import Errors
 
 #: Stores in which an object appears whole.
 SCHEMES = ("s3://", "gs://")
+
+
+class State(NamedTuple):
+    """What shows that a file has not changed.
+
+    size: Bytes.
+    changed: Unix time at which it was changed, in nanoseconds.
+    """
+
+    size: int
+    changed: int
+
+    def __str__(self) -> str:
+        return f"{self.size} bytes, changed at {self.changed / 10**9:.6f}"
 
 
 @dataclass(frozen=True)
@@ -108,9 +122,12 @@ class StorePath:
         with self.open_file() as file:
             return str(file.read().decode(encoding))
 
-    def size(self) -> int:
-        """Return the number of bytes of an object."""
-        return int(self._info().size)
+    def state(self) -> State:
+        """Return the state of an object. Raises FileNotFoundError if it is not there."""
+        info = self._info()
+        if info.type != FileType.File:
+            raise FileNotFoundError(Errors.E1102.format(path=self))
+        return _state_in(info)
 
     def put(self, content: bytes) -> None:
         """Upload an object. It is there as a whole, or as before if this process dies."""
@@ -161,23 +178,38 @@ def place_of(name: str | Place) -> Place:
 
 
 def open_file(place: Place) -> pa.NativeFile:
-    """Open a file to read."""
-    return place.open_file() if isinstance(place, StorePath) else pa.OSFile(str(place))
+    """Open a file to read. Its name need not be Unicode."""
+    return place.open_file() if isinstance(place, StorePath) else pa.OSFile(os.fsencode(place))
 
 
-def size_of(place: Place) -> int:
-    """Return the number of bytes of a file."""
-    return place.size() if isinstance(place, StorePath) else place.stat().st_size
+def _state_in(info: FileInfo) -> State:
+    # Some stores tell more than seconds in a listing, but not of a single object.
+    return State(info.size, (info.mtime_ns or 0) // 10**9 * 10**9)
 
 
-def files_in(folder: Place) -> dict[Place, int]:
-    """Return the files in a folder and in those below, in the order of their paths, with their sizes."""
-    sizes: dict[Place, int] = {}
+def state_of(place: Place) -> State:
+    """Return the state of a file."""
+    if isinstance(place, StorePath):
+        return place.state()
+    found = place.stat()
+    return State(found.st_size, found.st_mtime_ns)
+
+
+def files_in(folder: Place) -> dict[Place, State | None]:
+    """Return what is in a folder and in those below, in the order of the paths, with the states of files.
+
+    None is for what is no file: a link to nothing or to a folder, a pipe, a folder that can't be read.
+    """
+    states: dict[Place, State | None] = {}
     if isinstance(folder, StorePath):
-        sizes.update((path, info.size) for path, info in folder.infos(recursive=True))
+        states.update((path, _state_in(info)) for path, info in folder.infos(recursive=True))
     else:
-        sizes.update((path, path.stat().st_size) for path in folder.rglob("*") if path.is_file())
-    return {path: sizes[path] for path in sorted(sizes, key=lambda path: path.parts)}
+        walk = os.walk(folder, onerror=lambda error: states.update({Path(error.filename): None}))
+        for root, folders, names in walk:
+            links = [name for name in folders if Path(root, name).is_symlink()]
+            for path in (Path(root, name) for name in (*names, *links)):
+                states[path] = state_of(path) if path.is_file() else None
+    return {path: states[path] for path in sorted(states, key=lambda path: path.parts)}
 
 
 def is_inside(place: Place, folder: Place) -> bool:
@@ -193,6 +225,8 @@ def write_text(place: Place, text: str, *, keep: bool = False) -> None:
     if isinstance(place, StorePath):
         place.put(text.encode())
     else:
+        if place.is_symlink():  # Whatever it leads to is no file of the job.
+            place.unlink()
         files.write_text(place, text, keep=keep)
 
 

@@ -56,7 +56,7 @@ def make_schema(annotations: Sequence[str], kept: Sequence[str], *, text: bool) 
     unknown = sorted(set(annotations) - set(ANNOTATIONS))
     if unknown:
         raise ValueError(Errors.E1107.format(names=unknown, expected=list(ANNOTATIONS)))
-    names = ["id", "place", *(["text"] if text else []), "words", "spaces"]
+    names = ["id", "file", "place", *(["text"] if text else []), "words", "spaces"]
     names += [name for name in ANNOTATIONS if name in annotations]
     fields = [pa.field(name, _type_of(name), nullable=False) for name in names]
     clashes = sorted(set(kept) & set(names))
@@ -66,7 +66,7 @@ def make_schema(annotations: Sequence[str], kept: Sequence[str], *, text: bool) 
 
 
 def _type_of(name: str) -> pa.DataType:
-    single = {"id": pa.string(), "place": pa.int64(), "text": pa.string()}
+    single = {"id": pa.string(), "file": pa.string(), "place": pa.int64(), "text": pa.string()}
     items = {"spaces": pa.bool_(), "sent_starts": pa.int32(), "heads": pa.int32()}
     items |= dict.fromkeys(STRINGS, pa.string()) | dict.fromkeys(PROBABILITIES, pa.float32())
     return single[name] if name in single else pa.list_(items[name])
@@ -84,6 +84,7 @@ def make_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, kept: 
     tokens = _Tokens(docs)
     columns: dict[str, Callable[[], pa.Array]] = {
         "id": lambda: pa.array([document.id for document in documents], pa.string()),
+        "file": lambda: pa.array([document.file for document in documents], pa.string()),
         "place": lambda: pa.array([document.place for document in documents], pa.int64()),
         "text": lambda: pa.array([doc.text for doc in docs], pa.string()),
         "spaces": lambda: tokens.lists(pa.array(tokens["SPACY"].astype(bool))),

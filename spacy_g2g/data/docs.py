@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from ..errors import Errors
@@ -102,6 +102,30 @@ def restore_sentences(doc: Doc) -> None:
     source = _source(doc)
     if source is not None and sum(source["lengths"]) == len(doc):
         _set_sentences(doc, source["lengths"])
+
+
+def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
+    """Yield each Doc of a DocBin with its boundaries and without its tree, or why it can't be read.
+
+    content: Bytes of the DocBin.
+    vocab: Vocabulary of the Docs.
+    Raises an exception of any kind if they are no DocBin.
+    """
+    bin_ = DocBin().from_bytes(content)
+    names = ("tokens", "spaces", "cats", "span_groups", "flags", "user_data")
+    columns = [getattr(bin_, name) for name in names]
+    for i in range(len(bin_)):
+        try:
+            for name, column in zip(names, columns, strict=True):
+                setattr(bin_, name, column[i : i + 1])
+            (doc,) = bin_.get_docs(vocab)
+            bin_.strings = set()  # The vocabulary has them now.
+            restore_sentences(doc)
+            remove_tree(doc)
+        except Exception as error:
+            yield error
+        else:
+            yield doc
 
 
 def remove_tree(doc: Doc) -> None:

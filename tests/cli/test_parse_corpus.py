@@ -35,7 +35,7 @@ def test_options_choose_columns(job, tmp_path):
     options = ["--keep", "text", "--no-text", "--annotations", "heads", "--id-column", "nothing"]
     assert invoke(*job, *options).exit_code == 0
     row = rows(tmp_path / "out")[0]
-    assert list(row) == ["id", "place", "words", "spaces", "heads", "text"]
+    assert list(row) == ["id", "file", "place", "words", "spaces", "heads", "text"]
     assert (row["id"], row["text"]) == ("corpus.jsonl:0", texts(1)[0])
 
 
@@ -80,7 +80,8 @@ def test_without_the_extra_the_command_says_what_to_install(job, forget_package,
     result = invoke(*job)
     assert result.exit_code == 1
     assert "E1119" in result.output
-    assert "extra 'corpus'" in result.output
+    assert "pip install '.[corpus]'" in result.output
+    assert "--engine none" not in result.output
 
 
 def test_without_ray_the_default_engine_says_what_to_install(job, monkeypatch):

@@ -61,9 +61,9 @@ def test_files_of_folders_come_once_and_in_order(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     plan = make_plan([tmp_path, tmp_path / "b" / "1.txt"], shard_bytes=100)
-    assert [(shard.name, shard.label) for shard in plan] == [
-        ("part-000000", "a/2.jsonl"),
-        ("part-000001", "1.txt"),
+    assert [(shard.name, [part.label for part in shard.parts]) for shard in plan] == [
+        ("part-000000", ["a/2.jsonl"]),
+        ("part-000001", ["1.txt"]),
     ]
 
 
@@ -150,7 +150,7 @@ def test_rows_without_text_are_errors_and_kept_columns_are_text(tmp_path):
     (found,) = documents([tmp_path / "a.parquet"], 10**9, Fields(kept=("n", "s")))
     assert [(d.id, d.content, d.kept) for d in found] == [
         ("x", "a", ("1", "p")),
-        ("a.parquet:1", None, ("2", "q")),
+        ("a.parquet:1", None, ()),
         ("z", "c", (None, "r")),
     ]
     assert "E1106" in found[1].error

@@ -16,7 +16,9 @@ TREES = ("sent_starts", "heads", "deps")
 
 def write(docs, path, annotations=ANNOTATIONS, kept=(), text=True):
     schema = make_schema(annotations, kept, text=text)
-    parsed = [(Document(f"d{i}", i, doc.text, ("v",) * len(kept)), doc) for i, doc in enumerate(docs)]
+    parsed = [
+        (Document(f"d{i}", i, doc.text, ("v",) * len(kept), "", "a"), doc) for i, doc in enumerate(docs)
+    ]
     pq.write_table(make_table(parsed, schema, kept), path)
 
 
@@ -68,13 +70,13 @@ def test_docs_come_back_as_they_were(docs, tmp_path):
     for name in ("HEAD", "DEP", "SENT_START"):
         assert [doc.has_annotation(name) for doc in read] == [doc.has_annotation(name) for doc in docs]
     assert [t._.get(HEAD_PROB) for t in read[0]] == [t._.get(HEAD_PROB) for t in docs[0]]
-    assert read[2].user_data == {"id": "d2", "place": 2, "source": "v"}
+    assert read[2].user_data == {"id": "d2", "file": "a", "place": 2, "source": "v"}
 
 
 def test_columns_can_be_chosen_in_writing_and_reading(docs, tmp_path):
     write(docs, tmp_path / "x.parquet", annotations=TREES, text=False)
     assert pq.read_schema(tmp_path / "x.parquet").names == [
-        *("id", "place", "words", "spaces", "sent_starts", "heads", "deps"),
+        *("id", "file", "place", "words", "spaces", "sent_starts", "heads", "deps"),
     ]
     (first, *_) = read_docs(tmp_path / "x.parquet", docs[0].vocab, columns=["heads", "deps"])
     assert [t.head.i for t in first] == [t.head.i for t in docs[0]]

@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import random
+import re
 import signal
 import time
 import warnings
@@ -10,6 +11,7 @@ import pytest
 import spacy
 
 from spacy_g2g.corpus_job import block
+from spacy_g2g.corpus_job import documents as documents_module
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
 from spacy_g2g.corpus_job.job import OtherJobError
@@ -77,6 +79,77 @@ def test_another_job_in_the_folder_is_refused_with_what_differs(chain_pipeline, 
         run(chain_pipeline, corpus, tmp_path / "out")
 
 
+def test_an_input_that_has_changed_is_another_job_even_if_its_size_is_the_same(chain_pipeline, tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text("One two")
+    run(chain_pipeline, source, tmp_path / "out")
+    source.write_text("Six six")
+    with pytest.raises(OtherJobError, match=r"E1111.*inputs .*in\.txt \(there '7 bytes, changed at "):
+        run(chain_pipeline, source, tmp_path / "out")
+
+
+def test_an_input_that_changes_during_a_job_is_not_read(chain_pipeline, tmp_path, monkeypatch):
+    source = tmp_path / "in.txt"
+    source.write_text("One two")
+    make_plan = run_module.make_plan
+    monkeypatch.setattr(
+        run_module, "make_plan", lambda *a, **b: (make_plan(*a, **b), source.write_text("Six six"))[0]
+    )
+    (failed,) = run(chain_pipeline, source, tmp_path / "out").failed
+    assert re.search(r"E1124.*in\.txt", failed["error"])
+
+
+# Files that are not the job's
+
+
+@pytest.mark.parametrize("name", ["data", "errors", "_state"])
+def test_a_folder_that_no_job_has_made_is_left_alone(chain_pipeline, corpus, tmp_path, name):
+    (tmp_path / "out" / name).mkdir(parents=True)
+    (tmp_path / "out" / name / "mine.txt").write_text("mine")
+    with pytest.raises(OtherJobError, match=f"E1122.*out.*{name}"):
+        run(chain_pipeline, corpus, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == [name, "mine.txt"]
+
+
+def test_a_job_removes_its_own_files_only(chain_pipeline, corpus, tmp_path):
+    out, victim = tmp_path / "out", tmp_path / "victim.txt"
+    run(chain_pipeline, corpus, out, only=(1, 2))
+    victim.write_text("mine")
+    journals = ["../../victim.txt", str(victim), "part-000001.txt", "part-000003.parquet", 5, ["a"]]
+    lines = (json.dumps({"begin": name, "until": 0.0}) for name in journals)
+    (out / "_state" / "part-000001.journal").write_text("\n".join(lines))
+    for name in ("part-000001.txt", "mine.txt"):
+        (out / "_state" / name).write_text("mine")
+    (out / "_state" / "part-000003.journal").symlink_to(victim)
+    with pytest.raises(OSError, match=r"part-000003\.journal"):
+        run(chain_pipeline, corpus, out)
+    (out / "_state" / "part-000003.journal").unlink()
+    (out / "manifest.json").symlink_to(victim)
+    assert run(chain_pipeline, corpus, out).manifest["docs"] == N
+    assert victim.read_text() == "mine"
+    assert [path.name for path in (out / "_state").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "{broken", '{"format_version": 1}'])
+def test_a_job_of_another_format_is_refused_and_stays(chain_pipeline, corpus, tmp_path, text):
+    run(chain_pipeline, corpus, tmp_path / "out", only=(1, 2))
+    (tmp_path / "out" / "job.json").write_text(text)
+    before = files(tmp_path / "out")
+    with pytest.raises(OtherJobError, match=r"E1123.*job\.json.*Expected 2"):
+        run(chain_pipeline, corpus, tmp_path / "out")
+    assert files(tmp_path / "out") == before
+
+
+def test_an_output_that_is_damaged_is_named(chain_pipeline, corpus, tmp_path):
+    run(chain_pipeline, corpus, tmp_path / "out")
+    path = tmp_path / "out" / "data" / "part-000002.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r"E1117.*part-000002\.parquet"):
+        run(chain_pipeline, corpus, tmp_path / "out")
+    path.unlink()
+    assert run(chain_pipeline, corpus, tmp_path / "out").manifest["docs"] == N
+
+
 def test_a_job_does_not_read_its_own_output(chain_pipeline, corpus, tmp_path):
     with pytest.raises(ValueError, match=r"E1120.*out"):
         run(chain_pipeline, tmp_path, tmp_path / "out")
@@ -131,15 +204,56 @@ def test_a_bad_shard_ends_no_job_that_has_worked(chain_pipeline, tmp_path):
     assert (allowed.manifest["docs"], allowed.manifest["errors"]) == (10, 60)
 
 
-def test_an_input_that_is_damaged_is_a_failed_shard(chain_pipeline, corpus, tmp_path):
+def test_a_first_shard_of_bad_input_ends_no_job(chain_pipeline, tmp_path):
+    """The pipeline is not to blame: the job must come past the shard, in this run and in the next."""
+    source = write_jsonl(tmp_path / "corpus.jsonl", texts(N))
+    source.write_text("{broken\n" * 400 + source.read_text("utf8"), "utf8")
+    for _ in range(2):
+        outcome = run(chain_pipeline, source, tmp_path / "out", shard_bytes=2000)
+        assert outcome.failed[0]["name"] == "part-000000"
+        assert "E1116" in outcome.failed[0]["error"]
+        assert ids(tmp_path / "out")[-1] == f"d{N - 1}"
+
+
+def test_a_shard_without_words_does_not_show_that_a_pipeline_works(chain_pipeline, tmp_path):
+    source = write_jsonl(tmp_path / "corpus.jsonl", [""] * 60 + ["RAISE"] * 120)
+    first = run(chain_pipeline, source, tmp_path / "out", shard_bytes=1000)
+    second = run(chain_pipeline, source, tmp_path / "out", shard_bytes=1000)
+    assert second.n_there > 0
+    assert [len(outcome.failed) for outcome in (first, second)] == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "b.parquet", "z.spacy"])
+def test_a_file_that_is_damaged_costs_no_other_file_and_is_named(chain_pipeline, corpus, tmp_path, name):
     (tmp_path / "in").mkdir()
-    corpus.rename(tmp_path / "in" / "a.jsonl")
-    (tmp_path / "in" / "b.txt.gz").write_bytes(b"this is no gzip")
-    outcome = run(chain_pipeline, tmp_path / "in", tmp_path / "out")
-    (failed,) = outcome.failed
-    assert "E1115" in failed["error"]
-    assert "b.txt.gz" in failed["error"]
-    assert ids(tmp_path / "out") == ALL
+    corpus.rename(tmp_path / "in" / "c.jsonl")
+    (tmp_path / "in" / name).write_bytes(b"this is no such file")
+    for _ in range(2):
+        outcome = run(chain_pipeline, tmp_path / "in", tmp_path / "out", shard_bytes=10**6)
+        (unread,) = outcome.manifest["unread"]
+        assert re.search(f"E1115.*{name}", unread)
+        assert ids(tmp_path / "out") == ALL
+    (error,) = errors(tmp_path / "out")
+    assert (error["id"], error["file"], error["place"], error["error"]) == (name, name, -1, unread)
+
+
+def test_a_file_that_cannot_be_read_fails_its_shard(chain_pipeline, tmp_path, monkeypatch):
+    """It may be there again in the next run, unlike what is damaged."""
+    (tmp_path / "in").mkdir()
+    for i in range(3):
+        (tmp_path / "in" / f"{i}.txt").write_text("A text .")
+    opened = documents_module.open_file
+
+    def open_file(place):
+        if place.name == "1.txt":
+            raise OSError(errno.EIO, "Input/output error")
+        return opened(place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(documents_module, "open_file", open_file)
+        (failed,) = run(chain_pipeline, tmp_path / "in", tmp_path / "out").failed
+    assert re.search(r"E1115.*1\.txt.*Input/output error", failed["error"])
+    assert run(chain_pipeline, tmp_path / "in", tmp_path / "out").manifest["docs"] == 3
 
 
 def test_a_full_disk_ends_the_run_and_leaves_nothing_half(chain_pipeline, corpus, tmp_path, monkeypatch):
@@ -223,6 +337,26 @@ def test_documents_that_end_or_hang_processes_are_errors_in_the_end(chain_pipeli
     reasons = ["5 processes", "5 processes", "Timeout (0:00:00.200000)!", "Fatal Python error: Segm"]
     assert all(reason in error for reason, error in zip(reasons, found.values(), strict=True))
     assert ids(tmp_path / "out") == [id_ for id_ in ALL if int(id_[1:]) not in bad]
+
+
+@forks
+def test_a_document_that_ends_processes_is_known_among_those_of_other_small_files(chain_pipeline, tmp_path):
+    """All documents have the place 0. Three shards of ten files each."""
+    bad = {2: "KILL me", 4: "EXIT now", 15: "RAISE"}
+    for i, text in enumerate(texts(N)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{i:02}.txt").write_text(bad.get(i, text))
+    arguments = (chain_pipeline, tmp_path / "in", tmp_path / "out")
+    codes = [run_in_process(*arguments, shard_bytes=10_000)]
+    while codes[-1]:
+        codes.append(run_in_process(*arguments, shard_bytes=10_000))
+        assert len(codes) < 20
+    assert len(list((tmp_path / "out" / "data").iterdir())) == 3
+    assert {error["file"]: error["text"] for error in errors(tmp_path / "out")} == {
+        f"{i:02}.txt": text for i, text in bad.items()
+    }
+    assert ids(tmp_path / "out") == [f"{i:02}.txt:0" for i in range(N) if i not in bad]
+    assert list((tmp_path / "out" / "_state").iterdir()) == []
 
 
 @forks
