@@ -176,14 +176,14 @@ def progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record
 
 
 def finish(outcome: Outcome, output: Place, silent: bool) -> None:
-    """Say what a run has done, and exit with 1 if shards are missing."""
+    """Say what a run has done, and exit with 1 if shards are missing or files are damaged."""
     if outcome.failed:
         names = ", ".join(record["name"] for record in outcome.failed)
-        msg.fail(f"{len(outcome.failed)} shards failed: {names}")
-    for error in outcome.unread:
-        msg.fail(error)
-    if outcome.failed or outcome.unread:
-        raise typer.Exit(1)
+        msg.fail(f"{len(outcome.failed)} shards failed: {names}", exits=1)
+    manifest = outcome.manifest
+    if manifest and manifest["unread"]:
+        files = "\n".join(manifest["unread"])
+        msg.fail(f"{len(manifest['unread'])} files are damaged. All else is in {output}", files, exits=1)
     if silent:
         return
     if outcome.n_words:
@@ -191,7 +191,6 @@ def finish(outcome: Outcome, output: Place, silent: bool) -> None:
         msg.text(f"{outcome.n_words:,} words in {outcome.seconds:,.1f} s: {rate:,.0f} words/s")
     for code, n in sorted(outcome.warnings.items()):
         msg.warn(f"The warning {code} came {n:,} times.")
-    manifest = outcome.manifest
     if manifest is None:
         msg.good(f"{outcome.n_shards} shards are done. Others of the job are not: {output}")
     else:

@@ -111,59 +111,57 @@ def _is_readable(place: Place) -> bool:
 
 
 def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
+    found: Iterator[tuple[int, Any]]
     if part.kind == PARQUET:
-        yield from _read_parquet(part, fields)
+        found = _rows(part, fields)
     elif part.kind == ".spacy":
-        yield from _read_spacy(part, fields, vocab)
+        with open_file(place_of(part.path)) as file:
+            found = enumerate(read_bin(file.read(), vocab))
     else:
-        for place, content in _contents(part, fields.documents):
-            id_ = f"{part.label}:{place}"
-            try:
-                if content is None:
-                    raise ValueError(Errors.E1104.format(limit=LONGEST_LINE))
-                if ".jsonl" in part.kind:
-                    yield _json_document(content, id_, place, fields)
-                elif part.kind == ".conllu":
-                    yield _sentence_document(content, id_, place, fields, vocab)
-                else:
-                    id_ = part.label if fields.documents == "file" else id_
-                    kept = (None,) * len(fields.kept)
-                    yield Document(id_, place, content.decode().rstrip("\r\n"), kept)
-            except ValueError as error:
-                yield _error_document(id_, place, error)
+        found = _contents(part, fields.documents)
+    is_file = fields.documents == "file" and ".txt" in part.kind
+    for place, raw in found:
+        id_ = part.label if is_file else f"{part.label}:{place}"
+        try:
+            record = _record_of(raw, part, fields, vocab)
+            given = record.get(fields.id)
+            id_ = _checked(id_ if given is None else _as_text(given))
+            kept = tuple(_checked(_as_text(record.get(name))) for name in fields.kept)
+            yield Document(id_, place, _content(record.get(fields.text), fields), kept)
+        except MemoryError:
+            raise
+        except Exception as error:
+            yield Document(id_, place, None, error=f"{type(error).__name__}: {error}")
 
 
-def _error_document(id_: str, place: int, error: Exception) -> Document:
-    return Document(id_, place, None, error=f"{type(error).__name__}: {error}")
+def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, Any]:
+    """Return what there is of a document, by the names of columns. Raises an exception of any kind."""
+    if raw is None:
+        raise ValueError(Errors.E1104.format(limit=LONGEST_LINE))
+    if isinstance(raw, Exception):
+        raise raw
+    if isinstance(raw, pa.RecordBatch):
+        raw = raw.to_pylist()[0]
+    elif ".jsonl" in part.kind:
+        raw = json.loads(raw.decode())
+    elif part.kind == ".conllu":
+        # Only these are ends of lines: a form may have other characters that splitlines() takes for them.
+        lines = [line.decode() for line in io.BytesIO(raw)]
+        sentence = parse_sentence(lines, source=part.label, trees="any")
+        doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
+        comments = {name: sentence.comment(name) for name in fields.kept}
+        raw = {**comments, fields.id: sentence.comment("sent_id") or None, fields.text: doc}
+    else:
+        raw = {fields.text: raw if isinstance(raw, Doc) else raw.decode().rstrip("\r\n")}
+    if not isinstance(raw, dict):
+        raise ValueError(Errors.E1105.format(found=type(raw).__name__))
+    return raw
 
 
-def _json_document(line: bytes, id_: str, place: int, fields: Fields) -> Document:
-    try:
-        record = json.loads(line.decode())
-        if not isinstance(record, dict):
-            raise ValueError(Errors.E1105.format(found=type(record).__name__))
-        given = record.get(fields.id)
-        id_ = _checked(id_ if given is None else _as_text(given))
-        kept = tuple(_checked(_as_text(record.get(name))) for name in fields.kept)
-        return Document(id_, place, _checked(_text(record.get(fields.text), fields)), kept)
-    except (ValueError, RecursionError) as error:
-        return _error_document(id_, place, error)
-
-
-def _sentence_document(content: bytes, id_: str, place: int, fields: Fields, vocab: Vocab) -> Document:
-    """Return the document of a sentence of CoNLL-U, whose comments can be kept."""
-    # Only these are ends of lines: a form may have other characters that splitlines() takes for them.
-    lines = [line.decode() for line in io.BytesIO(content)]
-    sentence = parse_sentence(lines, source=id_, trees="any")
-    doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
-    kept = tuple(map(sentence.comment, fields.kept))
-    return Document(sentence.comment("sent_id") or id_, place, doc, kept)
-
-
-def _text(value: Any, fields: Fields) -> str:
-    if not isinstance(value, str):
+def _content(value: Any, fields: Fields) -> str | Doc:
+    if not isinstance(value, str | Doc):
         raise ValueError(Errors.E1106.format(column=fields.text, found=type(value).__name__))
-    return value
+    return value if isinstance(value, Doc) else _checked(value)
 
 
 def _as_text(value: Any) -> Any:
@@ -188,34 +186,32 @@ def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:
     return ((place, content) for place, content in found if content is None or content.strip())
 
 
-def _lines(part: Part, *, is_endless: bool = False) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the lines that begin in a part, or from there on, with their first bytes' places.
-
-    None stands for a line that is too long.
-    """
+def _lines(part: Part) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines that begin in a part, with their first bytes' places; None for one too long."""
     with _open_lines(part) as file:
         place = part.start
         if place:
             # The line that a cut falls into belongs to the part before.
             file.seek(place - 1)
             place += _skip_line(file) - 1
-        while is_endless or part.end < 0 or place < part.end:
+        while part.end < 0 or place < part.end:
             line = file.readline(LONGEST_LINE)
             if not line:
                 return
             is_whole = len(line) < LONGEST_LINE or line.endswith(b"\n")
-            yield place, (line if place else line.removeprefix(BYTE_ORDER_MARK)) if is_whole else None
+            text = line if place else line.removeprefix(BYTE_ORDER_MARK)
+            yield place, text if is_whole else None
             place += len(line) + (0 if is_whole else _skip_line(file))
 
 
 def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the blocks between lines that end them, with their first bytes' places; None for one too long.
+    """Yield the blocks of lines between those that end them, with their places; None for one too long.
 
-    A block belongs to the part in which the last such line before it begins.
+    A block belongs to the part in which the last line that ends one begins before it.
     """
     first, rows, n_bytes = -1, list[bytes](), 0
     is_inside = part.start == 0
-    for place, line in _lines(part, is_endless=True):
+    for place, line in _lines(replace(part, end=-1)):
         ends = line is not None and is_end(line)
         if ends and first >= 0:
             yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
@@ -225,10 +221,9 @@ def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, 
         is_inside = is_inside or ends
         if is_inside and not ends:
             first = place if first < 0 else first
-            rows.append(line or b"")
             n_bytes += LONGEST_LINE + 1 if line is None else len(line)
-            if n_bytes > LONGEST_LINE:
-                rows.clear()
+            if line is not None and n_bytes <= LONGEST_LINE:
+                rows.append(line)
     if first >= 0:
         yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
 
@@ -251,7 +246,8 @@ def _skip_line(file: io.BufferedReader) -> int:
     return n_bytes
 
 
-def _read_parquet(part: Part, fields: Fields) -> Iterator[Document]:
+def _rows(part: Part, fields: Fields) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the rows of a part, each as a batch, since a value that can't be read would spoil all of one."""
     with open_file(place_of(part.path)) as source, pq.ParquetFile(source) as file:
         names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
@@ -265,28 +261,5 @@ def _read_parquet(part: Part, fields: Fields) -> Iterator[Document]:
         for batch in file.iter_batches(ROWS_AT_ONCE, groups, columns=list(dict.fromkeys(names))):
             for i in range(len(batch)):
                 if part.start <= place < part.end:
-                    yield _row_document(batch.slice(i, 1), place, part, fields)
+                    yield place, batch.slice(i, 1)
                 place += 1
-
-
-def _row_document(batch: pa.RecordBatch, place: int, part: Part, fields: Fields) -> Document:
-    id_ = f"{part.label}:{place}"
-    try:
-        (row,) = batch.to_pylist()
-        given = row.get(fields.id)
-        id_ = id_ if given is None else _as_text(given)
-        kept = tuple(_as_text(row.get(name)) for name in fields.kept)
-        return Document(id_, place, _text(row.get(fields.text), fields), kept)
-    except (ValueError, ArithmeticError) as error:
-        return _error_document(id_, place, error)
-
-
-def _read_spacy(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
-    with open_file(place_of(part.path)) as file:
-        content = file.read()
-    for place, doc in enumerate(read_bin(content, vocab)):
-        id_ = f"{part.label}:{place}"
-        if isinstance(doc, Exception):
-            yield _error_document(id_, place, doc)
-        else:
-            yield Document(id_, place, doc, (None,) * len(fields.kept))

@@ -1,7 +1,7 @@
 """The engine "ray": Ray Data hands shards to actors that hold the pipeline, and starts dead ones anew.
 
 Ray schedules; ``parse_shard`` reads and writes. An actor that dies is started again
-without end, since the journal bounds how often a shard may end one.
+without end (Ray Data's default), since the journal bounds how often a shard may end one.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MAX_TASKS = 5000
 STARTS = 3
 #: Ray's settings, unless the environment has them: it sends no statistics, and workers are as nice as we are.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+#: Loggers that warn of Ray's own defaults.
+NOISY = ("ray.data", "ray._private.authentication.authentication_token_setup")
 WORKERS_OF_A_GPU = 4
 #: Cores that Ray is told of beside those of workers, for its own tasks.
 SPARE_CORES = 1
@@ -73,7 +75,6 @@ class RayEngine:
         if gpus:
             fitting = min(fitting, total.get("GPU", 0) / gpus)
         workers = min(self.workers or max(1, int(fitting)), len(shards))
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.execution_options.preserve_order = False
@@ -88,8 +89,6 @@ class RayEngine:
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=self.cpus,
             num_gpus=gpus,
-            max_task_retries=-1,
-            max_restarts=-1,
         )
         try:
             for batch in records.iter_batches(batch_size=1, prefetch_batches=0):
@@ -108,6 +107,8 @@ def start_ray(address: str | None, cpus: int) -> None:
 
     A busy machine may need several starts.
     """
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.ERROR)
     if ray.is_initialized():
         return
     for name, value in ENVIRONMENT.items():

@@ -40,7 +40,6 @@ class Outcome:
     n_words: Words that this run has parsed.
     seconds: Seconds from the first shard's start to the last one's end.
     warnings: How often the pipeline warned, by the warning's code.
-    unread: Why files that are damaged could not be read, or not to their ends.
     manifest: The manifest if all shards of the job are there, otherwise None.
     """
 
@@ -50,7 +49,6 @@ class Outcome:
     n_words: int = 0
     seconds: float = 0.0
     warnings: Counter[str] = field(default_factory=Counter)
-    unread: list[str] = field(default_factory=list)
     manifest: dict[str, Any] | None = None
 
 
@@ -89,23 +87,15 @@ def run_job(
     for record in report(_records(left, job, engine), len(left)):
         outcome.n_words += record.get("words", 0)
         outcome.warnings.update(record.get("warnings", {}))
-        outcome.unread += unread(record)
         if record["status"] == "failed":
             outcome.failed.append(record)
-            there = (shard for shard in own if shard.name in done)
-            has_worked = outcome.n_words or any(read_record(job.data_path(s), job)["words"] for s in there)
-            if record["is_pipeline"] and not has_worked:
+            there = (read_record(job.data_path(shard), job) for shard in own if shard.name in done)
+            if record["is_pipeline"] and not (outcome.n_words or any(other["words"] for other in there)):
                 break  # Nothing has ever worked: the pipeline must be wrong.
     outcome.seconds = time.perf_counter() - start
     if job.done() >= {shard.name for shard in plan}:
         outcome.manifest = write_manifest(job, plan)
-        outcome.unread = outcome.manifest["unread"]
     return outcome
-
-
-def unread(record: Record) -> list[str]:
-    """Return why files of a shard could not be read, or not to their ends."""
-    return [error["error"] for error in record.get("errors", ()) if error["place"] == REST]
 
 
 def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Record]:
@@ -151,17 +141,17 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
     Returns the manifest.
     Raises ValueError if a file is damaged or was written by another job.
     """
-    records, damages = [], list[str]()
+    records, unread = [], list[str]()
     for shard in plan:
         record = read_record(job.data_path(shard), job)
         settle_errors(job, shard, record["errors"])
-        damages += unread(record)
+        unread += [error["error"] for error in record["errors"] if error["place"] == REST]
         records.append({**record, "errors": len(record["errors"])})
     names = {shard.name for shard in plan}
     for path in job.state_path("").iterdir():
         if path.name.partition(".")[0] in names:
             remove_attempt(path)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
-    manifest = {"job": job.fingerprint, **totals, "unread": damages, "shards": records}
+    manifest = {"job": job.fingerprint, **totals, "unread": unread, "shards": records}
     write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -27,11 +27,7 @@ SCHEMES = ("s3://", "gs://")
 
 
 class State(NamedTuple):
-    """What shows that a file has not changed.
-
-    size: Bytes.
-    changed: Unix time at which it was changed, in nanoseconds.
-    """
+    """The bytes of a file, and the Unix time in nanoseconds at which it was changed."""
 
     size: int
     changed: int

@@ -1,5 +1,7 @@
 import gzip
+import itertools
 import json
+import os
 import re
 
 import pyarrow as pa
@@ -7,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_g2g.corpus_job import documents as documents_module
@@ -65,6 +68,99 @@ def test_files_of_folders_come_once_and_in_order(tmp_path):
         ("part-000000", ["a/2.jsonl"]),
         ("part-000001", ["1.txt"]),
     ]
+
+
+def test_small_files_share_a_shard_and_keep_their_documents_ids(tmp_path):
+    for i in range(200):
+        (tmp_path / f"{i:03}.txt").write_text(f"Text {i}.\n" + "x" * 1500 + "\n")
+    (tmp_path / "empty.txt").touch()
+    plan = make_plan([tmp_path], shard_bytes=200_000)
+    assert [len(shard.parts) for shard in plan] == [132, 69]
+    shards = documents([tmp_path], 200_000)
+    found = [document for shard in shards for document in shard]
+    assert [(d.id, d.file) for d in found[::2]] == [(f"{i:03}.txt:0", f"{i:03}.txt") for i in range(200)]
+    assert [[d.number for d in shard] for shard in shards] == [[*range(264)], [*range(136)]]
+
+
+def test_the_last_part_of_a_large_file_shares_a_shard_with_a_small_file(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"0123456789abcde\n" * 100)
+    (tmp_path / "b.txt").write_bytes(b"small\n")
+    plan = make_plan([tmp_path], shard_bytes=1800)
+    assert [[(p.label, p.start, p.end) for p in shard.parts] for shard in plan] == [
+        [("a.txt", 0, 1600)],
+        [("b.txt", 0, 6)],
+    ]
+    plan = make_plan([tmp_path], shard_bytes=1065)
+    assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt"], ["a.txt"], ["b.txt"]]
+    plan = make_plan([tmp_path], shard_bytes=2600)
+    assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt", "b.txt"]]
+
+
+def paragraphs(text):
+    rows = re.findall(r"[^\n]*\n|[^\n]+", text)
+    grouped = itertools.groupby(rows, key=lambda row: not row.encode().strip())
+    return ["".join(block).rstrip("\r\n") for is_blank, block in grouped if not is_blank]
+
+
+@given(lines=LINES, end=st.sampled_from(["", "\n", "\r\n"]), shard_bytes=st.integers(1, 60))
+def test_each_paragraph_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
+    path = tmp_path_factory.getbasetemp() / "paragraphs.txt"
+    text = "\n".join(lines) + end
+    path.write_bytes(text.encode())
+    shards = documents([path], shard_bytes, Fields(documents="paragraph"))
+    found = [document for shard in shards for document in shard]
+    assert [d.content for d in found] == paragraphs(text)
+    assert len({d.place for d in found}) == len(found)
+    for document in found:
+        assert document.id == f"paragraphs.txt:{document.place}"
+        assert text.encode()[document.place :].decode().startswith(document.content)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_one_document_with_its_white_space(tmp_path, packed):
+    text = "\n One.\r\n\n\tTwo  three.\n"
+    content = b"\xef\xbb\xbf" + text.encode()
+    name = "a.txt.gz" if packed else "a.txt"
+    (tmp_path / name).write_bytes(gzip.compress(content) if packed else content)
+    (tmp_path / "b.txt").write_bytes(b" \n\n")
+    (tmp_path / "c.jsonl").write_text('{"text": "4"}\n{"text": "5", "id": "x"}')
+    plan = make_plan([tmp_path], shard_bytes=10, cuts_text=False)
+    found = [d for shard in plan for d in read_documents(shard, Fields(documents="file"), Vocab())]
+    assert [(d.id, d.content) for d in found] == [(name, text.rstrip("\n")), ("c.jsonl:0", "4"), ("x", "5")]
+
+
+def test_a_paragraph_or_file_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents_module, "LONGEST_LINE", 10)
+    (tmp_path / "a.txt").write_bytes(b"0123\n0123\n0\n\n0123\n0123\n\n0123456789abcdef\n\nb\n")
+    (found,) = documents([tmp_path / "a.txt"], 10**9, Fields(documents="paragraph"))
+    assert [(d.place, d.content) for d in found] == [(0, None), (13, "0123\n0123"), (24, None), (42, "b")]
+    (file,) = read_documents(make_plan([tmp_path], shard_bytes=10**9)[0], Fields(documents="file"), Vocab())
+    assert (file.id, file.content) == ("a.txt", None)
+    assert "E1104" in file.error
+
+
+def test_what_cannot_be_followed_in_a_folder_is_warned_of(tmp_path):
+    (tmp_path / "in" / ".git").mkdir(parents=True)
+    (tmp_path / "in" / "a.txt").write_text("a")
+    (tmp_path / "in" / "nowhere.txt").symlink_to("no such file")
+    (tmp_path / "in" / "folder").symlink_to(tmp_path)
+    (tmp_path / "in" / ".git" / "nowhere.txt").symlink_to("no such file")
+    (tmp_path / "in" / "README").symlink_to("no such file")
+    os.mkfifo(tmp_path / "in" / "pipe.txt")
+    with pytest.warns(UserWarning, match="W1102") as caught:
+        (shard,) = make_plan([tmp_path / "in"], shard_bytes=100)
+    assert [part.label for part in shard.parts] == ["a.txt"]
+    assert [re.findall(r"W1102.*in/(\S+) is", str(warning.message)) for warning in caught] == [
+        ["folder"],
+        ["nowhere.txt"],
+        ["pipe.txt"],
+    ]
+
+
+def test_a_name_that_is_no_unicode_is_written_out(tmp_path):
+    (tmp_path / "a\udcff.txt").write_text("text")
+    (found,) = documents([tmp_path], 100)
+    assert [(d.id, d.content) for d in found] == [("a\\udcff.txt:0", "text")]
 
 
 def test_packed_files_are_read(tmp_path):
@@ -154,3 +250,38 @@ def test_rows_without_text_are_errors_and_kept_columns_are_text(tmp_path):
         ("z", "c", (None, "r")),
     ]
     assert "E1106" in found[1].error
+
+
+def test_texts_that_are_not_unicode_are_errors_of_their_own(tmp_path):
+    texts = pa.array([b"a", b"\xff", b"c"]).view(pa.string())
+    pq.write_table(pa.table({"text": texts, "id": ["x", "y", "z"]}), tmp_path / "a.parquet")
+    (found,) = documents([tmp_path / "a.parquet"], 10**9)
+    assert [(d.id, d.content) for d in found] == [("x", "a"), ("a.parquet:1", None), ("z", "c")]
+    assert "UnicodeDecodeError" in found[1].error
+
+
+def test_comments_of_conllu_can_be_kept_and_a_byte_order_mark_costs_no_id(tmp_path):
+    row = "\t".join(["1", "w", *"________"]) + "\n\n"
+    (tmp_path / "a.conllu").write_text(f"# sent_id = s1\n# url = u\n{row}1\tbad\n\n{row}", "utf-8-sig")
+    (found,) = documents([tmp_path], 10**9, Fields(kept=("url",)))
+    assert [(d.id, d.text, d.kept) for d in found] == [
+        ("s1", "w ", ("u",)),
+        ("a.conllu:49", "", ()),
+        ("a.conllu:56", "w ", (None,)),
+    ]
+    assert "E301" in found[1].error
+
+
+def test_an_odd_doc_of_a_spacy_file_is_an_error_of_its_own(tmp_path):
+    docs = [Doc(Vocab(), words=["w", str(i)]) for i in range(5)]
+    docs[1].user_data["conllu"] = 3
+    docs[2].user_data["conllu"] = {"text": ["a"], "lengths": ["2"]}
+    bin_ = DocBin(docs=docs, store_user_data=True)
+    bin_.user_data[3] = b"\xc1"  # is never used in MessagePack
+    bin_.to_disk(tmp_path / "a.spacy")
+    (found,) = documents([tmp_path], 10**9, Fields(kept=("url",)))
+    assert [(d.text, d.kept, bool(d.error)) for d in found] == [
+        ("w 0 ", (None,), False),
+        *[("", (), True)] * 3,
+        ("w 4 ", (None,), False),
+    ]
