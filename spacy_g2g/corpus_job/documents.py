@@ -252,14 +252,15 @@ def _rows(part: Part, fields: Fields) -> Iterator[tuple[int, pa.RecordBatch]]:
         names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         starts = [sum(sizes[:group]) for group in range(len(sizes))]
+        end = file.metadata.num_rows if part.end < 0 else part.end
         groups = [
             group
             for group, (start, size) in enumerate(zip(starts, sizes, strict=True))
-            if start < part.end and start + size > part.start
+            if start < end and start + size > part.start
         ]
         place = starts[groups[0]] if groups else 0
         for batch in file.iter_batches(ROWS_AT_ONCE, groups, columns=list(dict.fromkeys(names))):
             for i in range(len(batch)):
-                if part.start <= place < part.end:
+                if part.start <= place < end:
                     yield place, batch.slice(i, 1)
                 place += 1

@@ -92,6 +92,8 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "text": job.text,
         "shard_bytes": shard_bytes,
         "inputs": {part.path: part.state for shard in plan for part in shard.parts},
+        # No document may fall between the shards of two plans, if a file could not be read when one was made.
+        "plan": hashlib.sha256(repr(plan).encode()).hexdigest()[:16],
     }
 
 

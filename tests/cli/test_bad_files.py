@@ -1,9 +1,11 @@
 """Files that nobody should give to a command: each is an error with file and line, and no output."""
 
 import json
+import zlib
 
 import pytest
 import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
@@ -105,6 +107,16 @@ def test_other_user_data_of_that_name_is_an_error(pipeline, tmp_path, found):
     doc.user_data["conllu"] = found
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "in.spacy")
     with pytest.raises(ValueError, match="E521"):
+        parse(pipeline, tmp_path / "in.spacy", tmp_path / "out.conllu")
+
+
+@pytest.mark.parametrize("attrs", [[], ["LEMMA"], "ORTH"])
+def test_a_spacy_file_that_is_none_is_an_error_with_file_and_document(pipeline, tmp_path, attrs):
+    bin_ = DocBin(docs=[Doc(spacy.blank("xx").vocab, words=["a", "b"])])
+    content = srsly.msgpack_loads(zlib.decompress(bin_.to_bytes()))
+    content["attrs"] = attrs
+    (tmp_path / "in.spacy").write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
+    with pytest.raises(ValueError, match=r"E928.*in\.spacy, document 1.*DocBin"):
         parse(pipeline, tmp_path / "in.spacy", tmp_path / "out.conllu")
 
 

@@ -109,6 +109,30 @@ def test_lines_of_text_are_documents_in_order(pipeline, tmp_path):
     assert sentences[2].words[0].misc == "SpacesAfter=\\s\\s"
 
 
+TEXT = "\ufeff\nOne  two\r\nthree.\n \n\nFour\n\tfive.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("documents", "texts"),
+    [
+        ("line", ["One  two", "three.", "Four", "\tfive."]),
+        ("paragraph", ["One  two\r\nthree.", "Four\n\tfive."]),
+        ("file", ["\nOne  two\r\nthree.\n \n\nFour\n\tfive."]),
+    ],
+)
+def test_a_text_file_is_read_by_lines_paragraphs_or_as_a_whole(pipeline, tmp_path, documents, texts):
+    source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_bytes(TEXT.encode())
+    result = CliRunner().invoke(app, ["parse", pipeline, str(source), str(out), "--documents", documents])
+    assert result.exit_code == 0, result.output
+    assert [json.loads(line)["text"] for line in out.read_text("utf8").splitlines()] == texts
+
+
+def test_other_files_say_themselves_what_a_document_is(pipeline, sample, tmp_path):
+    with pytest.raises(ValueError, match=r"E903.*sample\.conllu.*\.txt"):
+        parse(pipeline, sample, tmp_path / "out.conllu", documents="file")
+
+
 def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     records = [{"id": i, "text": f"Text {i}.", "meta": {"ä": [i]}} for i in range(50)]

@@ -1,6 +1,8 @@
 import sys
 
 import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
@@ -37,6 +39,50 @@ def test_options_choose_columns(job, tmp_path):
     row = rows(tmp_path / "out")[0]
     assert list(row) == ["id", "file", "place", "words", "spaces", "heads", "text"]
     assert (row["id"], row["text"]) == ("corpus.jsonl:0", texts(1)[0])
+
+
+def test_paragraphs_and_files_can_be_documents(job, tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text("One\ntwo.\n\nThree.\n")
+    for documents, expected in (
+        ("paragraph", [("in.txt:0", "One\ntwo."), ("in.txt:10", "Three.")]),
+        ("file", [("in.txt", "One\ntwo.\n\nThree.")]),
+    ):
+        out = tmp_path / documents
+        assert invoke(job[0], str(source), str(out), "--documents", documents).exit_code == 0
+        assert [(row["id"], row["text"]) for row in rows(out)] == expected
+        assert {row["file"] for row in rows(out)} == {"in.txt"}
+    assert "documents" in invoke(job[0], str(source), str(tmp_path / "file")).output
+
+
+def test_files_without_the_columns_to_keep_have_none(job, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.conllu").write_text("\t".join(["1", "w", *"________"]) + "\n\n")
+    DocBin(docs=[Doc(Vocab(), words=["w"])]).to_disk(tmp_path / "in" / "b.spacy")
+    (tmp_path / "in" / "c.jsonl").write_text('{"text": "w", "url": "u"}\n')
+    assert invoke(job[0], str(tmp_path / "in"), job[2], "--keep", "url").exit_code == 0
+    assert [row["url"] for row in rows(tmp_path / "out")] == [None, None, "u"]
+
+
+def test_damaged_files_are_exit_status_1_and_are_named(job, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("a.txt", "b.txt.gz"):
+        (tmp_path / "in" / name).write_text("This is no gzip.")
+    for _ in range(2):
+        result = invoke(job[0], str(tmp_path / "in"), job[2])
+        assert result.exit_code == 1
+        assert "E1115" in result.output
+        assert "b.txt.gz" in result.output
+    assert ids(tmp_path / "out") == ["a.txt:0"]
+
+
+@pytest.mark.parametrize("option", ["--shard-mb", "--timeout"])
+@pytest.mark.parametrize("value", ["inf", "nan", "-1"])
+def test_numbers_without_bounds_are_refused(job, tmp_path, option, value):
+    result = invoke(*job, option, value)
+    assert result.exit_code == 2
+    assert option in result.output
+    assert not (tmp_path / "out").exists()
 
 
 def test_failed_shards_are_exit_status_1_and_are_named(job, tmp_path):

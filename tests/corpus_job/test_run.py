@@ -7,11 +7,14 @@ import signal
 import time
 import warnings
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import spacy
 
 from spacy_g2g.corpus_job import block
 from spacy_g2g.corpus_job import documents as documents_module
+from spacy_g2g.corpus_job import plan as plan_module
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
 from spacy_g2g.corpus_job.job import OtherJobError
@@ -86,6 +89,30 @@ def test_an_input_that_has_changed_is_another_job_even_if_its_size_is_the_same(c
     source.write_text("Six six")
     with pytest.raises(OtherJobError, match=r"E1111.*inputs .*in\.txt \(there '7 bytes, changed at "):
         run(chain_pipeline, source, tmp_path / "out")
+
+
+def test_other_shards_of_the_same_input_are_another_job(chain_pipeline, tmp_path, monkeypatch):
+    """As if a Parquet file could not be read for a moment, when one process made its plan."""
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        pq.write_table(pa.table({"text": texts(8)}), tmp_path / "in" / f"{name}.parquet")
+    opened, calls = plan_module.pq.ParquetFile, []
+
+    def fail_once(source):
+        calls.append(source)
+        if len(calls) == 1:
+            raise OSError("Input/output error")
+        return opened(source)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plan_module.pq, "ParquetFile", fail_once)
+        run(chain_pipeline, tmp_path / "in", tmp_path / "out", only=(1, 2))
+    with pytest.raises(OtherJobError, match=r"E1111.*plan"):
+        run(chain_pipeline, tmp_path / "in", tmp_path / "out")
+    calls.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(plan_module.pq, "ParquetFile", fail_once)
+        assert run(chain_pipeline, tmp_path / "in", tmp_path / "out").manifest["docs"] == 16
 
 
 def test_an_input_that_changes_during_a_job_is_not_read(chain_pipeline, tmp_path, monkeypatch):
