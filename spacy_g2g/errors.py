@@ -478,16 +478,15 @@ class Errors(metaclass=_TextsWithCodes):
     E1115 = "Can't read {path}: {error}"
     E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
     E1117 = (
-        "{path} is damaged, or another job has written it ({error}). Expected files of this job alone. "
-        "Delete the file and run again."
+        "{path} can't be read as a file of this job: {error}. If it is damaged, or another job has written "
+        "it, delete it and run again."
     )
     E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
-    E1119 = "Can't import {module}. Run pip install '.[corpus]' in the folder of spacy-g2g's code."
+    E1119 = "Can't import {module}. Run pip install '.[corpus]' in a clone of spacy-g2g."
     E1120 = (
         "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
     )
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
-
     E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
     E1123 = (
         "{path} has the format {there!r}. Expected {now}: jobs of other versions of spacy-g2g have other "
@@ -495,8 +494,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = (
-        "Can't import {module}. Run pip install '.[corpus]' in the folder of spacy-g2g's code, or parse "
-        "without Ray by --engine none."
+        "Can't import {module}. Run pip install '.[corpus]' in a clone of spacy-g2g, or use --engine none."
     )
 
     # 12xx: serve

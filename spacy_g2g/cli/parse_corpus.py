@@ -32,8 +32,6 @@ class EngineName(str, Enum):
 #: Exit status if the folder belongs to another job.
 OTHER_JOB = 2
 MEGABYTE = 10**6
-#: Largest number of megabytes or seconds: a terabyte, and four months.
-MOST = 10**6, 10**7
 
 
 def parse_corpus_cli(
@@ -88,7 +86,7 @@ def parse_corpus_cli(
         typer.Option(
             "--shard-mb",
             min=0.001,
-            max=MOST[0],
+            max=MEGABYTE,
             help="Megabytes of text in a shard, which a killed process loses. Rather 32 on a GPU",
         ),
     ] = 2.0,
@@ -96,7 +94,7 @@ def parse_corpus_cli(
         float, typer.Option("--max-errors", min=0, max=1, help="Share of a shard's documents that may fail")
     ] = 0.01,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=1, max=MOST[1], help="Seconds that 100,000 characters may take")
+        float, typer.Option("--timeout", min=1, max=10**7, help="Seconds that 100,000 characters may take")
     ] = 600.0,
     code: Annotated[
         Path | None, typer.Option("--code", help="Python file with components of the pipeline")

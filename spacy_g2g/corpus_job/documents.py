@@ -125,8 +125,8 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
         try:
             record = _record_of(raw, part, fields, vocab)
             given = record.get(fields.id)
-            id_ = _checked(id_ if given is None else _as_text(given))
-            kept = tuple(_checked(_as_text(record.get(name))) for name in fields.kept)
+            id_ = id_ if given is None else _as_text(given)
+            kept = tuple(_as_text(record.get(name)) for name in fields.kept)
             yield Document(id_, place, _content(record.get(fields.text), fields), kept)
         except MemoryError:
             raise
@@ -161,18 +161,15 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
 def _content(value: Any, fields: Fields) -> str | Doc:
     if not isinstance(value, str | Doc):
         raise ValueError(Errors.E1106.format(column=fields.text, found=type(value).__name__))
-    return value if isinstance(value, Doc) else _checked(value)
+    return value if isinstance(value, Doc) else _as_text(value)
 
 
 def _as_text(value: Any) -> Any:
-    return value if isinstance(value, str) or value is None else json.dumps(value, default=str)
-
-
-def _checked(text: Any) -> Any:
-    """Raise ValueError if a text has characters that are no Unicode (lone surrogates)."""
-    if text is not None:
-        text.encode("utf8")
-    return text
+    """Return a value as text, or None. Raises ValueError if it has lone surrogates, which are no Unicode."""
+    if value is not None:
+        value = value if isinstance(value, str) else json.dumps(value, default=str)
+        value.encode()
+    return value
 
 
 def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:

@@ -70,14 +70,9 @@ def _set_tree(doc: Doc, row: dict[str, Any]) -> None:
         starts[:] = -1
         starts[row["sent_starts"]] = 1
     heads = np.asarray(row.get("heads", range(n)), np.int64) - np.arange(n)
-    deps = [vocab_id(doc.vocab, dep) for dep in row.get("deps", [""] * n)]
+    deps = [doc.vocab.strings.add(dep) for dep in row.get("deps", [""] * n)]
     parse = np.stack([heads.astype(np.uint64), np.asarray(deps, np.uint64)], axis=1)
     if parse.any():
         write_tree(doc, parse, starts.astype(np.uint64))
     elif starts.any():
         doc.from_array("SENT_START", starts.astype(np.uint64))
-
-
-def vocab_id(vocab: Vocab, string: str) -> int:
-    """Return the hash of a string, 0 for ""."""
-    return vocab.strings.add(string) if string else 0

@@ -76,7 +76,8 @@ class StorePath:
     def _system(self) -> Any:
         return _system_of("/".join(self.parts[:3]))
 
-    def _info(self) -> FileInfo:
+    def info(self) -> FileInfo:
+        """Return what a store tells of an object, or that it is not there."""
         return self._system.get_file_info(self._key)
 
     def resolve(self) -> StorePath:
@@ -85,11 +86,11 @@ class StorePath:
 
     def exists(self) -> bool:
         """Return whether there is an object, or a folder with objects."""
-        return bool(self._info().type != FileType.NotFound)
+        return bool(self.info().type != FileType.NotFound)
 
     def is_dir(self) -> bool:
         """Return whether there is a folder with objects."""
-        return bool(self._info().type == FileType.Directory)
+        return bool(self.info().type == FileType.Directory)
 
     def mkdir(self, **_settings: bool) -> None:
         """Do nothing: stores have no folders."""
@@ -117,13 +118,6 @@ class StorePath:
         """Return the text of an object."""
         with self.open_file() as file:
             return str(file.read().decode(encoding))
-
-    def state(self) -> State:
-        """Return the state of an object. Raises FileNotFoundError if it is not there."""
-        info = self._info()
-        if info.type != FileType.File:
-            raise FileNotFoundError(Errors.E1102.format(path=self))
-        return _state_in(info)
 
     def put(self, content: bytes) -> None:
         """Upload an object. It is there as a whole, or as before if this process dies."""
@@ -186,7 +180,7 @@ def _state_in(info: FileInfo) -> State:
 def state_of(place: Place) -> State:
     """Return the state of a file."""
     if isinstance(place, StorePath):
-        return place.state()
+        return _state_in(place.info())
     found = place.stat()
     return State(found.st_size, found.st_mtime_ns)
 

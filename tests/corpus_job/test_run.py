@@ -386,15 +386,19 @@ def test_a_document_that_ends_processes_is_known_among_those_of_other_small_file
     assert list((tmp_path / "out" / "_state").iterdir()) == []
 
 
+@pytest.mark.parametrize("is_one_file", [True, False])
 @forks
-def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path):
+def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path, is_one_file):
     """Two drivers work at the folder, and one or both are killed, twenty times."""
-    corpus, out, chance = (
-        write_jsonl(tmp_path / "corpus.jsonl", texts(160)),
-        tmp_path / "out",
-        random.Random(0),
-    )
-    n_shards = run(chain_pipeline, corpus, tmp_path / "undisturbed").n_shards
+    corpus, out, chance, shard_bytes = tmp_path / "in", tmp_path / "out", random.Random(0), 300
+    corpus.mkdir()
+    if is_one_file:
+        write_jsonl(corpus / "corpus.jsonl", texts(160))
+    else:
+        shard_bytes = 5000  # five files
+        for i, text in enumerate(texts(160)):
+            (corpus / f"{i:03}.txt").write_text(text)
+    n_shards = run(chain_pipeline, corpus, tmp_path / "undisturbed", shard_bytes=shard_bytes).n_shards
 
     def slow():
         # Most of the time no document is alone, as in a job with batches of many documents.
@@ -403,7 +407,9 @@ def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path):
 
     n_kills = 0
     while n_kills < 20:
-        drivers = [start_process(chain_pipeline, corpus, out, before=slow) for _ in range(2)]
+        drivers = [
+            start_process(chain_pipeline, corpus, out, before=slow, shard_bytes=shard_bytes) for _ in range(2)
+        ]
         for driver in chance.sample(drivers, chance.choice((1, 2))):
             time.sleep(chance.uniform(0.03, 0.12))
             driver.kill()
@@ -412,7 +418,7 @@ def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path):
             driver.kill()
             driver.join()
     assert len(list((out / "data").iterdir())) < n_shards
-    assert run(chain_pipeline, corpus, out).manifest["docs"] == 160
+    assert run(chain_pipeline, corpus, out, shard_bytes=shard_bytes).manifest["docs"] == 160
     assert files(out) == files(tmp_path / "undisturbed")
 
 
