@@ -1,5 +1,6 @@
 """Documents of a shard. A document that can't be read is an error of its own and does not end the shard."""
 
+import collections
 import io
 import itertools
 import json
@@ -17,7 +18,7 @@ from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
 from .plan import PARQUET, Part, Shard
-from .store import Place, open_file, place_of, state_of
+from .store import open_file, place_of, state_of
 
 #: Longest line or document in bytes. A longer one is an error, so that memory stays bounded.
 LONGEST_LINE = 2**26
@@ -94,20 +95,24 @@ def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Docum
                 yield replace(document, file=part.label, number=next(numbers))
         except Exception as error:
             text = Errors.E1115.format(path=place, error=f"{type(error).__name__}: {error}")
-            if isinstance(error, MemoryError) or not _is_readable(place):
+            if isinstance(error, MemoryError) or not _is_damaged(part, fields, vocab):
                 raise OSError(text) from error
             yield Document(part.label, REST, None, (), text, part.label, next(numbers))
 
 
-def _is_readable(place: Place) -> bool:
-    """Return whether all bytes of a file can be read, so that the fault is theirs."""
+def _is_damaged(part: Part, fields: Fields, vocab: Vocab) -> bool:
+    """Return whether a file can't be read for a second time, although the storage gives all its bytes."""
     try:
-        with open_file(place) as file:
+        with open_file(place_of(part.path)) as file:
             while file.read(BUFFER):
                 pass
     except OSError:
         return False
-    return True
+    try:
+        collections.deque(_read_part(part, fields, vocab), maxlen=0)
+    except Exception:
+        return True
+    return False
 
 
 def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:

@@ -23,7 +23,7 @@ OF_DOC = {"text", "words", "spaces", "heads", "deps", "sent_starts", *ARGUMENTS,
 def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
     """Yield the Docs of a job's output, with the annotation that was written.
 
-    ``doc.user_data`` has the document's id, its place in the input, and the kept columns.
+    ``doc.user_data`` has the document's id, its file and its place there, and the kept columns.
 
     path: Path or URI of a Parquet file, of the job's folder, or of its folder ``data``.
     vocab: Vocabulary of the Docs.

@@ -264,15 +264,18 @@ def test_a_file_that_is_damaged_costs_no_other_file_and_is_named(chain_pipeline,
     assert (error["id"], error["file"], error["place"], error["error"]) == (name, name, -1, unread)
 
 
-def test_a_file_that_cannot_be_read_fails_its_shard(chain_pipeline, tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_failures", [1, 99])
+def test_a_file_that_cannot_be_read_fails_its_shard(chain_pipeline, tmp_path, monkeypatch, n_failures):
     """It may be there again in the next run, unlike what is damaged."""
+    failures = []
     (tmp_path / "in").mkdir()
     for i in range(3):
         (tmp_path / "in" / f"{i}.txt").write_text("A text .")
     opened = documents_module.open_file
 
     def open_file(place):
-        if place.name == "1.txt":
+        if place.name == "1.txt" and len(failures) < n_failures:
+            failures.append(place)
             raise OSError(errno.EIO, "Input/output error")
         return opened(place)
 
