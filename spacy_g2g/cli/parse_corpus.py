@@ -103,7 +103,8 @@ def parse_corpus_cli(
 ) -> None:
     """Parse a corpus to Parquet files, one a shard. Run the command again to go on after it was killed.
 
-    Exits with 0 if all shards are done, with 1 if some failed, and with 2 if OUTPUT belongs to another job.
+    Exits with 0 if all is done, with 1 if shards failed or files are damaged, and with 2 if OUTPUT belongs
+    to another job.
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
