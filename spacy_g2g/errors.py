@@ -489,8 +489,8 @@ class Errors(metaclass=_TextsWithCodes):
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
     E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
     E1123 = (
-        "{path} is of another version of spacy-g2g, which cuts inputs into other shards, or of no job "
-        "(format {there!r}, expected {now}). All is left as it is. Finish with that version, or take another folder."
+        "{path} is of another version of spacy-g2g, which cuts inputs into other shards, or of no job: its "
+        "format is {there!r}, not {now}. It stays as it is. Finish with that version, or take another folder."
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = (

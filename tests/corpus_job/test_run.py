@@ -162,7 +162,7 @@ def test_a_job_of_another_format_is_refused_and_stays(chain_pipeline, corpus, tm
     run(chain_pipeline, corpus, tmp_path / "out", only=(1, 2))
     (tmp_path / "out" / "job.json").write_text(text)
     before = files(tmp_path / "out")
-    with pytest.raises(OtherJobError, match=r"E1123.*job\.json.*expected 2"):
+    with pytest.raises(OtherJobError, match=r"E1123.*job\.json.*not 2"):
         run(chain_pipeline, corpus, tmp_path / "out")
     assert files(tmp_path / "out") == before
 
