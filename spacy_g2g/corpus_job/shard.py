@@ -196,7 +196,8 @@ def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
     """Write a shard's file of errors if it is not as the shard's record says. The record counts."""
     path = job.errors_path(shard)
     text = "".join(json.dumps(error) + "\n" for error in errors)
-    there = path.read_text(encoding="utf8") if path.exists() else ""
+    # Ours is ASCII. Whatever else is there can be read as Latin-1, too.
+    there = path.read_text(encoding="latin-1") if path.exists() else ""
     if there != text:
         if text:
             write_text(path, text)

@@ -167,6 +167,17 @@ def test_a_job_of_another_format_is_refused_and_stays(chain_pipeline, corpus, tm
     assert files(tmp_path / "out") == before
 
 
+def test_errors_that_are_damaged_are_written_again(chain_pipeline, tmp_path):
+    source = write_jsonl(tmp_path / "corpus.jsonl", ["RAISE", *texts(N)])
+    run(chain_pipeline, source, tmp_path / "out")
+    before = files(tmp_path / "out")
+    (tmp_path / "out" / "errors" / "part-000000.jsonl").write_bytes(b"\xff")
+    (tmp_path / "out" / "errors" / "part-000001.jsonl").symlink_to(source)
+    run(chain_pipeline, source, tmp_path / "out")
+    assert files(tmp_path / "out") == before
+    assert "RAISE" in source.read_text("utf8")
+
+
 def test_an_output_that_is_damaged_is_named(chain_pipeline, corpus, tmp_path):
     run(chain_pipeline, corpus, tmp_path / "out")
     path = tmp_path / "out" / "data" / "part-000002.parquet"
