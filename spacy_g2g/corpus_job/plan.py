@@ -55,11 +55,7 @@ class Shard:
 
 
 def make_plan(
-    inputs: Sequence[Place],
-    *,
-    shard_bytes: int,
-    columns: Sequence[str] = ("text",),
-    cuts_text: bool = True,
+    inputs: Sequence[Place], *, shard_bytes: int, columns: Sequence[str] = ("text",), cuts_text: bool = True
 ) -> list[Shard]:
     """Return the shards of all files, in the order of the inputs.
 
