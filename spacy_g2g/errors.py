@@ -510,7 +510,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1210 = "{name} has {n} values. Expected one for each of {words} words."
     E1211 = "The request has {n} constraints. Expected {limit} or fewer."
     E1212 = "The request has a text and constraints, which are on tokens. Expected words instead of a text."
-    E1213 = "A sentence with constraints has {n} words. Expected {limit} or fewer."
+    E1213 = "A sentence with constraints, or with k above 1, has {n} words. Expected {limit} or fewer."
     E1214 = "Can't read {name}: {error}. Expected a UIMA CAS as XMI, and its types."
     E1215 = (
         "The types have no {missing} for the layer {layer}. Expected a relation layer, with its feature, in "
@@ -523,6 +523,10 @@ class Errors(metaclass=_TextsWithCodes):
     E1220 = "The pipeline {model} can't be deleted from here. End the service instead."
     E1223 = "k is {k} for {n} words. Expected {limit} or less as their product."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
+    E1224 = "The request is for the host {host}. Expected an IP address, {hosts}, or --allow-host."
+    E1225 = "The text has {n} characters without white space. Expected a space here and there."
+    E1226 = "The body has more than {limit} values. Expected fewer, or a higher --max-words."
+    E1227 = "The requests at the moment have more than {limit} bytes together. Try again later."
     E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
 
 

@@ -33,6 +33,10 @@ def serve_cli(
     project: Annotated[
         str, typer.Option("--project", help="Project of ArboratorGrew that lists the pipeline")
     ] = "spacy-g2g",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help='Name that the service is reached by, or "*"; may be repeated'),
+    ] = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
@@ -47,7 +51,7 @@ def serve_cli(
         setup_gpu(gpu_id, silent=silent)
         nlp = spacy.load(pipeline)
         limits = Limits(max_bytes=max_bytes, max_words=max_words, max_k=max_k, timeout=timeout)
-        app = make_app(nlp, final_parser(nlp), limits, project)
+        app = make_app(nlp, final_parser(nlp), limits, project, ["localhost", host, *(allow_host or [])])
         if not silent:
             msg.good(f"{pipeline}: http://{host}:{port}/")
         run(app, host, port)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import index
 from typing import Any
 
@@ -114,12 +115,20 @@ def read_constraints(
         constraints += [rule_constraint(name, labels) for name in names]
         if not is_asked:
             continue  # some tree follows all rules
-        if conflict := find_conflict(constraints, len(words), len(labels), projective):
+        if conflict := _conflict(tuple(constraints), len(words), len(labels), projective):
             texts = [describe(constraint, [doc[i] for i in words], labels) for constraint in conflict]
             trees = "projective tree (swap = false)" if projective else "tree"
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
             raise ValueError(Errors.E516.format(trees=trees, text=text, constraints="; ".join(texts)))
     return [tuple(constraints) for constraints in found]
+
+
+@lru_cache(maxsize=64)
+def _conflict(
+    constraints: tuple[Constraint, ...], n: int, n_labels: int, projective: bool
+) -> list[Constraint]:
+    """Return what ``find_conflict`` finds, once for a parse and what is asked about it."""
+    return find_conflict(constraints, n, n_labels, projective)
 
 
 def check_rules(names: Iterable[str]) -> None:

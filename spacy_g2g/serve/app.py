@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from importlib.resources import files
 
@@ -21,13 +21,20 @@ from .limits import Gate, Limits, answer_errors
 from .worker import GRACE, Worker
 
 
-def make_app(nlp: Language, parser: G2GParser, limits: Limits, project: str = "") -> FastAPI:
+def make_app(
+    nlp: Language,
+    parser: G2GParser,
+    limits: Limits,
+    project: str = "",
+    hosts: Collection[str] = ("localhost",),
+) -> FastAPI:
     """Make the service, and start the thread that runs the pipeline.
 
     nlp: Pipeline, which nothing else may use from now on.
     parser: Its final parser.
     limits: Bounds of a request.
     project: Project of ArboratorGrew that the pipeline is listed with.
+    hosts: Names that requests may give the service, beside IP addresses; "*" for any.
     """
     worker = Worker(nlp, parser, limits)
 
@@ -39,7 +46,7 @@ def make_app(nlp: Language, parser: G2GParser, limits: Limits, project: str = ""
     app = FastAPI(title="spacy-g2g", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.worker = worker
     answer_errors(app)
-    app.add_middleware(Gate, limits=limits)
+    app.add_middleware(Gate, limits=limits, hosts=hosts)
     app.include_router(questions.make_router(worker))
     app.include_router(inception.make_router(worker), prefix="/inception")
     app.include_router(arborator.make_router(worker, project), prefix="/parser/models")

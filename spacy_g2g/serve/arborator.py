@@ -21,11 +21,13 @@ from ..data.constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
 from ..errors import Errors
 from ..formats.conllu import COLUMNS, ConlluSentence, read_lines
-from .limits import RefusedError
+from .limits import MAX_BODIES, RefusedError
 from .worker import Task, Worker
 
 #: How many tasks are remembered until clients have their results.
 MAX_TASKS = 64
+#: How many characters the row of a word may have.
+CHARACTERS_OF_ROW = 2000
 #: Annotation of Docs for each column that a pipeline may read or write.
 ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
 
@@ -74,13 +76,15 @@ class Status(BaseModel):
     parse_task_id: str
 
 
-def read_sample(name: str, text: str, settings: Settings) -> list[ConlluSentence]:
-    """Return the sentences of a sample.
+def read_sample(worker: Worker, name: str, text: str, settings: Settings) -> Iterator[ConlluSentence]:
+    """Return the sentences of a sample, which are read one by one.
 
     Raises ValueError with its name and line if it is not CoNLL-U, or if heads are kept that are in no tree.
     """
+    longest = max(map(len, text.replace("\r", "").split("\n\n")))
+    worker.limits.check_words(longest // CHARACTERS_OF_ROW, 0)
     lines = io.StringIO(text, newline="\n")
-    return list(read_lines(lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial"))
+    return read_lines(lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial")
 
 
 def written_columns(worker: Worker) -> set[str]:
@@ -130,45 +134,59 @@ class Tasks:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self._found: OrderedDict[str, asyncio.Task[dict[str, str]]] = OrderedDict()
+        #: Characters of the samples of each task, and the samples with trees, which have about as many.
+        self._found: OrderedDict[str, tuple[int, asyncio.Task[dict[str, str]]]] = OrderedDict()
 
-    def start(self, request: Start) -> str:
+    async def start(self, request: Start) -> str:
         """Start to parse samples, and return the id of the task.
 
         Raises ValueError for samples that are not CoNLL-U, and RefusedError if too many are being parsed.
         """
-        settings, given = request.parsing_settings, request.to_parse_samples
-        samples = {name: read_sample(name, text, settings) for name, text in given.items()}
-        for id_ in [id_ for id_, task in self._found.items() if task.done()][: -MAX_TASKS // 2]:
-            del self._found[id_]
-        if len(self._found) >= MAX_TASKS:
-            raise RefusedError(429, Errors.E1216.format(n=len(self._found)))
+        settings, samples = request.parsing_settings, request.to_parse_samples
+        await self.worker.read(lambda: sum(1 for _ in self._sentences(samples, settings)))
+        size = sum(map(len, samples.values()))
+        finished = [id_ for id_, (_, task) in self._found.items() if task.done()]
+        while not self._has_room(size):
+            if not finished:
+                raise RefusedError(429, Errors.E1216.format(n=len(self._found)))
+            del self._found[finished.pop(0)]
         id_ = secrets.token_hex(16)
-        self._found[id_] = asyncio.create_task(self._parse(samples, settings))
+        self._found[id_] = size, asyncio.create_task(self._parse(samples, settings))
         return id_
 
     def reply(self, id_: str, model: Model) -> Reply:
         """Return what there is to tell of a task."""
-        task = self._found.get(id_)
-        if task is None:
+        if id_ not in self._found:
             return failed(Errors.E1217.format(id=id_[:40]))
+        _, task = self._found[id_]
         if not task.done():
             return success(ready=False)
         if error := task.exception():
             return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
         return success(ready=True, parsed_samples=task.result(), model_info=model.model_dump())
 
-    async def _parse(self, samples: dict[str, list[ConlluSentence]], settings: Settings) -> dict[str, str]:
-        parsed = iter(await self.worker.ask(self._tasks(samples, settings)))
-        return {name: "".join(next(parsed) for _ in sentences) for name, sentences in samples.items()}
+    def _has_room(self, size: int) -> bool:
+        total = size + sum(of_task for of_task, _ in self._found.values())
+        return len(self._found) < MAX_TASKS and total <= MAX_BODIES * self.worker.limits.max_bytes
 
-    def _tasks(self, samples: dict[str, list[ConlluSentence]], settings: Settings) -> Iterator[Task]:
-        for sentence in (sentence for of_sample in samples.values() for sentence in of_sample):
-            yield Task(
-                len(sentence.words),
-                make=lambda sentence=sentence: make_doc(self.worker, sentence, settings),  # type: ignore[misc]
-                tell=lambda doc, sentence=sentence: tell(doc, sentence, settings),  # type: ignore[misc]
-            )
+    async def _parse(self, samples: dict[str, str], settings: Settings) -> dict[str, str]:
+        found: dict[str, list[str]] = {name: [] for name in samples}
+        tasks = (self._task(*named, settings) for named in self._sentences(samples, settings))
+        for name, text in await self.worker.ask_in_turn(tasks):
+            found[name].append(text)
+        return {name: "".join(texts) for name, texts in found.items()}
+
+    def _sentences(self, samples: dict[str, str], settings: Settings) -> Iterator[tuple[str, ConlluSentence]]:
+        for name, text in samples.items():
+            for sentence in read_sample(self.worker, name, text, settings):
+                yield name, sentence
+
+    def _task(self, name: str, sentence: ConlluSentence, settings: Settings) -> Task:
+        return Task(
+            len(sentence.words),
+            make=lambda: make_doc(self.worker, sentence, settings),
+            tell=lambda doc: (name, tell(doc, sentence, settings)),
+        )
 
 
 def success(**data: Any) -> Reply:
@@ -204,7 +222,7 @@ def make_router(worker: Worker, project: str) -> APIRouter:
         """Start to parse samples."""
         if request.model_info != own:
             return failed(Errors.E1218.format(found=request.model_info, expected=own))
-        return success(model_info=own.model_dump(), parse_task_id=tasks.start(request))
+        return success(model_info=own.model_dump(), parse_task_id=await tasks.start(request))
 
     @router.post("/parse/status")
     async def parse_status(request: Status) -> Reply:

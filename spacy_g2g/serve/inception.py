@@ -6,12 +6,17 @@ Governor and Dependent. The annotation of a root is its own governor.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from itertools import pairwise
+from operator import attrgetter
 from typing import Annotated, Any
+from xml.etree import ElementTree
 
-import anyio.to_thread
-from cassis import Cas, load_cas_from_xmi, load_typesystem
+from cassis import Cas, TypeSystem, load_cas_from_xmi, load_typesystem
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from spacy.tokens import Doc
@@ -27,6 +32,12 @@ TOKEN, SENTENCE = f"{SEGMENTATION}.Token", f"{SEGMENTATION}.Sentence"
 ANNOTATION = "uima.tcas.Annotation"
 HEAD, WORD = "Governor", "Dependent"
 PREDICTED, SCORE = "inception_internal_predicted", "_score"
+#: An encoding other than UTF-8 in the declaration of XML.
+OTHER_ENCODING = r"""(?i)encoding\s*=\s*(?!\s|["']utf-8["'])"""
+#: Sum of the squares of the features that the types have, and of the types above them. DKPro Core has 5,878.
+MAX_FEATURES = 100_000
+#: Elements of a document times the features that a type may have.
+MAX_VALUES = 10_000_000
 
 
 class Metadata(BaseModel):
@@ -59,22 +70,80 @@ class Training(BaseModel):
     type_system: Annotated[str, Field(alias="typeSystem")]
 
 
-def read_cas(request: Prediction) -> Cas:
-    """Return the document of a request.
+#: Tokens of a sentence, and what annotators have decided: word, head and label, counted from 0.
+Sentence = tuple[list[Any], list[tuple[int, int, str]]]
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """Refuse XML that is no CAS. The library that reads and writes it raises errors of many kinds."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except Exception as error:
+        raise refused(shown(str(error))) from error
+
+
+def refused(error: str, name: str = "document") -> RefusedError:
+    """Return the error that XML is not understood."""
+    return RefusedError(422, Errors.E1214.format(name=name, error=error))
+
+
+def check_xml(name: str, text: str) -> None:
+    """Raise RefusedError for XML that would be read in another encoding, or that defines entities."""
+    declaration = text.partition("?>")[0] if "<?xml" in text[:9] else ""
+    if "\0" in text or re.search(OTHER_ENCODING, declaration):
+        raise refused("its encoding is not UTF-8", name)
+    # No CAS has a document type, in which entities could be defined.
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise refused("it has a document type", name)
+
+
+def check_types(text: str, n_elements: int) -> None:
+    """Raise RefusedError for types that take long to read, or large memory for the elements of a document.
+
+    To read a type takes time with the square of its features, and of the types above it.
+    """
+    types: dict[str | None, tuple[str | None, int]] = {}
+    for _, element in ElementTree.iterparse(BytesIO(text.encode())):
+        if element.tag.endswith("}typeDescription"):
+            name, parent = (element.findtext(f"{{*}}{key}") for key in ("name", "supertypeName"))
+            types[name] = parent, types.get(name, (None, 0))[1] + len(element.findall("{*}features/*"))
+            element.clear()
+    total = largest = 0
+    for name in types:
+        n = 0
+        while name in types and n * n <= MAX_FEATURES:
+            name, n_features = types[name]
+            n += 1 + n_features
+        total, largest = total + n * n, max(largest, n)
+    if total > MAX_FEATURES or largest * n_elements > MAX_VALUES:
+        raise refused("it has too many features", "typeSystem")
+
+
+def read(request: Prediction) -> tuple[Cas, list[Sentence]]:
+    """Return the document of a request, and its sentences that have tokens.
 
     Raises RefusedError if it can't be read, or if its types have no such relation layer.
     """
-    for name, text in (("typeSystem", request.type_system), ("document.xmi", request.document.xmi)):
-        # No CAS has a document type, in which entities could be defined.
-        if "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise RefusedError(422, Errors.E1214.format(name=name, error="it has a document type"))
-    try:
+    xmi, metadata = request.document.xmi, request.metadata
+    check_xml("typeSystem", request.type_system)
+    check_xml("document.xmi", xmi)
+    with understood():
+        check_types(request.type_system, xmi.count("<"))
         types = load_typesystem(request.type_system)
-        cas = load_cas_from_xmi(request.document.xmi, types)
-    except Exception as error:  # The reader raises errors of many kinds for XML that is no CAS.
-        raise RefusedError(422, Errors.E1214.format(name="document", error=shown(str(error)))) from error
-    wanted = [HEAD, WORD, request.metadata.feature, PREDICTED]
-    layer = request.metadata.layer
+        cas = load_cas_from_xmi(xmi, types)
+        if len(cas.select_all_fs()) > xmi.count("<"):
+            raise refused("some annotations are in it more than once")
+        check_layer(types, metadata)
+        return cas, read_sentences(cas, metadata)
+
+
+def check_layer(types: TypeSystem, metadata: Metadata) -> None:
+    """Raise RefusedError if types have no relation layer as it is asked for."""
+    wanted = [HEAD, WORD, metadata.feature, PREDICTED]
+    layer = metadata.layer
     found = types.get_type(layer) if types.contains_type(layer) else None
     features: dict[str, Any] = {name: found and found.get_feature(name) for name in wanted}
     missing = [name for name, feature in features.items() if feature is None]
@@ -84,29 +153,30 @@ def read_cas(request: Prediction) -> Cas:
     ends = {features[name].rangeType.name for name in (HEAD, WORD)}
     if not ends <= {TOKEN, ANNOTATION}:
         raise RefusedError(422, Errors.E1221.format(layer=layer[:80], found=", ".join(sorted(ends))[:200]))
-    return cas
+    if metadata.feature in (HEAD, WORD, PREDICTED):
+        raise RefusedError(422, Errors.E1215.format(layer=layer[:80], missing="feature for labels"))
 
 
-def tokens_of(cas: Cas) -> Iterator[list[Any]]:
-    """Yield the tokens of each sentence that has text."""
-    for sentence in cas.select(SENTENCE):
-        tokens = [token for token in cas.select_covered(TOKEN, sentence) if token.get_covered_text().strip()]
-        if tokens:
-            yield tokens
+def spans(cas: Cas, name: str) -> list[Any]:
+    """Return the annotations of a type that have text, in order. Raises RefusedError if they overlap."""
+    found = sorted((each for each in cas.select(name) if each.begin < each.end), key=attrgetter("begin"))
+    if any(after.begin < before.end for before, after in pairwise(found)):
+        raise refused(f"annotations of the type {name} overlap")
+    return [each for each in found if each.get_covered_text().strip()]
 
 
-def known_arcs(cas: Cas, metadata: Metadata, tokens: Sequence[Any]) -> list[tuple[int, int, str]]:
-    """Return what annotators have decided on a sentence: word, head and label, counted from 0.
-
-    tokens: Tokens of the sentence.
-    """
-    numbers = {(token.begin, token.end): i for i, token in enumerate(tokens)}
-    found = []
-    for token in tokens:
-        for relation in cas.select_covered(metadata.layer, token):
-            head, word = (of and numbers.get((of.begin, of.end)) for of in (relation[HEAD], relation[WORD]))
-            if head is not None and word is not None and not relation[PREDICTED]:
-                found.append((word, head, relation[metadata.feature] or ""))
+def read_sentences(cas: Cas, metadata: Metadata) -> list[Sentence]:
+    """Return the sentences that have tokens. Raises RefusedError if sentences or tokens overlap."""
+    tokens = spans(cas, TOKEN)
+    begins, ends = [token.begin for token in tokens], [token.end for token in tokens]
+    edges = [(bisect_left(begins, of.begin), bisect_right(ends, of.end)) for of in spans(cas, SENTENCE)]
+    found: list[Sentence] = [(tokens[start:end], []) for start, end in edges if start < end]
+    places = {(of.begin, of.end): (s, i) for s, (words, _) in enumerate(found) for i, of in enumerate(words)}
+    for relation in cas.select(metadata.layer):
+        both = (relation[WORD], relation[HEAD])
+        word, head = (places.get((getattr(of, "begin", -1), getattr(of, "end", -1))) for of in both)
+        if word and head and word[0] == head[0] and not relation[PREDICTED]:
+            found[word[0]][1].append((word[1], head[1], relation[metadata.feature] or ""))
     return found
 
 
@@ -141,28 +211,32 @@ def add_relations(cas: Cas, metadata: Metadata, tokens: Sequence[Any], found: di
         cas.add(layer(begin=token.begin, end=token.end, **fields))
 
 
+def write(cas: Cas, metadata: Metadata, asked: Sequence[Sentence], answers: Sequence[Any]) -> str:
+    """Return a document with the relations that were found."""
+    with understood():
+        for (tokens, _), found in zip(asked, answers, strict=True):
+            for part in found:
+                add_relations(cas, metadata, tokens, part)
+        return str(cas.to_xmi())
+
+
 def make_router(worker: Worker) -> APIRouter:
     """Return the routes of the external recommender."""
     router = APIRouter()
 
+    def task(sentence: Sentence) -> Task:
+        return Task(
+            len(sentence[0]),
+            make=lambda: make_doc(worker, *sentence),
+            tell=lambda doc: list(sentences(doc, worker, 1)),
+        )
+
     @router.post("/predict")
     async def predict(request: Prediction) -> dict[str, str]:
         """Add the relations of a document to it."""
-        cas = await anyio.to_thread.run_sync(read_cas, request)
-        metadata, asked = request.metadata, list(tokens_of(cas))
-
-        def task(tokens: list[Any]) -> Task:
-            known = known_arcs(cas, metadata, tokens)
-            return Task(
-                len(tokens),
-                make=lambda: make_doc(worker, tokens, known),
-                tell=lambda doc: list(sentences(doc, worker, 1)),
-            )
-
-        for tokens, found in zip(asked, await worker.ask(map(task, asked)), strict=True):
-            for sentence in found:
-                add_relations(cas, metadata, tokens, sentence)
-        return {"document": await anyio.to_thread.run_sync(cas.to_xmi)}
+        cas, asked = await worker.read(lambda: read(request))
+        answers = await worker.ask_in_turn(map(task, asked))
+        return {"document": await worker.read(lambda: write(cas, request.metadata, asked, answers))}
 
     @router.post("/train", status_code=204)
     async def train(_: Training) -> Response:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import reprlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Errors
 
-#: How many requests are read and answered at the same time.
+#: How many requests are answered at the same time.
 MAX_REQUESTS = 32
+#: How many times the size of the largest request all requests have together, and all samples that wait.
+MAX_BODIES = 4
+#: How many characters there may be for each of the words that a text or sentence may have.
+CHARACTERS_A_WORD = 100
+#: The same for the squares of the lengths of what has no white space.
+SQUARES_A_WORD = 8000
+#: How many values a body may have, and how many more for each of the words.
+VALUES, VALUES_A_WORD = 10_000, 10
 #: How large k times the words of a text may be, if k is above 1.
 MAX_WORDS_OF_TREES = 2000
 #: How many constraints a request may have.
 MAX_CONSTRAINTS = 1000
-#: Words of a sentence with constraints. To name those that can't hold together takes time with the cube of
-#: the words for each of them, and much more time where the parser is transition-based.
+#: Words of a sentence with constraints, or of which other trees are wanted. What takes longest is to name
+#: constraints that can't hold together, with the cube of the words, and much longer if the parser is
+#: transition-based.
 MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS = 200, 50
 
 
@@ -42,6 +56,26 @@ class Limits:
     max_words: int = 500
     max_k: int = 50
     timeout: float = 60.0
+
+    def check_words(self, n: int, n_characters: int) -> None:
+        """Raise RefusedError for a text or sentence of too many words, or of words that are too long."""
+        n = max(n, n_characters // CHARACTERS_A_WORD)
+        if n > self.max_words:
+            raise RefusedError(413, Errors.E1207.format(n=n, limit=self.max_words))
+
+    def check_body(self, body: bytes) -> None:
+        """Raise RefusedError for JSON of so many values that they would take much memory and time."""
+        if b"\0" in body:  # not UTF-8, but another encoding that JSON may have
+            raise RefusedError(422, Errors.E1222.format(error="it has a null character"))
+        # An escaped quotation mark ends no string, and what is in strings is no value.
+        plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+        limit = VALUES + VALUES_A_WORD * self.max_words
+        n = plain.count(b'"') // 4  # at most a key and a value for each
+        if n <= limit:
+            outside = b"".join(plain.split(b'"')[::2])
+            n = sum(map(outside.count, (b",", b"[", b"{")))
+        if n > limit:
+            raise RefusedError(413, Errors.E1226.format(limit=limit))
 
 
 class RefusedError(ValueError):
@@ -102,23 +136,24 @@ class Gate:
 
     app: What answers the request.
     limits: Bounds of a request.
+    hosts: Names that the service has, beside IP addresses; "*" for any.
     """
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str]) -> None:
         self.app = app
         self.limits = limits
+        self.hosts = {host.lower() for host in hosts}
         self.n_open = 0
+        #: Bytes of the bodies of all requests.
+        self.n_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self.n_open >= MAX_REQUESTS:
-            await failure(429, Errors.E1204.format(n=self.n_open))(scope, receive, send)
-            return
-        self.n_open += 1
         has_answer = False
+        body = bytearray()
 
         async def noted(message: Message) -> None:
             nonlocal has_answer
@@ -127,38 +162,69 @@ class Gate:
 
         try:
             with anyio.move_on_after(self.limits.timeout) as time:
-                await self._answer(scope, receive, noted)
+                await self._read(Headers(scope=scope).get("host", ""), body, receive)
+                await self._answer(scope, bytes(body), receive, noted)
+        except RefusedError as error:
+            await failure(error.status, str(error))(scope, receive, send)
+        finally:
+            self.n_bytes -= len(body)
+        if time.cancelled_caught and not has_answer:
+            late = failure(408, Errors.E1205.format(seconds=self.limits.timeout))
+            await late(scope, receive, send)
+
+    async def _read(self, host: str, body: bytearray, receive: Receive) -> None:
+        """Read the body of a request. Raises RefusedError for one that is not let through."""
+        # A page from elsewhere can have its name lead to this machine, but must give that name.
+        if host and not _is_known(host, self.hosts):
+            hosts = ", ".join(sorted(self.hosts))
+            raise RefusedError(421, Errors.E1224.format(host=shown(host), hosts=hosts))
+        is_whole = False
+        while not is_whole:
+            message = await receive()
+            chunk = message.get("body", b"")
+            body += chunk
+            self.n_bytes += len(chunk)
+            if len(body) > self.limits.max_bytes:
+                raise RefusedError(413, Errors.E1206.format(limit=self.limits.max_bytes))
+            if self.n_bytes > MAX_BODIES * self.limits.max_bytes:
+                raise RefusedError(429, Errors.E1227.format(limit=MAX_BODIES * self.limits.max_bytes))
+            is_whole = not message.get("more_body", False)
+
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Answer a request, until its client goes away."""
+        if self.n_open >= MAX_REQUESTS:
+            raise RefusedError(429, Errors.E1204.format(n=self.n_open))
+        self.n_open += 1
+        try:
+            await asyncio.to_thread(self.limits.check_body, body)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_wait_for_end, receive, group.cancel_scope)
+                await self.app(scope, _replay(body), send)
+                group.cancel_scope.cancel()
         finally:
             self.n_open -= 1
-        if time.cancelled_caught and not has_answer:
-            error = failure(408, Errors.E1205.format(seconds=self.limits.timeout))
-            await error(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await self._read(receive)
-        if body is None:
-            error = failure(413, Errors.E1206.format(limit=self.limits.max_bytes))
-            await error(scope, receive, send)
-            return
-        await self.app(scope, _replay(body, receive), send)
-
-    async def _read(self, receive: Receive) -> bytes | None:
-        """Return the body of a request, or None if it is too large."""
-        body = bytearray()
-        while True:
-            message = await receive()
-            body += message.get("body", b"")
-            if len(body) > self.limits.max_bytes:
-                return None
-            if not message.get("more_body", False):
-                return bytes(body)
 
 
-def _replay(body: bytes, receive: Receive) -> Callable[[], Awaitable[Any]]:
-    """Return a channel that gives a body at once, and then what follows it."""
+def _is_known(host: str, hosts: Collection[str]) -> bool:
+    """Return whether a header Host has an IP address, or one of some names."""
+    with suppress(ValueError):
+        name = urlsplit(f"//{host}").hostname or ""
+        return "*" in hosts or name in hosts or bool(ip_address(name))
+    return False
+
+
+async def _wait_for_end(receive: Receive, scope: anyio.CancelScope) -> None:
+    """End a scope when the client of a request has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
+
+
+def _replay(body: bytes) -> Callable[[], Awaitable[Any]]:
+    """Return a channel that gives a body at once, and nothing after it."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Any:
-        return waiting.pop() if waiting else await receive()
+        return waiting.pop() if waiting else await anyio.sleep_forever()
 
     return replay

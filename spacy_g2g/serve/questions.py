@@ -13,8 +13,9 @@ from spacy.tokens import Doc
 
 from .. import __version__
 from ..data.constraints import constrain
+from ..data.docs import doc_to_sentences
 from ..errors import Errors
-from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, RefusedError
+from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, Limits, RefusedError
 from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
@@ -57,6 +58,7 @@ class Question(Part):
     tags: Tag of each word.
     constraints: What the tree must have.
     k: Number of trees of each sentence.
+    conllu: Whether to give each sentence in CoNLL-U as well.
     """
 
     text: Text | None = None
@@ -66,6 +68,7 @@ class Question(Part):
     tags: list[Text] | None = None
     constraints: Constraints = Constraints()
     k: Annotated[StrictInt, Field(ge=1)] = 1
+    conllu: StrictBool = False
 
 
 def check(question: Question, worker: Worker) -> None:
@@ -79,11 +82,19 @@ def check(question: Question, worker: Worker) -> None:
         values = getattr(question, name)
         if values is not None and len(values) != len(words or ()):
             raise RefusedError(422, Errors.E1210.format(name=name, n=len(values), words=len(words or ())))
-    # More characters than these can't be words within the limit, but for those of a hostile text.
-    n = len(words) if words is not None else len(question.text or "") / 100
-    if n > limits.max_words:
-        raise RefusedError(413, Errors.E1207.format(n=int(n), limit=limits.max_words))
+    limits.check_words(len(words or ()), len(question.text or ""))
+    check_stretches(question.text or "", limits)
     check_constraints(question, worker)
+
+
+def check_stretches(text: str, limits: Limits) -> None:
+    """Raise RefusedError for a text that takes a tokenizer long.
+
+    spaCy's takes time with the square of each stretch without white space, if it is of punctuation.
+    """
+    lengths = [len(stretch) for stretch in text.split()]
+    if sum(n * n for n in lengths) > SQUARES_A_WORD * limits.max_words:
+        raise RefusedError(413, Errors.E1225.format(n=max(lengths)))
 
 
 def check_constraints(question: Question, worker: Worker) -> None:
@@ -121,29 +132,35 @@ def check_trees(question: Question, n: int) -> None:
         raise RefusedError(413, Errors.E1223.format(k=question.k, n=n, limit=MAX_WORDS_OF_TREES))
 
 
-def answer(doc: Doc, worker: Worker, k: int) -> Answer:
+def answer(doc: Doc, worker: Worker, question: Question) -> Answer:
     """Return what there is to tell of a parsed Doc: its tokens and the trees of its sentences.
 
     doc: Parsed Doc.
     worker: Worker that has parsed it.
-    k: Number of trees of each sentence.
+    question: What is asked.
     Raises ValueError if the parser has one tree only, and k is above 1.
     """
+    found = list(sentences(doc, worker, question.k))
+    if question.conllu:
+        for sentence, rows in zip(found, doc_to_sentences(doc), strict=True):
+            sentence["conllu"] = str(rows)
     return {
         "words": [token.text for token in doc],
         "spaces": [bool(token.whitespace_) for token in doc],
-        "sentences": list(sentences(doc, worker, k)),
+        "sentences": found,
     }
 
 
 def sentences(doc: Doc, worker: Worker, k: int) -> Iterator[Answer]:
     """Yield the tree of each sentence, with probabilities if the parser has any."""
     parser = worker.parser
+    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    if k > 1:
+        worker.check_constrained(max(map(len, spans), default=0))
     ranked = parser.kbest(doc, k) if k > 1 else None
     if worker.has_scores:
         found = [asdict(of) for of in parser.confidence(doc)]
     else:
-        spans = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
         words = ([token.i for token in span if not token.is_space] for span in spans)
         found = [{"tokens": tokens} for tokens in words if tokens]
     for i, sentence in enumerate(found):
@@ -166,7 +183,7 @@ def make_router(worker: Worker) -> APIRouter:
         task = Task(
             n_words,
             make=lambda: make_doc(question, worker),
-            tell=lambda doc: answer(doc, worker, question.k),
+            tell=lambda doc: answer(doc, worker, question),
         )
         (found,) = await worker.ask([task])
         return dict(found)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from queue import Empty, PriorityQueue
 from threading import Thread
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -20,8 +20,12 @@ from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
 from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS, Limits, RefusedError
 
+T = TypeVar("T")
+
 #: How many sentences of one request wait at the same time, so that others get their turn.
 SENTENCES_AT_ONCE = 32
+#: How many threads read documents. Each takes memory for what it reads.
+READERS = 2
 #: How many words a batch has at most, unless its first Doc has more.
 WORDS_AT_ONCE = 500
 #: How many seconds a Doc's turn is put off for each of its words. So short requests overtake long ones that
@@ -64,23 +68,35 @@ class Worker:
         #: Tasks by the time of their turn and a number; at the end, None before all others.
         self._waiting: PriorityQueue[tuple[float, int, Task | None]] = PriorityQueue()
         self._numbers = count()
+        self._readers = ThreadPoolExecutor(READERS)
         # Thinc keeps the choice of a device in the context of a thread.
         self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self._thread.start()
 
-    async def ask(self, tasks: Iterable[Task]) -> list[Any]:
+    async def ask(self, tasks: Sequence[Task]) -> list[Any]:
         """Return the answers of tasks in their order. Raises the first error of a task."""
-        remaining, found = list(tasks), list[Any]()
-        while remaining:
-            now, remaining = remaining[:SENTENCES_AT_ONCE], remaining[SENTENCES_AT_ONCE:]
-            for task in now:
-                self._put(monotonic() + SECONDS_A_WORD * task.n_words, task)
-            answers = (asyncio.wrap_future(task.future) for task in now)
-            found += await asyncio.gather(*answers, return_exceptions=True)
-            for answer in found:
-                if isinstance(answer, BaseException):
-                    raise answer
+        for task in tasks:
+            self._put(monotonic() + SECONDS_A_WORD * task.n_words, task)
+        answers = (asyncio.wrap_future(task.future) for task in tasks)
+        found = await asyncio.gather(*answers, return_exceptions=True)
+        for answer in found:
+            if isinstance(answer, BaseException):
+                raise answer
         return found
+
+    async def ask_in_turn(self, tasks: Iterator[Task]) -> list[Any]:
+        """Return the answers of any number of tasks, of which few are made and wait at the same time."""
+        found = list[Any]()
+        while now := await self.read(lambda: list(islice(tasks, SENTENCES_AT_ONCE))):
+            found += await self.ask(now)
+        return found
+
+    async def read(self, reads: Callable[[], T]) -> T:
+        """Return what a function reads in a document, in a thread of its own.
+
+        A request that ends does not wait for it. The function then goes on, and its result is dropped.
+        """
+        return await asyncio.wrap_future(self._readers.submit(reads))
 
     @property
     def max_constrained(self) -> int:
@@ -101,6 +117,7 @@ class Worker:
         seconds: How long to wait for the batch.
         """
         self._put(0.0, None)
+        self._readers.shutdown(wait=False, cancel_futures=True)
         self._thread.join(seconds)
 
     def _put(self, turn: float, task: Task | None) -> None:
@@ -151,6 +168,5 @@ class Worker:
         return True
 
     def _checked(self, doc: Doc) -> Doc:
-        if len(doc) > self.limits.max_words:
-            raise RefusedError(413, Errors.E1207.format(n=len(doc), limit=self.limits.max_words))
+        self.limits.check_words(len(doc), len(doc.text))
         return doc

@@ -33,7 +33,7 @@ def talk(app: Any, conversation: Callable[[Client], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return await conversation(client)
 
     return asyncio.run(run())

@@ -1,12 +1,15 @@
 """Requests as arborator-backend sends them (commit dfb640d, ``app/utils/arborator_parser_utils.py``)."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 from spacy.language import Language
 
 from .conftest import Client, post, talk
+
+arborator = pytest.importorskip("spacy_g2g.serve.arborator", reason="no extra 'serve'")
 
 SAMPLE = """# sent_id = a
 1\tshe\tshe\tPRON\t_\t_\t_\t_\t_\t_
@@ -83,6 +86,33 @@ def test_what_is_wrong_is_said_in_the_reply(app, samples, settings, text):
     found = parse(app, samples, settings)
     assert found["status"] == "failure"
     assert text in found["error"]
+
+
+def test_a_sentence_of_too_many_rows_is_refused(app):
+    found = parse(app, {"s": SAMPLE.rstrip("\n") + "\n# a" * 30_500 + "\n\n"}, keep("NONE"))
+    assert "G2G-E1207" in found["error"]
+
+
+def test_samples_are_read_as_they_are_needed_and_off_the_event_loop(app, monkeypatch: pytest.MonkeyPatch):
+    threads = set()
+    read = arborator.read_lines
+
+    def noted(*given: Any) -> Any:
+        for sentence in read(*given):
+            threads.add(threading.current_thread())
+            yield sentence
+
+    monkeypatch.setattr(arborator, "read_lines", noted)
+    text = parse(app, {"s": SAMPLE * 40}, keep("NONE"))["data"]["parsed_samples"]["s"]
+    assert cells(text, 1) == ["she", "saw", "cats", "Go"] * 40
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_samples_that_wait_are_bounded_together(app, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(arborator, "MAX_BODIES", 0)
+    found = parse(app, {"s": SAMPLE}, keep("NONE"))
+    assert "G2G-E1216" in found["error"]
 
 
 def test_what_the_service_does_not_do_is_refused(app):

@@ -1,5 +1,7 @@
 """Requests as INCEpTION's developer guide, "External recommender", has them, with the types of DKPro Core."""
 
+import re
+import threading
 from typing import Any
 
 import pytest
@@ -129,3 +131,103 @@ def test_a_document_that_is_none_is_refused(app, cas: Any):
     assert "layer no.Layer" in texts[3]
     assert "The types have no value for the layer" in texts[4]
     assert "body.document.xmi" in texts[6]
+
+
+def xmi(cas: Any, old: str, new: str) -> dict[str, Any]:
+    """A request whose document has been changed."""
+    request = body(cas)
+    request["document"]["xmi"], n = re.subn(old, new, request["document"]["xmi"], count=1)
+    assert n == 1
+    return request
+
+
+def types_of(*types: tuple[str, str, int]) -> str:
+    """Types as XML: the name of each, the type above it and its number of features."""
+    feature = "<name>{}</name><rangeTypeName>uima.cas.Integer</rangeTypeName>"
+    feature = f"<featureDescription>{feature}</featureDescription>"
+    rows = (
+        f"<typeDescription><name>{name}</name><supertypeName>{parent}</supertypeName>"
+        f"<features>{''.join(feature.format(f'f{i}') for i in range(n))}</features></typeDescription>"
+        for name, parent, n in types
+    )
+    head = '<typeSystemDescription xmlns="http://uima.apache.org/resourceSpecifier"><types>'
+    return f"{head}{''.join(rows)}</types></typeSystemDescription>"
+
+
+def test_no_document_is_an_error_of_the_service(app, cas: Any):
+    tokens, layer = cas.select(TOKEN), cas.typesystem.get_type(LAYER)
+    cas.add(layer(begin=0, end=3, Governor=tokens[0], Dependent=tokens[0], **{FEATURE: "obl"}))
+    replies = post(
+        app,
+        "/inception/predict",
+        xmi(cas, r' Governor="\d+"', ' Governor="0"'),
+        xmi(cas, r'(<\w+:Token [^>]*)begin="4"', r"\1"),
+        xmi(cas, r' begin="0"', ' begin="x"'),
+        xmi(cas, r' members="', ' members="999 '),
+        body(cas, feature="Governor"),
+        body(cas, feature="inception_internal_predicted"),
+    )
+    assert [reply.status_code for reply in replies] == [200, 422, 422, 422, 422, 422]
+    assert all("G2G-E12" in reply.json()["error"] for reply in replies[1:])
+
+
+def test_documents_that_would_take_long_are_refused(app, cas: Any):
+    cas.sofa_string = cas.sofa_string.replace("𝄞", "ab")
+    deep = [("a.T0", "uima.tcas.Annotation", 0)] + [(f"a.T{i}", f"a.T{i - 1}", 0) for i in range(1, 300)]
+    replies = post(
+        app,
+        "/inception/predict",
+        {**body(cas), "typeSystem": types_of(*deep)},
+        {**body(cas), "typeSystem": types_of(("a.T", "uima.tcas.Annotation", 400))},
+        {**body(cas), "typeSystem": types_of(("a.T", "a.S", 0), ("a.S", "a.T", 0))},
+        xmi(cas, r'members="(\d+)', r'members="' + r"\1 " * 99),
+    )
+    assert [reply.status_code for reply in replies] == [422] * 4
+    assert all("it has too many features" in reply.json()["error"] for reply in replies[:3])
+    assert "more than once" in replies[3].json()["error"]
+
+
+@pytest.mark.parametrize("name", [TOKEN, SENTENCE])
+def test_annotations_that_overlap_are_refused(app, cas: Any, name: str):
+    cas.add(cas.typesystem.get_type(name)(begin=1, end=6))
+    (reply,) = post(app, "/inception/predict", body(cas))
+    assert reply.status_code == 422
+    assert "overlap" in reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: re.sub(
+            r"<\?xml.*?\?>", '<?xml version="1.0" encoding="UTF-7"?>+ADw-!DOCTYPE a+AD4-', text
+        ),
+        lambda text: re.sub(r"<\?xml.*?\?>", "<?xml version='1.0' encoding\t=\n'latin-1' ?>", text),
+        lambda text: "".join(f"{char}\0" for char in text),
+    ],
+    ids=["utf-7", "latin-1", "utf-16"],
+)
+def test_xml_in_another_encoding_is_refused(app, cas: Any, change: Any):
+    good = body(cas)
+    assert good["typeSystem"].startswith("<?xml")
+    replies = post(
+        app,
+        "/inception/predict",
+        {**good, "typeSystem": change(good["typeSystem"])},
+        {**good, "document": {"xmi": change(good["document"]["xmi"])}},
+    )
+    assert [reply.status_code for reply in replies] == [422, 422]
+    assert all("its encoding is not UTF-8" in reply.json()["error"] for reply in replies)
+
+
+def test_documents_are_read_and_written_off_the_event_loop(app, cas: Any, monkeypatch: pytest.MonkeyPatch):
+    from spacy_g2g.serve import inception
+
+    threads = []
+    for name in ("check_xml", "load_cas_from_xmi", "read_sentences", "add_relations"):
+        old = getattr(inception, name)
+        noted = lambda *given, old=old: (threads.append(threading.current_thread()), old(*given))[1]  # noqa: E731
+        monkeypatch.setattr(inception, name, noted)
+    (reply,) = post(app, "/inception/predict", body(cas))
+    assert reply.status_code == 200
+    assert len(threads) > 4
+    assert threading.main_thread() not in threads

@@ -3,6 +3,7 @@ import re
 import threading
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.constraints import constrain
+from spacy_g2g.parsing import conflicts
 
 from ..util import parser_of, read_treebank
 from .conftest import httpx, make_pipeline, post, talk
@@ -117,11 +120,17 @@ def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
         ({"words": ["a"], "constraints": {"heads": {"x": 0}}}, 422, "body.constraints.heads.x.[key] is 'x'"),
         ({"words": ["a"], "constraints": {"not_heads": {"0": [0] * 1001}}}, 413, "1001 constraints"),
         ({"text": "a", "constraints": {"heads": {"0": 0}}}, 422, "G2G-E1212"),
+        ({"text": "(" * 5000}, 413, "has 5000 characters without white space"),
+        ({"words": ["a" * 6100]}, 413, "has 61 words. Expected 60 or fewer"),
         (b'{"text": NaN}', 422, "body.text is nan"),
         (b'{"text": "a", "k": 1e400}', 422, "body.k is inf"),
         (b'{"text": "\\ud800"}', 422, "body.text"),
         (b'{"text": "a", "k": ' + b"9" * 5000 + b"}", 422, "Can't read the body"),
-        (b"[" * 100_000, 422, "Can't read the body"),
+        (b"[" * 9000, 422, "Can't read the body"),
+        (b"[" * 100_000, 413, "more than 10600 values. Expected fewer, or a higher --max-words."),
+        (b'{"words": [' + b"1," * 90_000 + b"1]}", 413, "G2G-E1226"),
+        (b'{"a\\\\": ["", "\\"' + b'",""' * 40_000 + b"]}", 413, "G2G-E1226"),
+        ('{"text": "a"}'.encode("utf-16"), 422, "it has a null character"),
         (b"{", 422, "Can't read the body: Expecting property name"),
         (b"\xff", 422, "Can't read the body"),
         (b" " * 200_001, 413, "more than 200000 bytes"),
@@ -132,6 +141,32 @@ def test_a_bad_request_is_answered_with_what_is_wrong(app, body, status, text):
     (reply,) = post(app, "/parse", body)
     assert (reply.status_code, reply.json()["status"]) == (status, "failure")
     assert text in reply.json()["error"]
+
+
+def test_other_trees_of_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("spacy_g2g.serve.worker.MAX_CONSTRAINED_WORDS", 6)
+    short, long = post(app, "/parse", {"text": TEXT, "k": 2}, {"text": "dogs bark " * 4, "k": 2})
+    assert (short.status_code, long.status_code) == (200, 413)
+    assert "with k above 1, has 8 words. Expected 6 or fewer." in long.json()["error"]
+
+
+def test_conllu_is_that_of_the_command_parse(app, nlp: Language, tmp_path: Path):
+    text = "\n she saw\n\nthe cat.dogs  bark\t"
+    nlp.to_disk(tmp_path / "pipeline")
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": text}))
+    parse(str(tmp_path / "pipeline"), tmp_path / "in.jsonl", tmp_path / "out.conllu")
+    (reply,) = post(app, "/parse", {"text": text, "conllu": True})
+    found = "".join(sentence["conllu"] for sentence in reply.json()["sentences"])
+    assert "# sent_id = 1-1" in found
+    assert "SpacesAfter=" in found
+    assert found == (tmp_path / "out.conllu").read_text()
+
+
+def test_whether_constraints_can_hold_is_tried_once(app, monkeypatch: pytest.MonkeyPatch):
+    tried, can_hold = [], conflicts._can_hold
+    monkeypatch.setattr(conflicts, "_can_hold", lambda *given: tried.append(given) or can_hold(*given))
+    post(app, "/parse", {"words": WORDS[:5], "constraints": {"heads": {"0": 4, "3": 4}}, "k": 3})
+    assert len(tried) == 1
 
 
 JSON = st.recursive(

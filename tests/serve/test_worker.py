@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 import threading
 
 from spacy.language import Language
@@ -38,3 +39,25 @@ def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
     alone = [[f"make {name}", f"tell {name}"] for name in ("first", "long", "longer")]
     together = ["make shorter", "make short", "tell shorter", "tell short"]
     assert events == [*alone[0], *together, *alone[1], *alone[2]]
+
+
+def test_tasks_are_made_as_they_are_needed_and_by_another_thread():
+    from spacy_g2g.serve.limits import Limits
+    from spacy_g2g.serve.worker import SENTENCES_AT_ONCE, Task, Worker
+
+    nlp: Language = make_pipeline()
+    worker = Worker(nlp, parser_of(nlp), Limits())
+    made, told, ahead = itertools.count(1), list[int](), list[int]()
+
+    def tasks():
+        for number in range(3 * SENTENCES_AT_ONCE + 1):
+            assert threading.current_thread() is not threading.main_thread()
+            ahead.append(next(made) - len(told))
+            yield Task(
+                2, make=lambda: nlp.make_doc("dogs bark"), tell=lambda doc, n=number: told.append(n) or n
+            )
+
+    found = asyncio.run(worker.ask_in_turn(tasks()))
+    worker.close()
+    assert found == list(range(3 * SENTENCES_AT_ONCE + 1))
+    assert max(ahead) == SENTENCES_AT_ONCE
