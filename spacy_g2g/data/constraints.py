@@ -26,6 +26,8 @@ KINDS: dict[str, Kind] = {
 }
 #: How many characters of a value an error shows.
 SHOWN = 80
+#: The search is long, and each question about a parse needs what it has found.
+_conflict = lru_cache(maxsize=64)(find_conflict)
 
 
 def constrain(
@@ -121,14 +123,6 @@ def read_constraints(
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
             raise ValueError(Errors.E516.format(trees=trees, text=text, constraints="; ".join(texts)))
     return [tuple(constraints) for constraints in found]
-
-
-@lru_cache(maxsize=64)
-def _conflict(
-    constraints: tuple[Constraint, ...], n: int, n_labels: int, projective: bool
-) -> list[Constraint]:
-    """Return what ``find_conflict`` finds, once for a parse and what is asked about it."""
-    return find_conflict(constraints, n, n_labels, projective)
 
 
 def check_rules(names: Iterable[str]) -> None:

@@ -148,13 +148,12 @@ def check_layer(types: TypeSystem, metadata: Metadata) -> None:
     features: dict[str, Any] = {name: found and found.get_feature(name) for name in wanted}
     missing = [name for name, feature in features.items() if feature is None]
     missing += [name for name in (TOKEN, SENTENCE) if not types.contains_type(name)]
+    missing += ["feature for labels"] * (len(wanted) - len(features))
     if missing:
         raise RefusedError(422, Errors.E1215.format(layer=layer[:80], missing=", ".join(missing)[:200]))
     ends = {features[name].rangeType.name for name in (HEAD, WORD)}
     if not ends <= {TOKEN, ANNOTATION}:
         raise RefusedError(422, Errors.E1221.format(layer=layer[:80], found=", ".join(sorted(ends))[:200]))
-    if metadata.feature in (HEAD, WORD, PREDICTED):
-        raise RefusedError(422, Errors.E1215.format(layer=layer[:80], missing="feature for labels"))
 
 
 def spans(cas: Cas, name: str) -> list[Any]:

@@ -10,6 +10,7 @@ from spacy_g2g.cli import app
 from ..util import initialised_nlp
 
 SERVE = ["serve", "PIPELINE", "--port", "8123", "--max-words", "7", "--timeout", "2", "--silent"]
+SERVE += ["--allow-host", "parser.here"]
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,8 @@ def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: py
     assert (settings["host"], settings["port"]) == ("127.0.0.1", 8123)
     limits = service.state.worker.limits
     assert (limits.max_words, limits.timeout) == (7, 2.0)
+    (gate,) = service.user_middleware
+    assert gate.kwargs["hosts"] == ["localhost", "127.0.0.1", "parser.here"]
     service.state.worker.close()
 
 
