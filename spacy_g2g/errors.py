@@ -482,7 +482,7 @@ class Errors(metaclass=_TextsWithCodes):
         "it, delete it and run again."
     )
     E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
-    E1119 = "Can't import {module}. Run pip install '.[corpus]' in a clone of spacy-g2g."
+    E1119 = "Can't import {module}. " + _install("corpus")
     E1120 = (
         "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
     )
@@ -493,9 +493,7 @@ class Errors(metaclass=_TextsWithCodes):
         "format is {there!r}, not {now}. It stays as it is. Finish with that version, or take another folder."
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
-    E1125 = (
-        "Can't import {module}. Run pip install '.[corpus]' in a clone of spacy-g2g, or use --engine none."
-    )
+    E1125 = "Can't import {module}, so use --engine none. Or: " + _install("corpus")
 
     # 12xx: serve
     E1201 = "Can't import {module}. " + _install("serve")

@@ -46,5 +46,6 @@ def test_a_text_starts_with_its_code():
 
 
 def test_a_missing_extra_has_a_command_that_installs_it():
-    for text, extra in ((Errors.E611, "plots"), (Errors.E1010, "amr"), (Errors.E1201, "serve")):
+    texts = {Errors.E611: "plots", Errors.E1010: "amr", Errors.E1201: "serve"}
+    for text, extra in {**texts, Errors.E1119: "corpus", Errors.E1125: "corpus"}.items():
         assert text.endswith(f'pip install ".[{extra}]"')

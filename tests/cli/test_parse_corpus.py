@@ -126,7 +126,7 @@ def test_without_the_extra_the_command_says_what_to_install(job, forget_package,
     result = invoke(*job)
     assert result.exit_code == 1
     assert "E1119" in result.output
-    assert "pip install '.[corpus]'" in result.output
+    assert 'pip install ".[corpus]"' in result.output
     assert "--engine none" not in result.output
 
 
