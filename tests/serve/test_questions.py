@@ -15,8 +15,9 @@ from spacy.tokens import Doc
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.constraints import constrain
 from spacy_g2g.parsing import conflicts
+from spacy_g2g.pipeline.final_parser import final_parser
 
-from ..util import parser_of, read_treebank
+from ..util import add_tiny, parser_of, randomise, read_treebank, tree_of, treebank_docs, treebank_examples
 from .conftest import httpx, make_pipeline, post, talk
 
 TEXT = "she saw the cat. dogs bark"
@@ -101,6 +102,30 @@ def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
     parsed = [reply.json()["sentences"] for reply in replies if reply.status_code == 200]
     for found, text in zip(parsed, texts, strict=True):
         assert found == close(expected(nlp, nlp(text)))
+
+
+def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
+    from spacy_g2g.serve.app import make_app
+    from spacy_g2g.serve.limits import Limits
+
+    nlp = make_pipeline()
+    refiner: Any = add_tiny(nlp, "rng_refiner", iterations=1)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    parser: Any = nlp.get_pipe("g2g_parser")
+    for seed, pipe in enumerate((parser, refiner)):
+        randomise(pipe.model, seed + 1, scale=0.35)
+    texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
+    parses = parser.predict(treebank_docs(nlp.vocab)).parses
+    refiner.certain = float(sorted(parse.head_probs.min() for parse in parses)[5])
+    docs = [nlp(text) for text in texts]
+    assert {0, 1} == {n for doc in docs for n in doc._.g2g_iterations}
+    app = make_app(nlp, final_parser(nlp), Limits())
+    replies = post(app, "/parse", *({"text": text, "k": 2} for text in texts))
+    for doc, reply in zip(docs, replies, strict=True):
+        found = reply.json()["sentences"]
+        arcs = [arc for of in found for arc in zip(of["heads"], of["deps"], strict=True)]
+        assert arcs == tree_of(doc)
+        assert [of["kbest"][0]["heads"] for of in found] == [of["heads"] for of in found]
 
 
 @pytest.mark.parametrize(
