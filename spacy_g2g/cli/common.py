@@ -1,15 +1,15 @@
 """Functions that the commands share: input and output files, progress bars and error messages."""
 
-import itertools
 import json
 import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -40,7 +40,7 @@ def user_errors() -> Iterator[None]:
 
     SIGTERM ends the context as an error does, so that temporary files and processes go away.
     """
-    before = signal.signal(signal.SIGTERM, _exit_on_signal)
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     except (ValueError, OSError, ImportError) as error:
@@ -52,10 +52,6 @@ def user_errors() -> Iterator[None]:
         msg.fail(Errors.E916.format(error=error), exits=1)
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _exit_on_signal(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
 
 
 def write_json(path: Path, figures: Any) -> None:
@@ -70,16 +66,12 @@ def read_texts(path: Path, documents: str = "line") -> Iterator[str]:
     documents: What a document is: "line", "paragraph" (lines without an empty one between), or "file".
     Raises ValueError with the line number if a line is not UTF-8 or belongs to an AMR file.
     """
-    numbers = itertools.count()
-    keys: dict[str, Callable[[str], int]] = {
-        "line": lambda _: next(numbers),
-        "paragraph": lambda line: not line.strip(),
-        "file": lambda _: 0,
-    }
-    for _, lines in itertools.groupby(_plain_lines(path), keys[documents]):
-        text = "".join(lines)
-        if text.strip():
-            yield text.rstrip("\r\n")
+    texts: Iterable[str] = _plain_lines(path)
+    if documents == "file":
+        texts = ["".join(texts)]
+    elif documents == "paragraph":
+        texts = ("".join(lines) for _, lines in groupby(texts, lambda line: not line.strip()))
+    yield from (text.rstrip("\r\n") for text in texts if text.strip())
 
 
 def _plain_lines(path: Path) -> Iterator[str]:

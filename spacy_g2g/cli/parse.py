@@ -168,11 +168,6 @@ def parse(
         return _WRITERS[out_suffix](results, path)
 
 
-def _read_txt(path: Path, _nlp: Language) -> Iterator[Task]:
-    for text in read_texts(path):
-        yield text, {}
-
-
 def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
     for number, line in enumerate(text_lines(path), start=1):
         if not line.strip():
@@ -201,11 +196,6 @@ def _constrained(task: Task) -> Task:
     heads, deps = source_arcs(doc)
     set_constraints(doc, heads=heads, deps=deps)
     return doc, keys
-
-
-def _read_amr(path: Path, nlp: Language) -> Iterator[Task]:
-    for doc, _ in read_amr_words(path, nlp.vocab):
-        yield doc, {}
 
 
 def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
@@ -305,10 +295,10 @@ def _sentence_ids(doc: Doc, record: dict[str, Any], n: int) -> list[str]:
 
 
 _READERS: dict[str, Callable[[Path, Language], Iterator[Task]]] = {
-    ".txt": _read_txt,
+    ".txt": lambda path, _: ((text, {}) for text in read_texts(path)),
     ".jsonl": _read_jsonl,
     ".conllu": _read_conllu,
-    AMR_SUFFIX: _read_amr,
+    AMR_SUFFIX: lambda path, nlp: ((doc, {}) for doc, _ in read_amr_words(path, nlp.vocab)),
     ".spacy": _read_spacy,
 }
 _WRITERS: dict[str, Callable[[Iterable[Result], Path], int]] = {

@@ -132,7 +132,10 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
             given = record.get(fields.id)
             id_ = id_ if given is None else _as_text(given)
             kept = tuple(_as_text(record.get(name)) for name in fields.kept)
-            yield Document(id_, place, _content(record.get(fields.text), fields), kept)
+            content = record.get(fields.text)
+            if not isinstance(content, str | Doc):
+                raise ValueError(Errors.E1106.format(column=fields.text, found=type(content).__name__))
+            yield Document(id_, place, _as_text(content), kept)
         except MemoryError:
             raise
         except Exception as error:
@@ -163,18 +166,16 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
     return raw
 
 
-def _content(value: Any, fields: Fields) -> str | Doc:
-    if not isinstance(value, str | Doc):
-        raise ValueError(Errors.E1106.format(column=fields.text, found=type(value).__name__))
-    return value if isinstance(value, Doc) else _as_text(value)
-
-
 def _as_text(value: Any) -> Any:
-    """Return a value as text, or None. Raises ValueError if it has lone surrogates, which are no Unicode."""
-    if value is not None:
-        value = value if isinstance(value, str) else json.dumps(value, default=str)
-        value.encode()
-    return value
+    """Return a value as text, but None and a Doc as they are.
+
+    Raises ValueError if it has lone surrogates, which are no Unicode.
+    """
+    if value is None or isinstance(value, Doc):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    text.encode()
+    return text
 
 
 def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:

@@ -97,26 +97,22 @@ def kind_of(path: Place) -> str | None:
 def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]:
     """Yield the absolute path of each file, with its label and state. Warns of what can't be followed."""
     for input_ in inputs:
-        here = input_.resolve()
-        if input_.is_dir():
-            n_found = 0
-            for path, state in files_in(here).items():
-                inside = path.parts[len(here.parts) :]
-                if any(name.startswith(".") for name in inside):
-                    continue
-                if state is None and (kind_of(path) or path.is_dir()):
-                    warnings.warn(Warnings.W1102.format(path=path), stacklevel=3)
-                elif state is not None and kind_of(path):
-                    n_found += 1
-                    yield path, (_label("/".join(inside)), state)
-            if not n_found:
-                raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
-        elif not input_.exists():
+        if not input_.exists():
             raise FileNotFoundError(Errors.E1102.format(path=input_))
-        elif kind_of(input_) is None:
+        # What a link leads to may have another suffix.
+        here = input_.resolve() if input_.is_dir() else input_.parent.resolve() / input_.name
+        n_found = 0
+        for path, state in (files_in(here) if input_.is_dir() else {here: state_of(here)}).items():
+            inside = path.parts[len(here.parts) :]
+            if any(name.startswith(".") for name in inside):
+                continue
+            if state is None and (kind_of(path) or path.is_dir()):
+                warnings.warn(Warnings.W1102.format(path=path), stacklevel=3)
+            elif state is not None and kind_of(path):
+                n_found += 1
+                yield path, (_label("/".join(inside) or path.name), state)
+        if not n_found:
             raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
-        else:
-            yield here, (_label(input_.name), state_of(here))
 
 
 def _label(path: str) -> str:

@@ -53,8 +53,7 @@ def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
     doc = Doc(vocab, row["words"], row["spaces"], **arguments)
     for column, extension in PROBABILITIES.items():
         if column in row:
-            if not Token.has_extension(extension):
-                Token.set_extension(extension, default=None)
+            Token.set_extension(extension, default=None, force=True)
             for token, value in zip(doc, row[column], strict=True):
                 if value is not None:
                     token._.set(extension, value)

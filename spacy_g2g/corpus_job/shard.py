@@ -82,14 +82,9 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
         raise
     journal.forget()
     settle_errors(job, shard, record["errors"])
-    give_memory_back()
-    return {**record, "status": "done", "warnings": warnings}
-
-
-def give_memory_back() -> None:
-    """Give free memory back to the system, which glibc would keep. Do nothing with other C libraries."""
     with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        ctypes.CDLL(None).malloc_trim(0)  # The C library glibc would keep free memory.
+    return {**record, "status": "done", "warnings": warnings}
 
 
 def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[Record, dict[str, int]]:

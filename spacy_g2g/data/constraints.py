@@ -54,8 +54,7 @@ def constrain(
     rules: Names of rules of Universal Dependencies that the trees must follow; see ``parsing.rules``.
     Raises ValueError for what is no token's number or white space's, and for unknown rules.
     """
-    if not Doc.has_extension(CONSTRAINTS):
-        Doc.set_extension(CONSTRAINTS, default=None)
+    Doc.set_extension(CONSTRAINTS, default=None, force=True)
     found = {
         "heads": [list(item) for item in (heads or {}).items()],
         "deps": [list(item) for item in (deps or {}).items()],

@@ -117,8 +117,7 @@ def write_heads(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
 
 def set_initial_graph(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
     """Write heads (indices in the Doc) and labels of all tokens to ``doc._.g2g_initial``."""
-    if not Doc.has_extension(INITIAL_GRAPH):
-        Doc.set_extension(INITIAL_GRAPH, default=None)
+    Doc.set_extension(INITIAL_GRAPH, default=None, force=True)
     doc._.set(INITIAL_GRAPH, {"heads": [*heads], "deps": [*deps]})
 
 

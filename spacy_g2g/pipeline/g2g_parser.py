@@ -23,6 +23,7 @@ from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
 from ..data.constraints import CONSTRAINTS, check_rules
+from ..data.graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
 from .answers import TEMPERATURES, AnsweringPipe
@@ -31,7 +32,7 @@ from .labels import check_labels, count_labels, order_labels
 from .layout import ParsedBatch, make_sentences
 from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
-from .prior import InformsRefiners, add_extension, keep_prior
+from .prior import InformsRefiners, keep_prior
 from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
@@ -135,13 +136,10 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         check_rules(rules)
         self.rules = [*rules]
         self.cfg = {"labels": []}
-        add_extension()
-        for extension in (SCORES, CONSTRAINTS):
-            if not Doc.has_extension(extension):
-                Doc.set_extension(extension, default=None)
+        for extension in (PRIOR, SCORES, CONSTRAINTS):
+            Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):
-            if not Token.has_extension(extension):
-                Token.set_extension(extension, default=None)
+            Token.set_extension(extension, default=None, force=True)
 
     # Parsing
 

@@ -54,12 +54,6 @@ class InformsRefiners:
         return False
 
 
-def add_extension() -> None:
-    """Register the extension attribute, once."""
-    if not Doc.has_extension(PRIOR):
-        Doc.set_extension(PRIOR, default=None)
-
-
 def keep_prior(doc: Doc, parses: Sequence[Parse], labels: Sequence[str]) -> None:
     """Write the parser's labels, and the lengths and priors of a Doc's sentences, None without a prior."""
     lengths = [parse.n_words for parse in parses]

@@ -155,8 +155,7 @@ class RngRefiner(G2GParser):
         self.store_graphs = store_graphs
         self.cfg["initial_labels"] = []
         for extension in (ITERATIONS, GRAPHS, INITIAL_GRAPH):
-            if not Doc.has_extension(extension):
-                Doc.set_extension(extension, default=None)
+            Doc.set_extension(extension, default=None, force=True)
 
     # Parsing
 

@@ -76,23 +76,11 @@ class Status(BaseModel):
     parse_task_id: str
 
 
-def read_sample(worker: Worker, name: str, text: str, settings: Settings) -> Iterator[ConlluSentence]:
-    """Return the sentences of a sample, which are read one by one.
-
-    Raises ValueError with its name and line if it is not CoNLL-U, or if heads are kept that are in no tree.
-    """
-    longest = max(map(len, text.replace("\r", "").split("\n\n")))
-    worker.limits.check_words(longest // CHARACTERS_OF_ROW, 0)
-    lines = io.StringIO(text, newline="\n")
-    return read_lines(lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial")
-
-
 def written_columns(worker: Worker) -> set[str]:
     """Return the names of the columns that a pipeline writes."""
     pipes = (worker.nlp.get_pipe_meta(name) for name in worker.nlp.pipe_names)
     attributes = {attribute for meta in pipes for attribute in meta.assigns}
-    names = {"upos": "pos", "xpos": "tag", "feats": "morph", "lemma": "lemma"}
-    return {column for column, name in names.items() if f"token.{name}" in attributes}
+    return {column for column, name in ANNOTATIONS.items() if f"token.{name.lower()}" in attributes}
 
 
 def make_doc(worker: Worker, sentence: ConlluSentence, settings: Settings) -> Doc:
@@ -146,7 +134,8 @@ class Tasks:
         await self.worker.read(lambda: sum(1 for _ in self._sentences(samples, settings)))
         size = sum(map(len, samples.values()))
         finished = [id_ for id_, (_, task) in self._found.items() if task.done()]
-        while not self._has_room(size):
+        limit = MAX_BODIES * self.worker.limits.max_bytes
+        while len(self._found) >= MAX_TASKS or size + sum(n for n, _ in self._found.values()) > limit:
             if not finished:
                 raise RefusedError(429, Errors.E1216.format(n=len(self._found)))
             del self._found[finished.pop(0)]
@@ -165,10 +154,6 @@ class Tasks:
             return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
         return success(ready=True, parsed_samples=task.result(), model_info=model.model_dump())
 
-    def _has_room(self, size: int) -> bool:
-        total = size + sum(of_task for of_task, _ in self._found.values())
-        return len(self._found) < MAX_TASKS and total <= MAX_BODIES * self.worker.limits.max_bytes
-
     async def _parse(self, samples: dict[str, str], settings: Settings) -> dict[str, str]:
         found: dict[str, list[str]] = {name: [] for name in samples}
         tasks = (self._task(*named, settings) for named in self._sentences(samples, settings))
@@ -177,8 +162,17 @@ class Tasks:
         return {name: "".join(texts) for name, texts in found.items()}
 
     def _sentences(self, samples: dict[str, str], settings: Settings) -> Iterator[tuple[str, ConlluSentence]]:
+        """Yield the sentences of samples, each with the sample's name, as they are read.
+
+        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
+        """
         for name, text in samples.items():
-            for sentence in read_sample(self.worker, name, text, settings):
+            longest = max(map(len, text.replace("\r", "").split("\n\n")))
+            self.worker.limits.check_words(longest // CHARACTERS_OF_ROW, 0)
+            lines = io.StringIO(text, newline="\n")
+            for sentence in read_lines(
+                lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial"
+            ):
                 yield name, sentence
 
     def _task(self, name: str, sentence: ConlluSentence, settings: Settings) -> Task:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import reprlib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -194,12 +194,22 @@ class Gate:
         """Answer a request, until its client goes away."""
         if self.n_open >= MAX_REQUESTS:
             raise RefusedError(429, Errors.E1204.format(n=self.n_open))
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Any:
+            return messages.pop() if messages else await anyio.sleep_forever()
+
+        async def wait_for_end() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
         self.n_open += 1
         try:
             await asyncio.to_thread(self.limits.check_body, body)
             async with anyio.create_task_group() as group:
-                group.start_soon(_wait_for_end, receive, group.cancel_scope)
-                await self.app(scope, _replay(body), send)
+                group.start_soon(wait_for_end)
+                await self.app(scope, replay, send)
                 group.cancel_scope.cancel()
         finally:
             self.n_open -= 1
@@ -211,20 +221,3 @@ def _is_known(host: str, hosts: Collection[str]) -> bool:
         name = urlsplit(f"//{host}").hostname or ""
         return "*" in hosts or name in hosts or bool(ip_address(name))
     return False
-
-
-async def _wait_for_end(receive: Receive, scope: anyio.CancelScope) -> None:
-    """End a scope when the client of a request has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
-
-
-def _replay(body: bytes) -> Callable[[], Awaitable[Any]]:
-    """Return a channel that gives a body at once, and nothing after it."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Any:
-        return waiting.pop() if waiting else await anyio.sleep_forever()
-
-    return replay

@@ -15,7 +15,7 @@ from .. import __version__
 from ..data.constraints import constrain
 from ..data.docs import doc_to_sentences
 from ..errors import Errors
-from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, Limits, RefusedError
+from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, RefusedError
 from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
@@ -83,18 +83,11 @@ def check(question: Question, worker: Worker) -> None:
         if values is not None and len(values) != len(words or ()):
             raise RefusedError(422, Errors.E1210.format(name=name, n=len(values), words=len(words or ())))
     limits.check_words(len(words or ()), len(question.text or ""))
-    check_stretches(question.text or "", limits)
-    check_constraints(question, worker)
-
-
-def check_stretches(text: str, limits: Limits) -> None:
-    """Raise RefusedError for a text that takes a tokenizer long.
-
-    spaCy's takes time with the square of each stretch without white space, if it is of punctuation.
-    """
-    lengths = [len(stretch) for stretch in text.split()]
+    # spaCy's tokenizer takes time with the square of each stretch without white space, if it is punctuation.
+    lengths = [len(stretch) for stretch in (question.text or "").split()]
     if sum(n * n for n in lengths) > SQUARES_A_WORD * limits.max_words:
         raise RefusedError(413, Errors.E1225.format(n=max(lengths)))
+    check_constraints(question, worker)
 
 
 def check_constraints(question: Question, worker: Worker) -> None:
@@ -121,15 +114,10 @@ def make_doc(question: Question, worker: Worker) -> Doc:
         given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
         columns: Any = {name: values for name, values in given.items() if values is not None}
         doc = Doc(worker.nlp.vocab, words=question.words, **columns)
-    check_trees(question, len(doc))
+    if question.k > 1 and question.k * len(doc) > MAX_WORDS_OF_TREES:
+        raise RefusedError(413, Errors.E1223.format(k=question.k, n=len(doc), limit=MAX_WORDS_OF_TREES))
     constrain(doc, **question.constraints.model_dump())
     return doc
-
-
-def check_trees(question: Question, n: int) -> None:
-    """Raise RefusedError if k trees of n words are too many."""
-    if question.k > 1 and question.k * n > MAX_WORDS_OF_TREES:
-        raise RefusedError(413, Errors.E1223.format(k=question.k, n=n, limit=MAX_WORDS_OF_TREES))
 
 
 def answer(doc: Doc, worker: Worker, question: Question) -> Answer:

@@ -285,3 +285,14 @@ def test_an_odd_doc_of_a_spacy_file_is_an_error_of_its_own(tmp_path):
         *[("", (), True)] * 3,
         ("w 4 ", (None,), False),
     ]
+
+
+def test_a_file_has_the_kind_that_the_link_to_it_says(tmp_path):
+    (tmp_path / "blob").write_bytes(b"a\n")
+    link = tmp_path / "a.txt"
+    link.symlink_to(tmp_path / "blob")
+    [document] = documents([link], 100)[0]
+    assert (document.content, document.id) == ("a", "a.txt:0")
+    (tmp_path / "a.jsonl").symlink_to(tmp_path / "blob")
+    [document] = documents([tmp_path / "a.jsonl"], 100)[0]
+    assert "JSONDecodeError" in document.error
