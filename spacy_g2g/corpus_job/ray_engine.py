@@ -67,7 +67,8 @@ class RayEngine:
 
     def __call__(self, shards: Sequence[Shard], job: Job) -> Iterator[Record]:
         """Yield the records of shards as they are done, in any order."""
-        cores = self.workers * self.cpus if self.workers else cores_here()
+        here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        cores = self.workers * self.cpus if self.workers else here
         start_ray(self.address, int(cores) + SPARE_CORES)
         total = ray.cluster_resources()
         gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_OF_A_GPU
@@ -95,11 +96,6 @@ class RayEngine:
                 yield from map(json.loads, batch["record"])
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
-
-
-def cores_here() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def start_ray(address: str | None, cpus: int) -> None:

@@ -55,7 +55,7 @@ def read_chunks(sentences: Iterable[ConlluSentence]) -> Counter[Chunk]:
     Sentences without white space between them share a chunk. A token with inner white space is left out with
     the chunks that it touches, since tokens of spaCy have none.
     """
-    return Counter(chunk for chunk in _cut(sentences) if not any(_has_space(token) for token in chunk))
+    return Counter(chunk for chunk in _cut(sentences) if not any(map(str.isspace, "".join(chunk))))
 
 
 class ChunkTable:
@@ -131,7 +131,3 @@ def _cut(sentences: Iterable[ConlluSentence]) -> Iterator[Chunk]:
                 chunk = []
     if chunk:
         yield tuple(chunk)
-
-
-def _has_space(token: str) -> bool:
-    return any(char.isspace() for char in token)

@@ -55,12 +55,9 @@ def place_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     for word, width in enumerate(widths):
         x = centres[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
         centres.append(max([x, *(centres[left] + needed for left, needed in room[word].items())]))
-    right_to_left = sum(map(_is_right_to_left, words)) > len(words) / 2
+    directions = [{*map(unicodedata.bidirectional, word)} for word in words]
+    right_to_left = sum(bool(found & {"R", "AL"}) for found in directions) > len(words) / 2
     return Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
-
-
-def _is_right_to_left(word: str) -> bool:
-    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in word)
 
 
 def _ports(heads: Sequence[int]) -> list[dict[int, int]]:

@@ -29,11 +29,8 @@ _PAGE = """<!DOCTYPE html>
 
 def make_page(title: str, body: str) -> str:
     """Return a page from a title in plain text and a body in HTML."""
-    return _PAGE.format(title=escape(title), style=_style(), body=body)
-
-
-def _style() -> str:
-    return f"\n{files(__package__).joinpath('page.css').read_text(encoding='utf8')}"
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf8")
+    return _PAGE.format(title=escape(title), style=f"\n{style}", body=body)
 
 
 def escape(text: str) -> str:

@@ -27,10 +27,6 @@ class PunctuationRule:
     matches: Callable[[ConlluWord], bool]
 
 
-def _has_punctuation_only(word: ConlluWord) -> bool:
-    return all(unicodedata.category(char).startswith("P") for char in word.form)
-
-
 PUNCTUATION_RULES = {
     "ptb": PunctuationRule(
         "the tags `` '' : , . in XPOS (or in UPOS if XPOS is empty)", lambda word: _tag(word) in PTB_TAGS
@@ -39,7 +35,10 @@ PUNCTUATION_RULES = {
         "the tag PU in XPOS (or in UPOS if XPOS is empty)", lambda word: _tag(word) in CTB_TAGS
     ),
     "ud": PunctuationRule("PUNCT in UPOS", lambda word: word.upos == "PUNCT"),
-    "conllx": PunctuationRule("forms that consist of Unicode punctuation", _has_punctuation_only),
+    "conllx": PunctuationRule(
+        "forms that consist of Unicode punctuation",
+        lambda word: all(unicodedata.category(char).startswith("P") for char in word.form),
+    ),
 }
 
 

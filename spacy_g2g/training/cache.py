@@ -80,7 +80,8 @@ class CachedParser:
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
-                self._trees[key_of[id(doc)]] = doc.to_array(TREE), _prior(doc)
+                prior = doc._.get(PRIOR) if Doc.has_extension(PRIOR) else None
+                self._trees[key_of[id(doc)]] = doc.to_array(TREE), prior
             for key, doc in zip(keys, batch, strict=True):
                 if key is None:
                     yield doc
@@ -104,10 +105,6 @@ class CachedParser:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self._component,)
-
-
-def _prior(doc: Doc) -> Any:
-    return doc._.get(PRIOR) if Doc.has_extension(PRIOR) else None
 
 
 def _unpickle(component: Any) -> Any:

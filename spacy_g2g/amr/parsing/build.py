@@ -23,7 +23,10 @@ def build_graph(state: AmrState) -> AmrGraph:
     graph, nodes, top = _raw_graph(state)
     if not graph.labels:
         return AmrGraph([EMPTY_LABEL], [])
-    graph.top = _choose_top(graph) if top is None else nodes[top]
+    parents, children = graph.parents(), graph.children()
+    # The first of equal nodes.
+    best = max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
+    graph.top = best if top is None else nodes[top]
     _drop_lonely(graph)
     _attach(graph)
     parents, children = graph.parents(), graph.children()
@@ -48,12 +51,6 @@ def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int], int | None]:
         graph.edges.append(Edge(nodes[item], role, len(graph.labels)))
         graph.labels.append(constant)
     return graph, nodes, state.root
-
-
-def _choose_top(graph: AmrGraph) -> int:
-    parents, children = graph.parents(), graph.children()
-    # The first of equal nodes.
-    return max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
 
 
 def _drop_lonely(graph: AmrGraph) -> None:

@@ -173,7 +173,7 @@ class AmrGraph:
             if introduced.get(index, True):
                 branches[source].append((role, target, index in introduced))
             else:
-                branches[target].append((inverse_role(role), source, True))
+                branches[target].append((INVERSE.get(role, f"{role}-of"), source, True))
         return branches
 
 
@@ -195,11 +195,6 @@ def unique_edges(edges: Iterable[Edge]) -> list[Edge]:
     for edge in edges:
         found.setdefault(canonical(edge), edge)
     return list(found.values())
-
-
-def inverse_role(role: str) -> str:
-    """Return the role that an edge has when written from its target's side."""
-    return INVERSE.get(role, f"{role}-of")
 
 
 def _variables(labels: list[str], constants: Collection[str]) -> list[str]:
