@@ -1,7 +1,7 @@
 """The door of the AMR wing: everything that commands and projects import from it."""
 
 from .data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, make_amr_corpus
-from .data.docs import AMR, amr_sentences, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs
+from .data.docs import AMR, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs
 from .evaluation.drawing import draw_amrs
 from .formats.amr_file import AmrBlock, OnError, read_amr_file, read_metadata, select_ids, write_amrs
 
@@ -12,7 +12,6 @@ __all__ = [
     "AmrOptions",
     "AmrReader",
     "OnError",
-    "amr_sentences",
     "doc_from_amr",
     "draw_amrs",
     "get_amr_ids",

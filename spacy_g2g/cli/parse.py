@@ -11,13 +11,14 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from ..amr.api import AMR, amr_sentences, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
+from ..amr.api import AMR, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
 from ..data.constraints import check_rules
 from ..data.constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
     read_bin,
+    sentences_of,
     sentences_to_docs,
     source_arcs,
     source_sentences,
@@ -267,7 +268,7 @@ def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Seq
         n_sentences = 0
         for doc, record in results:
             n_docs += 1
-            spans, texts = amr_sentences(doc), get_amrs(doc)
+            spans, texts = sentences_of(doc), get_amrs(doc)
             if texts is None and spans:
                 raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(pipe_names)))
             ids = _sentence_ids(doc, record, len(spans))

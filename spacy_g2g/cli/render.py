@@ -13,7 +13,8 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from ..amr.api import AmrBlock, amr_sentences, draw_amrs, get_amrs
+from ..amr.api import AmrBlock, draw_amrs, get_amrs
+from ..data.docs import sentences_of
 from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
@@ -190,7 +191,7 @@ def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) 
     if gold is not None:
         yield _draw_beside_gold(doc, graphs, max(passes, default=len(graphs) - 1), amrs or [], gold)
         return
-    for number, span in enumerate(amr_sentences(doc)):
+    for number, span in enumerate(sentences_of(doc)):
         words = [token.i for token in span if token.text.strip()]
         if words:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1

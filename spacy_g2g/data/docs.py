@@ -164,11 +164,18 @@ def doc_to_sentences(
     if USER_DATA_KEY in doc.user_data:
         return _update_source(doc, columns)
     sentences: list[ConlluSentence] = []
-    for span in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+    for span in sentences_of(doc):
         words = [token for token in span if not _is_blank(token)]
         if words:
             sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}"))
     return sentences
+
+
+def sentences_of(doc: Doc) -> list[Span]:
+    """Return the sentences of a Doc, or the whole Doc if no boundary is set; [] if it is empty."""
+    if not len(doc):
+        return []
+    return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
 
 
 def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import ensure_path
 from spacy.vocab import Vocab
@@ -16,7 +16,7 @@ from ..errors import Errors
 from ..formats.conllu import read_conllu
 from ..formats.graphs import Graph
 from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
-from .docs import TOKEN_ANNOTATIONS, check_annotations
+from .docs import TOKEN_ANNOTATIONS, check_annotations, sentences_of
 from .graphs import to_sentence, tree_of
 
 BOUNDARIES = "SENT_START"
@@ -100,7 +100,7 @@ def align_graphs(
     number = 0
     for doc in docs:
         graphs: list[Graph] = []
-        for span in _spans(doc):
+        for span in sentences_of(doc):
             words = [token.text for token in span]
             sentence = next(sentences, None)
             if sentence is None:
@@ -126,17 +126,10 @@ def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[Predict
         else:
             for number, doc in enumerate(read_docs([file], vocab), start=1):
                 tree = tree_of(doc)
-                for span in _spans(doc):
+                for span in sentences_of(doc):
                     where = f"{file}, Doc {number}, token {span.start}"
                     graph = to_sentence(tree, range(span.start, span.end), doc)
                     yield PredictedSentence(where, [token.text for token in span], graph)
-
-
-def _spans(doc: Doc) -> list[Span]:
-    """Return the sentences of a Doc, or the whole Doc if no boundary is set."""
-    if not len(doc):
-        return []
-    return list(doc.sents) if doc.has_annotation(BOUNDARIES) else [doc[:]]
 
 
 def _difference(sentence: PredictedSentence, words: list[str], number: int, gold: Path | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -13,9 +12,9 @@ from spacy.tokens import Doc
 
 from .. import __version__
 from ..data.constraints import constrain
-from ..data.docs import doc_to_sentences
+from ..data.docs import doc_to_sentences, sentences_of
 from ..errors import Errors
-from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, RefusedError
+from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, Limits, RefusedError
 from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
@@ -71,9 +70,9 @@ class Question(Part):
     conllu: StrictBool = False
 
 
-def check(question: Question, worker: Worker) -> None:
+def check(question: Question, limits: Limits) -> None:
     """Raise RefusedError for a question that is over a limit or has no single meaning."""
-    limits, words = worker.limits, question.words
+    words = question.words
     if (question.text is None) == (words is None):
         raise RefusedError(422, Errors.E1208)
     if question.k > limits.max_k:
@@ -87,37 +86,32 @@ def check(question: Question, worker: Worker) -> None:
     lengths = [len(stretch) for stretch in (question.text or "").split()]
     if sum(n * n for n in lengths) > SQUARES_A_WORD * limits.max_words:
         raise RefusedError(413, Errors.E1225.format(n=max(lengths)))
-    check_constraints(question, worker)
-
-
-def check_constraints(question: Question, worker: Worker) -> None:
-    """Raise RefusedError for more constraints, or in longer sentences, than are checked in short time."""
     n = len(question.constraints)
     if n > MAX_CONSTRAINTS:
         raise RefusedError(413, Errors.E1211.format(n=n, limit=MAX_CONSTRAINTS))
-    if n and question.words is None:
+    if n and words is None:
         raise RefusedError(422, Errors.E1212)
-    if question.words is not None and (n or question.constraints.rules):
-        starts = [False, *(question.sent_starts or [False] * len(question.words or ()))[1:], True]
-        places = [0, *(i for i, start in enumerate(starts) if start)]
-        longest = max(end - start for start, end in pairwise(places))
-        worker.check_constrained(longest)
 
 
 def make_doc(question: Question, worker: Worker) -> Doc:
-    """Make the Doc of a question. Raises RefusedError if so many trees of so many words take too long."""
+    """Make the Doc of a question. Raises RefusedError if trees of so many words take too long to find."""
     if question.words is None:
         doc = worker.nlp.make_doc(question.text or "")
-        if question.constraints.rules:
-            worker.check_constrained(len(doc))
     else:
         given = {"spaces": question.spaces, "sent_starts": question.sent_starts, "tags": question.tags}
         columns: Any = {name: values for name, values in given.items() if values is not None}
         doc = Doc(worker.nlp.vocab, words=question.words, **columns)
     if question.k > 1 and question.k * len(doc) > MAX_WORDS_OF_TREES:
         raise RefusedError(413, Errors.E1223.format(k=question.k, n=len(doc), limit=MAX_WORDS_OF_TREES))
+    if len(question.constraints) or question.constraints.rules:
+        worker.check_constrained(longest_sentence(doc))
     constrain(doc, **question.constraints.model_dump())
     return doc
+
+
+def longest_sentence(doc: Doc) -> int:
+    """Return the number of words of the longest sentence."""
+    return max(map(len, sentences_of(doc)), default=0)
 
 
 def answer(doc: Doc, worker: Worker, question: Question) -> Answer:
@@ -142,14 +136,13 @@ def answer(doc: Doc, worker: Worker, question: Question) -> Answer:
 def sentences(doc: Doc, worker: Worker, k: int) -> Iterator[Answer]:
     """Yield the tree of each sentence, with probabilities if the parser has any."""
     parser = worker.parser
-    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
     if k > 1:
-        worker.check_constrained(max(map(len, spans), default=0))
+        worker.check_constrained(longest_sentence(doc))
     ranked = parser.kbest(doc, k) if k > 1 else None
     if worker.has_scores:
         found = [asdict(of) for of in parser.confidence(doc)]
     else:
-        words = ([token.i for token in span if not token.is_space] for span in spans)
+        words = ([token.i for token in span if not token.is_space] for span in sentences_of(doc))
         found = [{"tokens": tokens} for tokens in words if tokens]
     for i, sentence in enumerate(found):
         tokens = [doc[token] for token in sentence["tokens"]]
@@ -165,7 +158,7 @@ def make_router(worker: Worker) -> APIRouter:
     @router.post("/parse")
     async def parse(question: Question) -> Answer:
         """Parse a text or words, with what is known of them."""
-        check(question, worker)
+        check(question, worker.limits)
         # A text has a word in about five characters.
         n_words = len(question.words or ()) + len(question.text or "") // 5
         task = Task(

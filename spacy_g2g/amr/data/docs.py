@@ -16,6 +16,7 @@ from spacy.training import Example
 from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
+from ...data.docs import sentences_of
 from ...errors import Errors
 from ..formats.amr_file import AmrBlock, simple_tokens
 from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
@@ -49,22 +50,15 @@ def set_amr_extensions() -> None:
         Span.set_extension(AMR, getter=amr_of_span)
 
 
-def amr_sentences(doc: Doc) -> list[Span]:
-    """Return the sentences that have AMRs: ``doc.sents``, or a whole Doc without boundaries; [] if empty."""
-    if not len(doc):
-        return []
-    return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-
-
 def get_amrs(doc: Doc) -> list[str] | None:
-    """Return the text of the AMR of each of ``amr_sentences(doc)``, or None if the Doc has no AMRs.
+    """Return the text of the AMR of each of ``sentences_of(doc)``, or None if the Doc has no AMRs.
 
     Raises ValueError unless ``doc._.amr`` is a list with a string for each sentence.
     """
     amrs = _amr_values(doc)
     if amrs is None:
         return None
-    n_sentences = len(amr_sentences(doc))
+    n_sentences = len(sentences_of(doc))
     if len(amrs) != n_sentences:
         raise ValueError(Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
     return amrs
@@ -80,7 +74,7 @@ def set_amrs(doc: Doc, amrs: list[str] | None) -> None:
     """Write ``doc._.amr``.
 
     doc: The Doc.
-    amrs: The text of an AMR for each of ``amr_sentences(doc)``; None to remove AMRs.
+    amrs: The text of an AMR for each of ``sentences_of(doc)``; None to remove AMRs.
     """
     set_amr_extensions()
     doc._.set(AMR, amrs)
@@ -105,7 +99,7 @@ def amr_of_span(span: Span) -> str | None:
 
     It is None for a Span of several sentences, and unless the Doc has an AMR for each sentence.
     """
-    amrs, sentences = _amr_values(span.doc), amr_sentences(span.doc)
+    amrs, sentences = _amr_values(span.doc), sentences_of(span.doc)
     if amrs is None or len(amrs) != len(sentences):
         return None
     for sentence, text in zip(sentences, amrs, strict=True):
@@ -120,7 +114,7 @@ def get_amr_ids(doc: Doc) -> list[str] | None:
     It is None for a Doc from elsewhere, and if the number of sentences has changed.
     """
     ids = doc.user_data.get(AMR_IDS_KEY)
-    return [*ids] if ids is not None and len(ids) == len(amr_sentences(doc)) else None
+    return [*ids] if ids is not None and len(ids) == len(sentences_of(doc)) else None
 
 
 def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | None]:
@@ -136,7 +130,7 @@ def gold_amrs(example: Example, spans: Sequence[tuple[int, int]]) -> list[str | 
     amrs = get_amrs(example.reference)
     if amrs is None:
         return [None] * len(spans)
-    sentences = amr_sentences(example.reference)
+    sentences = sentences_of(example.reference)
     found: list[str | None] = []
     for (start, end), number in zip(spans, match_sentences(example, spans), strict=True):
         if number is None:
@@ -156,7 +150,7 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     spans: Spans of the predicted Doc: first token, and last token + 1.
     """
     numbers: dict[SentenceKey, list[int]] = {}
-    reference_spans = [(span.start, span.end) for span in amr_sentences(example.reference)]
+    reference_spans = [(span.start, span.end) for span in sentences_of(example.reference)]
     for number, key in enumerate(_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
     # Several sentences of white space alone may have one key.

@@ -8,8 +8,9 @@ from typing import Any
 
 from spacy.training import Example
 
+from ...data.docs import sentences_of
 from ...errors import Errors
-from ..data.docs import amr_sentences, get_amrs, match_sentences
+from ..data.docs import get_amrs, match_sentences
 from ..evaluation.mapping import RESTARTS
 from ..evaluation.smatch import SmatchScore, concept_scores, smatch
 from ..evaluation.triples import to_triples
@@ -69,7 +70,7 @@ def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[
     found: list[str | None] = [None] * n_gold
     without_gold: list[str] = []
     texts = get_amrs(example.predicted) or []
-    spans = [(span.start, span.end) for span in amr_sentences(example.predicted)] if texts else []
+    spans = [(span.start, span.end) for span in sentences_of(example.predicted)] if texts else []
     for number, text in zip(match_sentences(example, spans), texts, strict=True):
         if number is None:
             without_gold.append(text)

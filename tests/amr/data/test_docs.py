@@ -8,12 +8,12 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_g2g.amr.data.docs import (
-    amr_sentences,
     doc_from_amr,
     get_amr_ids,
     get_amrs,
     gold_amrs,
     match_sentences,
+    sentences_of,
     set_amr_extensions,
 )
 from spacy_g2g.amr.evaluation.smatch import to_triples
@@ -67,14 +67,14 @@ def test_any_text_survives_a_doc_bin(texts):
 
 def test_a_doc_without_boundaries_is_one_sentence_and_an_empty_one_none():
     doc = Doc(NLP.vocab, words=["Dogs", "bark"])
-    assert [(span.start, span.end) for span in amr_sentences(doc)] == [(0, 2)]
+    assert [(span.start, span.end) for span in sentences_of(doc)] == [(0, 2)]
     assert get_amrs(doc) is None
     doc._.amr = [BARK]
     assert get_amrs(doc) == [BARK]
     assert doc[1:2]._.amr == BARK
     empty = Doc(NLP.vocab)
     empty._.amr = []
-    assert (amr_sentences(empty), get_amrs(empty), empty._.amr_graphs) == ([], [], [])
+    assert (sentences_of(empty), get_amrs(empty), empty._.amr_graphs) == ([], [], [])
 
 
 def test_a_span_has_the_amr_of_its_sentence():
@@ -138,7 +138,7 @@ def test_extensions_are_set_once():
 def gold_of(words: list[str], starts: list[int] | None, reference: Doc) -> list[str | None]:
     given = None if starts is None else [i in starts for i in range(len(words))]
     predicted = Doc(NLP.vocab, words=words, sent_starts=given)
-    spans = [(span.start, span.end) for span in amr_sentences(predicted)]
+    spans = [(span.start, span.end) for span in sentences_of(predicted)]
     return gold_amrs(Example(predicted, reference), spans)
 
 

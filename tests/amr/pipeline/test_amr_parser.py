@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_g2g.amr.data.docs import amr_sentences, get_amrs
+from spacy_g2g.amr.data.docs import get_amrs, sentences_of
 from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR
 from spacy_g2g.models.shim import get_shim
@@ -78,7 +78,7 @@ def assert_amrs(doc: Doc) -> None:
     """An AMR that can be read for each sentence."""
     texts = get_amrs(doc)
     assert texts is not None
-    assert len(texts) == len(amr_sentences(doc))
+    assert len(texts) == len(sentences_of(doc))
     for text in texts:
         parse_penman(text)
         graph = penman.decode(text)
