@@ -175,6 +175,21 @@ def test_other_trees_of_long_sentences_are_refused(app, monkeypatch: pytest.Monk
     assert "with k above 1, has 8 words. Expected 6 or fewer." in long.json()["error"]
 
 
+def test_constraints_on_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("spacy_g2g.serve.worker.MAX_CONSTRAINED_WORDS", 6)
+    constraints, starts = {"heads": {"0": 1}}, [i in (0, 4) for i in range(len(WORDS))]
+    bodies: list[dict[str, Any]] = [
+        {"words": WORDS},
+        {"words": WORDS, "sent_starts": starts, "constraints": constraints},
+        {"words": WORDS, "constraints": constraints},
+        {"words": WORDS, "sent_starts": [False] * len(WORDS), "constraints": constraints},
+        {"text": "dogs bark " * 4, "constraints": {"rules": ["leaf-punct"]}},
+    ]
+    replies = post(app, "/parse", *bodies)
+    assert [reply.status_code for reply in replies] == [200, 200, 413, 413, 413]
+    assert "A sentence with constraints, or with k above 1, has 7 words." in replies[2].json()["error"]
+
+
 def test_conllu_is_that_of_the_command_parse(app, nlp: Language, tmp_path: Path):
     text = "\n she saw\n\nthe cat.dogs  bark\t"
     nlp.to_disk(tmp_path / "pipeline")
