@@ -55,10 +55,8 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
         if not doc.has_annotation(name):
             raise ValueError(Errors.E823.format(attr=name))
     label = doc.vocab.strings.add("NP")
-    nouns = (token for token in doclike if token.pos in _NOUNS and token.dep != 0)
-    heads = (noun for noun in nouns if _base(noun.dep_) not in _NO_HEAD)
     end = 0
-    for start, stop in sorted(map(_bounds, heads), key=lambda span: (span[0], -span[1])):
+    for start, stop in sorted(map(_bounds, filter(_is_head, doclike)), key=lambda span: (span[0], -span[1])):
         if start >= end:
             yield start, stop, label
             end = stop
@@ -66,6 +64,10 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
 
 def _base(label: str) -> str:
     return label.partition(":")[0]
+
+
+def _is_head(token: Token) -> bool:
+    return token.pos in _NOUNS and token.dep != 0 and _base(token.dep_) not in _NO_HEAD
 
 
 def _bounds(noun: Token) -> tuple[int, int]:
