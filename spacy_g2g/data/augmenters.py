@@ -1,4 +1,4 @@
-"""The augmenter ``spacy_g2g.drop_final_punct.v1``: running text that lacks marks of sentence boundaries.
+"""The augmenter ``spacy_g2g.running_text.v1``: text as people have it, without marks of sentence boundaries.
 
 The batcher ``spacy_g2g.augmented_batches.v1`` calls such augmenters anew in each epoch.
 """
@@ -7,47 +7,52 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Token
+from spacy.tokens import Token
 from spacy.training import Example
 
-from ..arrays import BoolArray
 from ..errors import Errors
-from .docs import TOKEN_ANNOTATIONS, write_tree
+from .rewriting import pieces_of, rewrite
+from .typesetting import typeset
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
 
 
-def make_drop_final_punct(
-    level: float = 0.1,
-    seed: int = 0,
+def make_running_text(
+    drop_punct: float = 0.1,
+    drop_all_punct: float = 0.0,
     lower_case: float = 0.0,
     joined: float = 0.0,
-    documents: float = 0.0,
+    lines: float = 0.0,
+    seed: int = 0,
 ) -> Augmenter:
-    """Make the augmenter ``spacy_g2g.drop_final_punct.v1``, which drops the final punctuation of sentences.
+    """Make the augmenter ``spacy_g2g.running_text.v1``, which brings treebanks closer to people's text.
 
-    In a Doc of several sentences, such a sentence runs into the next one. An Example stays unchanged if its
-    two Docs have different words, or if it has entities, spans or categories. The corpus readers of this
-    package give both Docs the same words.
+    In a Doc of several sentences, one without its final punctuation runs into the next one. An Example stays
+    unchanged if its two Docs have different words, or if it has entities, spans or categories. The corpus
+    readers of this package give both Docs the same words.
 
-    level: Share of the sentences to change.
-    seed: Seed of the random choices.
+    drop_punct: Share of the sentences that lose their final punctuation.
+    drop_all_punct: Share of the Docs in which all sentences lose it. Text without punctuation is often
+        without it throughout.
     lower_case: Share of the Docs whose words are put into lower case.
     joined: Share of the sentences that no space follows.
-    documents: Share of the Docs in which all sentences are changed as by `level`. Text without punctuation is
-        often without it throughout.
+    lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines, blank
+        lines, items of lists, quotations.
+    seed: Seed of the random choices.
     Raises ValueError for a share below 0 or above 1.
     """
     for setting, share in {
-        "level": level,
+        "drop_punct": drop_punct,
+        "drop_all_punct": drop_all_punct,
         "lower_case": lower_case,
         "joined": joined,
-        "documents": documents,
+        "lines": lines,
     }.items():
         if not 0.0 <= share <= 1.0:
             raise ValueError(Errors.E512.format(setting=setting, rate=share))
@@ -58,21 +63,26 @@ def make_drop_final_punct(
 
     def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
         gold = example.reference
-        is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
-        has_space: BoolArray = np.ones(len(gold), dtype=np.bool_)
-        lower = False
         has_more = bool(gold.ents or gold.spans or gold.cats)
-        if not has_more and [t.text for t in gold] == [t.text for t in example.predicted]:
-            lower, share = chosen(lower_case), 1.0 if chosen(documents) else level
-            for sentence in gold.sents if gold.has_annotation("SENT_START") else ():
-                if chosen(share):
-                    is_kept[final_punct(list(sentence))] = False
-                has_space[sentence.end - 1] = not chosen(joined)
-        if is_kept.all() and has_space.all() and not lower:
+        if has_more or [t.text for t in gold] != [t.text for t in example.predicted]:
             yield example
-        else:
-            docs = (example.predicted, gold)
-            yield Example(*(select_tokens(doc, is_kept, has_space, lower=lower) for doc in docs))
+            return
+        lower, share = chosen(lower_case), 1.0 if chosen(drop_all_punct) else drop_punct
+        is_kept = np.ones(len(gold), dtype=np.bool_)
+        ends = []
+        for span in gold.sents if gold.has_annotation("SENT_START") else ():
+            is_kept[final_punct(list(span)) if chosen(share) else []] = False
+            ends.append(span.end)
+        pieces = iter(pieces_of(gold, is_kept))
+        counts = np.add.reduceat(is_kept, [0, *ends[:-1]]) if len(gold) else []
+        sentences = [list(islice(pieces, n)) for n in counts]
+        for sentence in sentences:
+            if chosen(joined):
+                sentence[-1] = sentence[-1]._replace(gap="")
+        if chosen(lines):
+            sentences = [typeset(sentences, chance)]
+        found = [piece for sentence in sentences for piece in sentence]
+        yield Example(*(rewrite(doc, found, lower=lower) for doc in (example.predicted, gold)))
 
     return augment
 
@@ -84,7 +94,7 @@ def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
     changes in all epochs.
 
     batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
-    augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.drop_final_punct.v1`.
+    augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.running_text.v1`.
     Raises ValueError with the first batch for an augmenter that does, such as spaCy's own.
     """
     change: Callable[[Any, Example], Iterator[Example]] = augmenter
@@ -117,44 +127,3 @@ def final_punct(sentence: list[Token]) -> list[int]:
 def is_punct(token: Token) -> bool:
     """Return whether a token is punctuation, by its part of speech if it has one."""
     return token.pos_ == "PUNCT" if token.pos else token.is_punct
-
-
-def select_tokens(
-    doc: Doc, is_kept: BoolArray, has_space: BoolArray | None = None, *, lower: bool = False
-) -> Doc:
-    """Make a Doc of some of the tokens, with their annotations and their trees, if any.
-
-    A kept token must not depend on a dropped one. The last token before a gap gets the white space that ended
-    the gap.
-
-    doc: The Doc.
-    is_kept: Whether each token is kept, bool [tokens].
-    has_space: Whether each token keeps the white space after it, bool [tokens]; None if all do.
-    lower: Put words into lower case.
-    """
-    kept = np.flatnonzero(is_kept)
-    number = np.cumsum(is_kept) - 1
-    ends = [*(kept[1:] - 1).tolist(), len(doc) - 1]
-    keeps = np.ones(len(doc), dtype=np.bool_) if has_space is None else has_space
-    spaces = None if doc.has_unknown_spaces else [bool(doc[end].whitespace_ and keeps[end]) for end in ends]
-    words = [doc[i].lower_ if lower else doc[i].text for i in kept.tolist()]
-    selected = Doc(doc.vocab, words=words, spaces=spaces)
-    names: list[Any] = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"]
-    values: Any = doc.to_array(names)[kept]
-    selected.from_array(names, values)
-    heads = np.arange(len(doc)) + doc.to_array("HEAD").astype(np.int64)
-    moved = (number[heads[kept]] - np.arange(len(kept))).view(np.uint64)
-    starts = _starts(doc, is_kept)
-    write_tree(selected, np.stack([moved, doc.to_array("DEP")[kept]], axis=1), starts)
-    return selected
-
-
-def _starts(doc: Doc, is_kept: BoolArray) -> Any:
-    """Return SENT_START of the kept tokens. The first kept token of a sentence starts it."""
-    starts = doc.to_array("SENT_START")
-    sentence = np.cumsum(starts == 1)[is_kept]
-    kept = starts[is_kept]
-    if (starts == 1).any():
-        is_first = np.diff(sentence, prepend=-1) > 0
-        kept[is_first] = 1
-    return kept

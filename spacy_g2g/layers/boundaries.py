@@ -1,4 +1,4 @@
-"""Log-odds of sentence boundaries from features and vectors of tokens."""
+"""Log-odds of sentence boundaries from features and vectors of words."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ STEP = 256
 HIDDEN = 64
 
 
-class BoundaryNetwork(nn.Module):
-    """Convolutions over the tokens of texts, and a scorer of the places between neighbouring tokens.
+class BoundaryScorer(nn.Module):
+    """Convolutions over the words of texts, and a scorer of the places between neighbouring words.
 
-    They read the sum of two projections. The first call tells the widths of features and vectors. A token
-    sees 30 others on either side (dilated convolutions, Strubell et al. 2017).
+    A word sees 30 others on either side (dilated convolutions, Strubell et al. 2017).
 
     width: Width of the layers.
     dropout: Rate on the input, on the output of each layer, and on that of the last one once more.
@@ -33,31 +32,28 @@ class BoundaryNetwork(nn.Module):
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
-        self.features = nn.LazyLinear(width)
-        self.vectors = nn.LazyLinear(width, bias=False)
         self.layers = nn.ModuleList(_Layer(width, distance, dropout) for distance in DISTANCES)
         self.dropout = Dropout(dropout)
         self.pair = nn.Linear(width, 2 * HIDDEN)
         self.scorer = nn.Sequential(nn.GELU(), nn.Linear(HIDDEN, 1))
 
-    def forward(self, features: Tensor, vectors: Tensor, lengths: IntArray) -> Tensor:
-        """Return the log-odds that a sentence starts at each token, float32 [tokens].
+    def forward(self, words: Tensor, lengths: IntArray) -> Tensor:
+        """Return the log-odds that a sentence starts at each word, float32 [words].
 
         A text does not depend on the others, since zeros are between them.
 
-        features: Features of the tokens of all texts, float [tokens, any width].
-        vectors: Vectors of the same tokens, float [tokens, any width]; of width 0 for none.
-        lengths: Number of tokens of each text, int [texts].
+        words: Vectors of the words of all texts, float [words, width].
+        lengths: Number of words of each text, int [texts].
         """
         gap = REACH * max(DISTANCES)
-        places = np.arange(len(features)) + gap * np.repeat(np.arange(1, len(lengths) + 1), lengths)
-        n_places = len(features) + gap * len(lengths)
-        at = torch.from_numpy(places).to(features.device)
-        inputs = self.dropout(self.features(features) + self.vectors(vectors))
+        places = np.arange(len(words)) + gap * np.repeat(np.arange(1, len(lengths) + 1), lengths)
+        n_places = len(words) + gap * len(lengths)
+        at = torch.from_numpy(places).to(words.device)
+        inputs = self.dropout(words)
         x = inputs.new_zeros(n_places + -n_places % STEP, inputs.shape[1]).index_copy(0, at, inputs)
-        is_token = x.new_zeros(len(x), 1).index_fill(0, at, 1.0)
+        is_word = x.new_zeros(len(x), 1).index_fill(0, at, 1.0)
         for layer in self.layers:
-            x = layer(x) * is_token
+            x = layer(x) * is_word
         before, after = self.pair(self.dropout(x)).split(HIDDEN, dim=1)
         scores = self.scorer(before.index_select(0, at - 1) + after.index_select(0, at))
         return cast(Tensor, scores[:, 0].float())

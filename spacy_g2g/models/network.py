@@ -90,8 +90,8 @@ class NetworkSpec:
 class WordNetwork(nn.Module):
     """The part that all networks share: an encoder with tag embeddings, from pieces to vectors of words.
 
-    has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads. If words
-        come as vectors, ROOT always has one.
+    has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads; None if
+        it does where words come as vectors.
     n_relations: Number of relations in graph input; 0 for a network that takes none.
     normalise_keys: See ``GraphSelfAttention``.
     words: How ``encode`` makes vectors of words from layers of pieces; None for the first piece's vector in
@@ -109,7 +109,7 @@ class WordNetwork(nn.Module):
         self,
         spec: NetworkSpec,
         *,
-        has_root_vector: bool = False,
+        has_root_vector: bool | None = None,
         n_relations: int = 0,
         normalise_keys: bool = False,
         words: WordSettings | None = None,
@@ -118,7 +118,7 @@ class WordNetwork(nn.Module):
         self.tags = None
         self.mix = None
         self.pooling = "first" if words is None else words.pooling
-        self.has_root_vector = has_root_vector or spec.encoder is None
+        self.has_root_vector = spec.encoder is None if has_root_vector is None else has_root_vector
         if spec.encoder is not None:
             self.encoder = GraphEncoder(
                 replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)

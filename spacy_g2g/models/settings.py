@@ -61,27 +61,16 @@ def setting(default: Any, description: str, allowed: Range | None = None) -> Any
     return field(default_factory=lambda: copy(default), metadata=metadata)
 
 
-def with_default(settings: type[Settings], name: str, default: Any) -> Any:
+def with_default(settings: type[NetworkSettings], name: str, default: Any) -> Any:
     """Return the field of a class of settings with another default."""
     known = settings.__dataclass_fields__[name].metadata
     return setting(default, known["description"], known["allowed"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings of all architectures."""
+class NetworkSettings:
+    """Settings of all networks."""
 
-    #: Rate factor of an encoder of width 384, from which that of another width follows.
-    factor_at_384 = 0.1
-
-    encoder_rate_factor: float | None = setting(
-        None,
-        "Learning rate of weights from a checkpoint or a trained pipeline, as a multiple of the rate of the "
-        "other weights. null chooses it by the encoder's width. At the rates of the shipped configs, an "
-        "encoder of width 384 learns at 2e-4, and one of width 768 at 2.5e-5. A parser that is copied with "
-        "its scorers learns at 0.3 times these rates.",
-        FACTOR,
-    )
     rate_factor: float = setting(
         1.0,
         "Learning rate of the other weights, as a multiple of the optimizer's rate. An encoder that the "
@@ -94,6 +83,31 @@ class Settings:
         "has instructions for it.",
     )
 
+    def __post_init__(self) -> None:
+        for name, hint, metadata in describe(type(self)):
+            value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
+            if choices and value not in choices:
+                raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
+            if allowed and value is not None and not allowed.contains(value):
+                raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(NetworkSettings):
+    """Settings of all architectures with an encoder."""
+
+    #: Rate factor of an encoder of width 384, from which that of another width follows.
+    factor_at_384 = 0.1
+
+    encoder_rate_factor: float | None = setting(
+        None,
+        "Learning rate of weights from a checkpoint or a trained pipeline, as a multiple of the rate of the "
+        "other weights. null chooses it by the encoder's width. At the rates of the shipped configs, an "
+        "encoder of width 384 learns at 2e-4, and one of width 768 at 2.5e-5. A parser that is copied with "
+        "its scorers learns at 0.3 times these rates.",
+        FACTOR,
+    )
+
     def pretrained_factor(self, width: int, parts: Collection[str]) -> float:
         """Return the learning rate of pretrained weights, as a multiple of the rate of the other weights.
 
@@ -104,14 +118,6 @@ class Settings:
             return self.encoder_rate_factor
         factor = min(1.0, self.factor_at_384 * (384 / width) ** WIDTH_POWER)
         return factor * COPY_SHARE if "scorers" in parts else factor
-
-    def __post_init__(self) -> None:
-        for name, hint, metadata in describe(type(self)):
-            value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
-            if choices and value not in choices:
-                raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
-            if allowed and value is not None and not allowed.contains(value):
-                raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +295,7 @@ class ActionSettings(BeamSettings, VectorSettings):
             raise ValueError(Errors.E417.format(heads=list(self.state_heads), n_heads=self.n_attention_heads))
 
 
-def describe(settings: type[Settings]) -> tuple[tuple[str, Any, Any], ...]:
+def describe(settings: type[NetworkSettings]) -> tuple[tuple[str, Any, Any], ...]:
     """Return the name, type and metadata of each setting of a class, its own settings first."""
     hints = get_type_hints(settings)
     metadata = {f.name: f.metadata for f in fields(settings)}
@@ -304,7 +310,7 @@ def _choices(hint: Any) -> tuple[object, ...]:
     return (*choices, *([None] if choices and NoneType in members else ()))
 
 
-AnySettings = TypeVar("AnySettings", bound=Settings)
+AnySettings = TypeVar("AnySettings", bound=NetworkSettings)
 Built = TypeVar("Built")
 
 

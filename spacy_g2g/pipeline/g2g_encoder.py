@@ -32,6 +32,7 @@ from .sentences import BOUNDARIES, SentenceFinder, Sentences
         "model": {"@architectures": "spacy_g2g.Encoder.v1"},
         "sentences": "auto",
         "boundaries": BOUNDARIES,
+        "blocks": True,
         "half_precision_weights": False,
     },
 )
@@ -41,6 +42,7 @@ def make_g2g_encoder(
     model: Model[list[Doc], list[Floats2d]],
     sentences: Sentences,
     boundaries: Model[Any, Any] | None,
+    blocks: bool,
     half_precision_weights: bool,
 ) -> G2GEncoder:
     """Make the ``g2g_encoder`` component, whose vectors the components after it read.
@@ -48,8 +50,10 @@ def make_g2g_encoder(
     model: Architecture from Docs to the vectors of their tokens, such as ``spacy_g2g.Encoder.v1``.
     sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the encoder sets
         those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v1``. It learns from Docs of
+    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
         several sentences. With null the encoder never finds sentences.
+    blocks: End each found sentence at blank lines, and where a heading, an item of a list, a row of a table or a
+        quotation begins or ends.
     half_precision_weights: Save weights in float16, which takes half the space.
     """
     return G2GEncoder(
@@ -58,6 +62,7 @@ def make_g2g_encoder(
         name,
         sentences=sentences,
         boundaries=boundaries,
+        blocks=blocks,
         half_precision_weights=half_precision_weights,
     )
 
@@ -110,11 +115,13 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         *,
         sentences: Sentences = "auto",
         boundaries: Model[Any, Any] | None = None,
+        blocks: bool = True,
         half_precision_weights: bool = False,
     ) -> None:
         super().__init__(vocab, model, name)
         self.sentences = sentences
         self.boundaries = boundaries
+        self.blocks = blocks
         self.half_precision_weights = half_precision_weights
         self._batch: _Batch | None = None
 

@@ -53,6 +53,7 @@ EXAMPLES_AT_ONCE = 500
         "model": {"@architectures": "spacy_g2g.SynTr.v1"},
         "sentences": "auto",
         "boundaries": BOUNDARIES,
+        "blocks": True,
         "store_probabilities": False,
         "keep_scores": False,
         "rules": [],
@@ -67,6 +68,7 @@ def make_g2g_parser(
     model: Model[Any, Any],
     sentences: Sentences,
     boundaries: Model[Any, Any] | None,
+    blocks: bool,
     store_probabilities: bool,
     keep_scores: bool,
     rules: list[str],
@@ -78,9 +80,11 @@ def make_g2g_parser(
     model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
     sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
         those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v1``. It learns from Docs of
+    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
         several sentences. With null the parser never finds sentences. Nor does a parser that listens to a
         ``g2g_encoder``, which finds them itself.
+    blocks: End each found sentence at blank lines, and where a heading, an item of a list, a row of a table or a
+        quotation begins or ends.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
@@ -96,6 +100,7 @@ def make_g2g_parser(
         name,
         sentences=sentences,
         boundaries=boundaries,
+        blocks=blocks,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
         rules=rules,
@@ -122,6 +127,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         *,
         sentences: Sentences = "auto",
         boundaries: Model[Any, Any] | None = None,
+        blocks: bool = True,
         store_probabilities: bool = False,
         keep_scores: bool = False,
         rules: Sequence[str] = (),
@@ -131,6 +137,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
         self.sentences = sentences
         self.boundaries = boundaries
+        self.blocks = blocks
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
         check_rules(rules)

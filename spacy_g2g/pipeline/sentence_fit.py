@@ -32,7 +32,7 @@ def fit_sentences(finder: SentenceFinder, examples: Iterable[Example]) -> tuple[
     layout = lay_out(docs)
     gold = np.concatenate([np.zeros(0, dtype=np.bool_), *(gold_starts(example) for example in examples)])
     is_gold = gold[layout.words].astype(np.bool_)
-    log_odds = finder.log_odds(docs)[layout.words]
+    log_odds = finder.log_odds(docs)
     log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
     found = [(sentence_f(is_gold, log_odds > threshold), threshold) for threshold in THRESHOLDS]
     # Of equally good thresholds, the one that is nearest to even odds is the safest.

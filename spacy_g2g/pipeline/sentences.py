@@ -1,8 +1,8 @@
 """Sentences of Docs without boundaries.
 
 The component that owns an encoder finds them, before the encoder reads sentences. Its network of boundaries
-reads features of tokens such as shape and white space, and vectors from the encoder's lower layers. It gives
-the log-odds that a sentence starts at a token.
+reads features of words such as shape, of the white space and line breaks between them, and vectors from the
+encoder's lower layers. It gives the log-odds that a sentence starts at a word. White space is no word.
 """
 
 from __future__ import annotations
@@ -17,34 +17,22 @@ import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Optimizer
-from thinc.types import Floats2d
 
 from ..arrays import BoolArray, DoubleArray, FloatArray
 from ..data.layout import Layout, lay_out, word_attributes
+from ..data.lines import WhiteSpace, read_white_space
 from ..errors import Errors
 from .gold import gold_boundaries
 from .saved_pipe import SavedPipe
+from .trees import concatenate
 
 if TYPE_CHECKING:
-    from ..models.boundaries import BoundaryModel
+    from ..models.boundaries import BoundaryModel, Texts
 
 #: Whose sentence boundaries a component takes: those of the Doc, its own, or its own where a Doc has none.
 Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
-BOUNDARIES: dict[str, Any] = {
-    "@architectures": "spacy_g2g.Boundaries.v1",
-    "width": 128,
-    "n_layers": 0,
-    "dropout": 0.3,
-    "precision": "auto",
-    "embed": {
-        "@architectures": "spacy.MultiHashEmbed.v2",
-        "width": 48,
-        "attrs": ["LOWER", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"],
-        "rows": [5000, 1000, 2500, 2500, 50, 50],
-        "include_static_vectors": False,
-    },
-}
+BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
 #: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the component finds none.
 THRESHOLD = "sentence_threshold"
 #: File of the network of boundaries.
@@ -59,6 +47,8 @@ class SentenceFinder(SavedPipe):
 
     #: Network of boundaries; None if the component never finds sentences.
     boundaries: BoundaryModel | None = None
+    #: Whether a sentence ends where a block does: a paragraph, heading, item of a list or row of a table.
+    blocks: bool = True
     _sentences: Sentences = "given"
 
     @property
@@ -102,51 +92,54 @@ class SentenceFinder(SavedPipe):
             keep theirs.
         """
         given = lay_out(docs)
-        starts = self.log_odds(docs, are_found) > self.cfg[THRESHOLD]
-        # Sentences start at words. One that was given with white space before its first word starts there.
-        is_word = np.zeros(len(starts), dtype=np.bool_)
-        is_word[given.words] = np.diff(given.sentence_of[given.words], prepend=-1) == 0
-        starts = given.starts | (starts & is_word)
-        return lay_out(docs, np.split(starts, given.doc_starts[1:-1]))
+        starts = np.zeros(len(given.starts), dtype=np.bool_)
+        starts[given.words] = self.log_odds(docs, are_found) > self.cfg[THRESHOLD]
+        # One that was given with white space before its first word starts there.
+        starts[given.words[given.first_word[:-1][given.n_words > 0]]] = False
+        return lay_out(docs, np.split(given.starts | starts, given.doc_starts[1:-1]))
 
     def log_odds(self, docs: Sequence[Doc], are_found: BoolArray | None = None) -> DoubleArray:
-        """Return the log-odds that a sentence starts at each token.
+        """Return the log-odds that a sentence starts at each word.
 
         They are -inf where a Doc says that no sentence starts, and throughout Docs that keep their sentences.
+        They are inf where a block starts, unless ``blocks`` is false.
 
         docs: The Docs.
         are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all.
-        Returns float [tokens of all Docs].
+        Returns float [words of all Docs].
         """
         assert self.boundaries is not None
-        tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
-        sent_starts = np.concatenate([np.zeros(0, dtype=np.int64), *tables])
-        log_odds = np.full(len(sent_starts), -np.inf)
-        ends = np.cumsum([len(doc) for doc in docs])
+        layout = lay_out(docs)
+        log_odds = np.full(len(layout.words), -np.inf)
+        firsts = np.searchsorted(layout.words, layout.doc_starts).tolist()
         for batch in _batches(docs, are_found):
             read = [docs[i] for i in batch]
-            for i, scores in zip(batch, self.boundaries.predict(self._texts(read)), strict=True):
-                found: FloatArray = self.boundaries.ops.to_numpy(scores)  # type: ignore[no-untyped-call]
-                log_odds[ends[i] - len(found) : ends[i]] = found
-        log_odds[sent_starts == -1] = -np.inf
+            texts, white_space = self._texts(read)
+            scores: FloatArray = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
+            found = np.where(white_space.is_block & self.blocks, np.inf, scores)
+            found[white_space.is_repeated] = -np.inf
+            for i, of_doc in zip(batch, np.split(found, np.cumsum(texts.lengths)[:-1]), strict=True):
+                log_odds[firsts[i] : firsts[i + 1]] = of_doc
+        tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
+        log_odds[concatenate(tables, np.int64)[layout.words] == -1] = -np.inf
         return log_odds
 
-    def _texts(self, docs: Sequence[Doc]) -> tuple[list[Doc], list[Floats2d]]:
-        """Return what the network of boundaries reads: Docs, and the vectors of their tokens.
+    def _texts(self, docs: Sequence[Doc]) -> tuple[Texts, WhiteSpace]:
+        """Return what the network of boundaries reads, and the white space of the Docs."""
+        from ..models.boundaries import ROWS, Texts
 
-        White space has zeros. Without an encoder, the vectors have the width 0.
-        """
         assert self.boundaries is not None
-        ops, layout = self.boundaries.ops, lay_out(docs)
-        vectors: Any = ops.alloc2f(len(layout.starts), 0)
+        layout = lay_out(docs)
+        edges = np.searchsorted(layout.words, layout.doc_starts)
+        attributes = np.concatenate([doc.to_array([*ROWS]) for doc in docs])
+        white_space = read_white_space(docs, layout)
+        vectors: Any = self.boundaries.ops.alloc2f(len(layout.words), 0)
         read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         if read is not None and n_layers is not None:
-            edges = np.searchsorted(layout.words, layout.doc_starts).tolist()
             words = word_attributes(docs, layout, "ORTH")
-            found = read(self.model, [words[start:end] for start, end in pairwise(edges)], n_layers)
-            vectors = ops.alloc2f(len(layout.starts), found.shape[1])
-            vectors[layout.words] = found
-        return list(docs), ops.xp.split(vectors, layout.doc_starts[1:-1].tolist())
+            vectors = read(self.model, [words[start:end] for start, end in pairwise(edges.tolist())], n_layers)
+        features = white_space.features
+        return Texts(attributes[layout.words], features, vectors, np.diff(edges)), white_space
 
     # Training
 
@@ -162,33 +155,25 @@ class SentenceFinder(SavedPipe):
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
-            self.boundaries.initialize(X=self._texts(docs))
+            self.boundaries.initialize(X=self._texts(docs)[0])
             self.cfg[THRESHOLD] = 0.0
 
     def update_boundaries(self, examples: Sequence[Example]) -> float:
-        """Add the gradient of the network of boundaries, and return its loss, summed over tokens.
+        """Add the gradient of the network of boundaries, and return its loss, summed over words.
 
         The encoder does not learn from it.
         """
         if not self.finds_sentences:
             return 0.0
         assert self.boundaries is not None
-        gold = [gold_boundaries(example) for example in examples]
-        known = [i for i, of_doc in enumerate(gold) if (of_doc >= 0).any()]
-        if not known:
+        docs = [example.predicted for example in examples]
+        gold = concatenate([gold_boundaries(example) for example in examples], np.int64)
+        gold = gold[lay_out(docs).words]
+        if not (gold >= 0).any():
             return 0.0
-        scores, backprop = self.boundaries.begin_update(self._texts([examples[i].predicted for i in known]))
-        gradients, loss = [], 0.0
-        for i, score in zip(known, scores, strict=True):
-            found: FloatArray = self.boundaries.ops.to_numpy(score)  # type: ignore[no-untyped-call]
-            log_odds = found.astype(np.float64)
-            signs = np.select([gold[i] == 1, gold[i] == 0], [-1.0, 1.0])
-            # log(1 + exp(-x)) for starts, log(1 + exp(x)) for others.
-            loss += float(np.logaddexp(0.0, signs * log_odds)[signs != 0].sum())
-            error = signs / (1.0 + np.exp(-signs * log_odds))
-            gradients.append(self.boundaries.ops.asarray1f(error.tolist()))
-        backprop(gradients)
-        return loss
+        loss, backprop = self.boundaries.begin_update((self._texts(docs)[0], gold))  # type: ignore[arg-type]
+        backprop([])  # type: ignore[arg-type]
+        return float(loss)  # type: ignore[arg-type]
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
