@@ -31,7 +31,8 @@ from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu
 
-ENCODERS = ("g2g_encoder", "transformer")
+#: Components that every pipeline keeps.
+ALWAYS = ("g2g_encoder", "transformer", "tok2vec", "g2g_layout")
 #: Metrics of ``g2g evaluate`` by component.
 METRICS = {
     "tagger": ("XPOS",),
@@ -81,7 +82,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def make_config(args: argparse.Namespace) -> Config:
     """Return the config with the named components alone; write the corpora that it names."""
     config = load_config(args.config)
-    kept = {*ENCODERS, *args.components}
+    kept = {*ALWAYS, *args.components}
     config["nlp"]["pipeline"] = [name for name in config["nlp"]["pipeline"] if name in kept]
     for section in (config["components"], config["initialize"]["components"]):
         for name in [*section]:

@@ -28,6 +28,7 @@ def make_running_text(
     drop_all_punct: float = 0.0,
     lower_case: float = 0.0,
     joined: float = 0.0,
+    shuffled: float = 0.0,
     lines: float = 0.0,
     seed: int = 0,
 ) -> Augmenter:
@@ -42,6 +43,7 @@ def make_running_text(
         without it throughout.
     lower_case: Share of the Docs whose words are put into lower case.
     joined: Share of the sentences that no space follows.
+    shuffled: Share of the Docs whose sentences are put into a random order.
     lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines, blank
         lines, items of lists, quotations.
     seed: Seed of the random choices.
@@ -52,6 +54,7 @@ def make_running_text(
         "drop_all_punct": drop_all_punct,
         "lower_case": lower_case,
         "joined": joined,
+        "shuffled": shuffled,
         "lines": lines,
     }.items():
         if not 0.0 <= share <= 1.0:
@@ -74,8 +77,10 @@ def make_running_text(
             is_kept[final_punct(list(span)) if chosen(share) else []] = False
             ends.append(span.end)
         pieces = iter(pieces_of(gold, is_kept))
-        counts = np.add.reduceat(is_kept, [0, *ends[:-1]]) if len(gold) else []
+        counts = np.add.reduceat(is_kept, [0, *ends[:-1]]).tolist() if len(gold) else []
         sentences = [list(islice(pieces, n)) for n in counts]
+        if chosen(shuffled):
+            chance.shuffle(sentences)
         for sentence in sentences:
             if chosen(joined):
                 sentence[-1] = sentence[-1]._replace(gap="")

@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
-from ..arrays import BoolArray, FloatArray
+from ..arrays import BoolArray, FloatArray, HashArray, IntArray
 from .layout import Layout
 
 #: Kinds of beginnings of lines, behind the marks of a quotation.
@@ -33,8 +34,13 @@ _BEGINNING = re.compile(
 _WHOLE = frozenset({"heading", "row", "rule"})
 #: Number of lines before and after a line that tell where lines are wrapped.
 NEAR = 5
-#: Number of features of the white space before a word.
-N_FEATURES = 14 + 2 * len(KINDS)
+#: Marks that end sentences.
+_ENDS = np.array([get_string_id(mark) for mark in ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"], dtype=np.uint64)
+#: Number of features of the white space before a word: without line breaks, of a break, of text and blocks.
+_OF_GAPS, _OF_BREAKS, _OF_TEXTS = 2, 12 + 2 * len(KINDS), 6
+N_FEATURES = _OF_GAPS + _OF_BREAKS + _OF_TEXTS
+#: Sizes of blocks are told up to this number of words.
+_MOST_WORDS = 255
 
 
 class Line(NamedTuple):
@@ -62,10 +68,10 @@ class Line(NamedTuple):
 class WhiteSpace(NamedTuple):
     """The white space before the words of Docs.
 
-    features: What kind it is, and how the lines before and after it relate; float32 [words, N_FEATURES].
+    features: What kind it is, how the lines before and after it relate, and how large blocks are; float32
+        [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
-    is_repeated: Whether each word goes on with the punctuation mark right before it, as in "???"; bool
-        [words].
+    is_repeated: Whether each word goes on with the mark right before it, as in "???"; bool [words].
     """
 
     features: FloatArray
@@ -79,36 +85,71 @@ def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
     docs: The Docs.
     layout: Where their words are.
     """
-    arrays = [doc.to_array(["LENGTH", "SPACY", "PREFIX"]).view(np.int64) for doc in docs]
-    lengths, spaces, prefixes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *arrays]).T
-    starts = np.cumsum(lengths + spaces) - lengths - spaces
-    gap = np.diff(starts[layout.words], prepend=0)
+    arrays = [doc.to_array(["LENGTH", "SPACY", "PREFIX", "ORTH"]) for doc in docs]
+    table = np.concatenate([np.zeros((0, 4), dtype=np.uint64), *arrays])
+    lengths, spaces = table[:, :2].astype(np.int64).T
+    prefixes, forms = table[layout.words, 2:].T
+    offsets = np.cumsum(lengths + spaces) - lengths - spaces
+    starts = offsets[layout.words]
+    gap = np.diff(starts, prepend=0)
     gap[1:] -= lengths[layout.words[:-1]]
+    first_words = np.searchsorted(layout.words, layout.doc_starts)
+    is_first = np.zeros(len(gap) + 1, dtype=np.bool_)
+    is_first[first_words] = True
     features = np.zeros((len(gap), N_FEATURES), dtype=np.float32)
-    features[:, 0], features[:, 1] = gap == 0, gap > 1
-    marks = prefixes[layout.words]
-    is_repeated = (gap == 0) & (np.diff(marks, prepend=0) == 0)
-    for mark in np.unique(marks[is_repeated]).tolist():
-        # Letters and digits are no marks. Nor is an unknown prefix, 0.
-        if not mark or docs[0].vocab.strings[mark % 2**64][:1].isalnum():
-            is_repeated &= marks != mark
-    is_block = np.zeros(len(gap), dtype=np.bool_)
-    firsts = np.searchsorted(layout.words, layout.doc_starts)
-    for i, (first, end) in enumerate(pairwise(firsts.tolist())):
-        features[first : first + 1, :4] = 0.0, 0.0, 1.0, 1.0
-        is_repeated[first : first + 1] = False
-        # Only these Docs can have a line break between words.
-        if end - first < len(docs[i]):
-            tokens = layout.words[first:end] - layout.doc_starts[i]
-            offsets = starts[layout.words[first:end]] - starts[layout.doc_starts[i]]
-            assert len(tokens) == len(offsets)
-            lines = list(find_lines(docs[i].text, offsets.tolist()))
+    features[:, :_OF_GAPS] = np.stack([gap == 0, gap > 1], axis=1) & ~is_first[:-1, None]
+    # A Doc begins after a blank line.
+    features[is_first[:-1], _OF_GAPS : _OF_GAPS + 2] = 1.0
+    is_block = is_first[:-1].copy()
+    for doc, token, (first, end) in zip(
+        docs, layout.doc_starts, pairwise(first_words.tolist()), strict=False
+    ):
+        if end - first < len(doc):  # only then there is white space with line breaks
+            lines = list(find_lines(doc.text, (starts[first:end] - offsets[token]).tolist()))
             blocks = block_starts(lines)
             for k in range(1, len(lines)):
                 word = first + lines[k].word
                 is_block[word] = blocks[k]
-                features[word, 2:] = _features(lines, blocks, k)
-    return WhiteSpace(features, is_block, is_repeated)
+                features[word, _OF_GAPS:-_OF_TEXTS] = _of_break(lines, blocks, k)
+    is_end, starts_line = np.isin(forms, _ENDS), features[:, _OF_GAPS] > 0
+    features[:, -_OF_TEXTS:] = _of_texts(first_words, is_block, starts_line, is_end)
+    is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated)
+
+
+def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:
+    """Return whether each word begins with the same mark as the one before it, bool [words]."""
+    is_same: BoolArray = np.append([False], prefixes[1:] == prefixes[:-1])[: len(prefixes)]
+    for prefix in np.unique(prefixes[is_same]).tolist():
+        # Letters and digits are no marks. Nor is 0, the prefix in a vocabulary without rules for it.
+        if not prefix or docs[0].vocab.strings[prefix][:1].isalnum():
+            is_same &= prefixes != prefix
+    return is_same
+
+
+def _of_texts(
+    first_words: IntArray, is_block: BoolArray, starts_line: BoolArray, is_end: BoolArray
+) -> FloatArray:
+    """Return features of the text and of the block of each word, float32 [words, 6].
+
+    They are the share of marks that end sentences, the length of the block and the place of the word in it,
+    and the mean lengths of the text's blocks and lines.
+
+    first_words: Number of the first word of each text, and the number of words; int [texts + 1].
+    is_block, starts_line: Whether a block or a line starts at each word; bool [words].
+    is_end: Whether each word is a mark that ends sentences; bool [words].
+    """
+    n_texts, n_words = len(first_words) - 1, np.diff(first_words)
+    text = np.repeat(np.arange(n_texts), n_words)
+    n_ends, n_blocks, n_lines = (
+        np.bincount(text, of, n_texts)[text] for of in (is_end, is_block, starts_line)
+    )
+    edges = np.append(np.flatnonzero(is_block), len(is_block))
+    words, block = np.arange(len(is_block)), np.cumsum(is_block) - 1
+    own = edges[block + 1] - edges[block], words - edges[block], edges[block + 1] - words
+    sizes = np.stack([*own, n_words[text] / n_blocks, n_words[text] / n_lines], axis=1)
+    scaled = np.log2(1 + np.minimum(sizes, _MOST_WORDS)) / 4 - 1
+    return np.concatenate([10 * (n_ends / n_words[text])[:, None], scaled], axis=1).astype(np.float32)
 
 
 def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
@@ -171,8 +212,8 @@ def room(lines: Sequence[Line], k: int) -> int:
     return width - lines[k - 1].length - 1 - lines[k].first
 
 
-def _features(lines: Sequence[Line], blocks: Sequence[bool], k: int) -> list[float]:
-    """Return the features of the line break before line k, from the third on."""
+def _of_break(lines: Sequence[Line], blocks: Sequence[bool], k: int) -> list[float]:
+    """Return the features of the line break before line k."""
     before, line = lines[k - 1], lines[k]
     near = range(max(1, k - NEAR), min(len(lines), k + NEAR + 1))
     ends = [room(lines, i) >= 0 for i in near if i != k and not blocks[i]]

@@ -77,7 +77,9 @@ def _typeset_part(sentences: Sequence[list[Piece]], style: Style, chance: Random
             gap = ""
         laid_out += [*sentence[:-1], sentence[-1]._replace(gap=gap)]
         starts_paragraph = "\n" in gap
-    return list(_quoted(_wrapped(laid_out, style.width))) if style.is_quoted else _wrapped(laid_out, style.width)
+    return (
+        list(_quoted(_wrapped(laid_out, style.width))) if style.is_quoted else _wrapped(laid_out, style.width)
+    )
 
 
 def _wrapped(pieces: Sequence[Piece], width: int) -> list[Piece]:

@@ -78,7 +78,7 @@ class Boundaries(WordNetwork):
         self.attributes = nn.Embedding(int(rows.sum()), ATTRIBUTE_WIDTH)
         nn.init.uniform_(self.attributes.weight, -ATTRIBUTE_RANGE, ATTRIBUTE_RANGE)
         n_inputs = len(ROWS) * ATTRIBUTE_WIDTH + N_FEATURES
-        self.mix = nn.Linear(n_inputs, MAXOUT * FEATURE_WIDTH)
+        self.maxout = nn.Linear(n_inputs, MAXOUT * FEATURE_WIDTH)
         self.norm = nn.LayerNorm(FEATURE_WIDTH)
         self.inputs = nn.Linear(FEATURE_WIDTH + spec.vector_width - N_FEATURES, settings.width)
         self.scorer = BoundaryScorer(settings.width, settings.dropout)
@@ -89,7 +89,7 @@ class Boundaries(WordNetwork):
         hashes = np.ascontiguousarray(texts.attributes).view(np.uint16).reshape(n_words, len(ROWS), HASHES)
         attributes = self.attributes(self.tensor(hashes % self.rows + self.firsts)).sum(dim=2)
         features = torch.cat([attributes.flatten(1), self.tensor(texts.white_space)], dim=1)
-        mixed = self.norm(self.mix(features).unflatten(1, (MAXOUT, -1)).amax(dim=1))
+        mixed = self.norm(self.maxout(features).unflatten(1, (MAXOUT, -1)).amax(dim=1))
         vectors = xp2torch(texts.vectors, device=self.device)
         inputs = self.inputs(torch.cat([mixed, vectors], dim=1))
         return cast(Tensor, self.scorer(inputs, texts.lengths))
@@ -119,7 +119,8 @@ class BoundaryShim(NetworkShim[Boundaries]):
 
         def backprop(_: Any) -> None:
             loss.backward()  # type: ignore[no-untyped-call]
-            self.n_targets += len(known)
+            # The sum is clipped, not the mean, so that all updates count alike.
+            self.n_targets = 1
 
         return float(loss.detach()), backprop
 

@@ -52,8 +52,8 @@ def make_g2g_encoder(
         those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
     boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
         several sentences. With null the encoder never finds sentences.
-    blocks: End each found sentence at blank lines, and where a heading, an item of a list, a row of a table or a
-        quotation begins or ends.
+    blocks: Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a
+        list, a row of a table, a quotation.
     half_precision_weights: Save weights in float16, which takes half the space.
     """
     return G2GEncoder(

@@ -83,8 +83,8 @@ def make_g2g_parser(
     boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
         several sentences. With null the parser never finds sentences. Nor does a parser that listens to a
         ``g2g_encoder``, which finds them itself.
-    blocks: End each found sentence at blank lines, and where a heading, an item of a list, a row of a table or a
-        quotation begins or ends.
+    blocks: Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a
+        list, a row of a table, a quotation.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``

@@ -67,7 +67,8 @@ def _base(label: str) -> str:
 
 
 def _is_head(token: Token) -> bool:
-    return token.pos in _NOUNS and token.dep != 0 and _base(token.dep_) not in _NO_HEAD
+    is_noun = token.pos in _NOUNS and not token.is_space
+    return is_noun and token.dep != 0 and _base(token.dep_) not in _NO_HEAD
 
 
 def _bounds(noun: Token) -> tuple[int, int]:

@@ -137,7 +137,9 @@ class SentenceFinder(SavedPipe):
         read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         if read is not None and n_layers is not None:
             words = word_attributes(docs, layout, "ORTH")
-            vectors = read(self.model, [words[start:end] for start, end in pairwise(edges.tolist())], n_layers)
+            vectors = read(
+                self.model, [words[start:end] for start, end in pairwise(edges.tolist())], n_layers
+            )
         features = white_space.features
         return Texts(attributes[layout.words], features, vectors, np.diff(edges)), white_space
 

@@ -1,0 +1,55 @@
+"""The ``g2g_layout`` component: what the layout of a text says, before a senter and taggers read it.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..data.layout import lay_out
+from ..data.lines import read_white_space
+
+#: Tag of white space in spaCy's own pipelines.
+SPACE_TAG = "_SP"
+
+
+@Language.factory(
+    "g2g_layout",
+    assigns=["token.tag", "token.pos", "token.morph", "token.lemma", "token.is_sent_start"],
+    default_config={"blocks": True},
+)
+def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> G2GLayout:  # noqa: ARG001
+    """Make the ``g2g_layout`` component, which annotates white space as spaCy's own pipelines do.
+
+    White space gets the tag "_SP", the part of speech SPACE, no features, and its text as its lemma. Taggers
+    behind the component keep that, if they do not overwrite annotations.
+
+    blocks: Start a sentence wherever a block starts: a paragraph after a blank line, a heading, an item of a
+        list, a row of a table, a quotation. A ``senter`` or ``sentencizer`` behind the component keeps that. A
+        ``g2g_encoder`` or ``g2g_parser`` that finds sentences has this setting itself.
+    """
+    return G2GLayout(blocks=blocks)
+
+
+class G2GLayout:
+    """Annotates white space, and starts sentences where blocks start."""
+
+    def __init__(self, *, blocks: bool = True) -> None:
+        self.blocks = blocks
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc, and return it. Boundaries that are set, or ruled out, are kept."""
+        spaces = np.flatnonzero(doc.to_array("IS_SPACE")).tolist()
+        for i in spaces:
+            token = doc[i]
+            token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
+            token.set_morph("")
+        if spaces and self.blocks:
+            layout, starts = lay_out([doc]), doc.to_array("SENT_START")
+            first = layout.words[read_white_space([doc], layout).is_block]
+            starts[first[starts[first] == 0]] = 1
+            doc.from_array("SENT_START", starts)
+        return doc
