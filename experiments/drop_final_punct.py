@@ -15,8 +15,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_g2g.cli.common import user_errors
-from spacy_g2g.data.augmenters import final_punct, select_tokens
+from spacy_g2g.data.augmenters import final_punct
 from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
+from spacy_g2g.data.rewriting import pieces_of, rewrite
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllx import read_treebank
 from spacy_g2g.formats.paragraphs import paragraphs
@@ -45,7 +46,7 @@ def without_final_punct(doc: Doc) -> Doc:
     is_kept = np.ones(len(doc), dtype=np.bool_)
     for sentence in doc.sents:
         is_kept[final_punct(list(sentence))] = False
-    return select_tokens(doc, is_kept)
+    return rewrite(doc, pieces_of(doc, is_kept))
 
 
 if __name__ == "__main__":

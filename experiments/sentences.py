@@ -33,7 +33,7 @@ from thinc.api import Adam, fix_random_seed
 
 from project.markdown import markdown_table
 from spacy_g2g.cli.common import write_json
-from spacy_g2g.data.augmenters import make_drop_final_punct
+from spacy_g2g.data.augmenters import make_running_text
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import sentences_to_doc
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
@@ -48,6 +48,15 @@ from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD
 
 from .drop_final_punct import drop
 
+#: Shares of ``spacy_g2g.running_text.v1``, those of configs/pipeline.cfg.
+AUGMENTATION = {
+    "drop_punct": 0.0,
+    "drop_all_punct": 0.25,
+    "lower_case": 0.05,
+    "joined": 0.02,
+    "shuffled": 1.0,
+    "lines": 0.7,
+}
 #: Changes of the network and of the augmentation, by the name of the variant.
 VARIANTS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -55,10 +64,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "two layers": {"n_layers": 2},
     "features alone": {"n_layers": None},
     "wide": {"width": 256},
-    "vectors and words alone": {"attrs": ["LOWER"], "rows": [5000]},
-    "no augmentation": {"level": 0.0, "lower_case": 0.0, "joined": 0.0, "documents": 0.0},
+    "no lines": {"lines": 0.0},
+    "no augmentation": dict.fromkeys(AUGMENTATION, 0.0),
 }
-AUGMENTATION = {"level": 0.0, "lower_case": 0.05, "joined": 0.02, "documents": 0.25}
 WORDS_AT_ONCE, RATE, WARMUP = 1500, 2e-3, 0.05
 RUNS = 2
 #: How boundaries are decided, by its name in the JSON.
@@ -148,15 +156,13 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     """Train a network of boundaries for the frozen parser, and save the pipeline."""
     fix_random_seed(seed)
     changes = VARIANTS[variant]
-    block = json.loads(json.dumps(BOUNDARIES))
-    for part, names in ((block, ("n_layers", "width")), (block["embed"], ("attrs", "rows"))):
-        part |= {name: changes[name] for name in names if name in changes}
+    block = BOUNDARIES | {name: changes[name] for name in ("n_layers", "width") if name in changes}
     nlp, parser = load(args.pipeline, block)
     assert parser.boundaries is not None
     examples = read_examples(args.train, nlp)
     parser.initialize_boundaries(examples)
     shares = {name: changes.get(name, share) for name, share in AUGMENTATION.items()}
-    augment = make_drop_final_punct(seed=seed, **shares)
+    augment = make_running_text(seed=seed, **shares)
     order, optimizer = random.Random(seed), Adam(RATE, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
     n_words = args.epochs * sum(len(example.predicted) for example in examples)
     seen, batch = 0, []

@@ -94,7 +94,7 @@ TEXTS = {
     "few_bare_starts": (
         "Only {bare} of {n} sentences after another have no punctuation before them. To find sentences "
         "in text without full stops, let [training.batcher] be spacy_g2g.augmented_batches.v1 with the "
-        "augmenter spacy_g2g.drop_final_punct.v1."
+        "augmenter spacy_g2g.running_text.v1."
     ),
     "no_labels": ("No word has a head and a label: there is nothing to learn. Take a treebank with trees."),
     "no_labels_in_dev": (

@@ -6,17 +6,19 @@ The batcher ``spacy_g2g.augmented_batches.v1`` calls such augmenters anew in eac
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Token
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 
+from ..arrays import BoolArray
 from ..errors import Errors
-from .rewriting import pieces_of, rewrite
+from .rewriting import Piece, pieces_of, rewrite
 from .typesetting import typeset
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
@@ -44,52 +46,68 @@ def make_running_text(
     lower_case: Share of the Docs whose words are put into lower case.
     joined: Share of the sentences that no space follows.
     shuffled: Share of the Docs whose sentences are put into a random order.
-    lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines, blank
-        lines, items of lists, quotations.
+    lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines,
+        blank lines, items of lists, quotations.
     seed: Seed of the random choices.
     Raises ValueError for a share below 0 or above 1.
     """
-    for setting, share in {
+    shares = {
         "drop_punct": drop_punct,
         "drop_all_punct": drop_all_punct,
         "lower_case": lower_case,
         "joined": joined,
         "shuffled": shuffled,
         "lines": lines,
-    }.items():
+    }
+    for setting, share in shares.items():
         if not 0.0 <= share <= 1.0:
             raise ValueError(Errors.E512.format(setting=setting, rate=share))
-    chance = random.Random(seed)
+    return _RunningText(shares, random.Random(seed))
 
-    def chosen(share: float) -> bool:
-        return share > 0.0 and chance.random() < share
 
-    def augment(nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG001
+@dataclass(frozen=True)
+class _RunningText:
+    """Augmenter of ``make_running_text``, with its shares by their names."""
+
+    shares: Mapping[str, float]
+    chance: random.Random
+
+    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
+        """Yield an Example with changed Docs, or the same one if nothing changes."""
         gold = example.reference
         has_more = bool(gold.ents or gold.spans or gold.cats)
         if has_more or [t.text for t in gold] != [t.text for t in example.predicted]:
             yield example
             return
-        lower, share = chosen(lower_case), 1.0 if chosen(drop_all_punct) else drop_punct
-        is_kept = np.ones(len(gold), dtype=np.bool_)
-        ends = []
+        lower = self._chosen("lower_case")
+        pieces = [piece for sentence in self._sentences(gold) for piece in sentence]
+        if not lower and pieces == pieces_of(gold, np.ones(len(gold), dtype=np.bool_)):
+            yield example
+        else:
+            yield Example(*(rewrite(doc, pieces, lower=lower) for doc in (example.predicted, gold)))
+
+    def _sentences(self, gold: Doc) -> list[list[Piece]]:
+        """Return the sentences of a Doc with the chosen changes, in their new order."""
+        share = 1.0 if self._chosen("drop_all_punct") else self.shares["drop_punct"]
+        is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
+        ends = [0]
         for span in gold.sents if gold.has_annotation("SENT_START") else ():
-            is_kept[final_punct(list(span)) if chosen(share) else []] = False
+            if self.chance.random() < share:
+                is_kept[final_punct(list(span))] = False
             ends.append(span.end)
         pieces = iter(pieces_of(gold, is_kept))
-        counts = np.add.reduceat(is_kept, [0, *ends[:-1]]).tolist() if len(gold) else []
-        sentences = [list(islice(pieces, n)) for n in counts]
-        if chosen(shuffled):
-            chance.shuffle(sentences)
+        sentences = [list(islice(pieces, n)) for n in np.add.reduceat(is_kept, ends[:-1] or [0]).tolist()]
+        if self._chosen("shuffled"):
+            # The last one has no white space after it. Others do not end a text.
+            sentences[-1][-1] = sentences[-1][-1]._replace(gap=sentences[0][-1].gap)
+            self.chance.shuffle(sentences)
         for sentence in sentences:
-            if chosen(joined):
+            if self._chosen("joined"):
                 sentence[-1] = sentence[-1]._replace(gap="")
-        if chosen(lines):
-            sentences = [typeset(sentences, chance)]
-        found = [piece for sentence in sentences for piece in sentence]
-        yield Example(*(rewrite(doc, found, lower=lower) for doc in (example.predicted, gold)))
+        return [typeset(sentences, self.chance)] if self._chosen("lines") else sentences
 
-    return augment
+    def _chosen(self, name: str) -> bool:
+        return self.shares[name] > 0.0 and self.chance.random() < self.shares[name]
 
 
 def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:

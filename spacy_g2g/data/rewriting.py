@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
@@ -82,7 +83,7 @@ def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
     heads = np.arange(len(doc)) + doc.to_array("HEAD").astype(np.int64)
     tree[own, 0] = (number[heads[sources[own]]] - own).view(np.uint64)
     tree[own, 1] = doc.to_array("DEP")[sources[own]]
-    punct = doc.vocab.strings[_PUNCT] if _PUNCT in doc.vocab.strings else 0
+    punct = get_string_id(_PUNCT)
     has_punct = bool((tree[:, 1] == punct).any())
     for first in np.flatnonzero(starts == 1).tolist():
         for mark in _marks_before(written, sources, first):

@@ -59,8 +59,8 @@ class BoundarySettings(NetworkSettings):
     width: int = setting(128, "Width of the convolutions.", COUNT)
     n_layers: int | None = setting(
         0,
-        "Number of layers of the encoder to run on text that is not cut into sentences yet. More of them cost "
-        "more time. With null the network reads features alone.",
+        "Number of layers of the encoder to run on text that is not cut into sentences yet. More of them "
+        "cost more time. With null the network reads features alone.",
         FROM_ZERO,
     )
     dropout: float = setting(

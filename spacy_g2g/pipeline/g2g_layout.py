@@ -5,6 +5,8 @@ This module is imported by every ``Language()`` and must stay light: no torch, n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -28,8 +30,8 @@ def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> G2GLayout:  # noq
     behind the component keep that, if they do not overwrite annotations.
 
     blocks: Start a sentence wherever a block starts: a paragraph after a blank line, a heading, an item of a
-        list, a row of a table, a quotation. A ``senter`` or ``sentencizer`` behind the component keeps that. A
-        ``g2g_encoder`` or ``g2g_parser`` that finds sentences has this setting itself.
+        list, a row of a table, a quotation. A ``senter`` or ``sentencizer`` behind the component keeps that.
+        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has this setting itself.
     """
     return G2GLayout(blocks=blocks)
 
@@ -48,7 +50,8 @@ class G2GLayout:
             token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
             token.set_morph("")
         if spaces and self.blocks:
-            layout, starts = lay_out([doc]), doc.to_array("SENT_START")
+            layout = lay_out([doc])
+            starts: Any = doc.to_array("SENT_START")
             first = layout.words[read_white_space([doc], layout).is_block]
             starts[first[starts[first] == 0]] = 1
             doc.from_array("SENT_START", starts)

@@ -173,9 +173,11 @@ class SentenceFinder(SavedPipe):
         gold = gold[lay_out(docs).words]
         if not (gold >= 0).any():
             return 0.0
-        loss, backprop = self.boundaries.begin_update((self._texts(docs)[0], gold))  # type: ignore[arg-type]
-        backprop([])  # type: ignore[arg-type]
-        return float(loss)  # type: ignore[arg-type]
+        texts_and_gold: Any = (self._texts(docs)[0], gold)
+        loss: Any
+        loss, backprop = self.boundaries.begin_update(texts_and_gold)
+        backprop(loss)
+        return float(loss)
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
