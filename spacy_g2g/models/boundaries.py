@@ -136,7 +136,7 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
     """
     shim = BoundaryShim(
         partial(Boundaries, settings=settings),
-        pretrained_factor=lambda *_: 1.0,
+        pretrained_factor=settings.pretrained_factor,
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )

@@ -83,6 +83,10 @@ class NetworkSettings:
         "has instructions for it.",
     )
 
+    def pretrained_factor(self, width: int, parts: Collection[str]) -> float:  # noqa: ARG002
+        """Return the learning rate of pretrained weights, as a multiple of the rate of the other weights."""
+        return 1.0
+
     def __post_init__(self) -> None:
         for name, hint, metadata in describe(type(self)):
             value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
