@@ -9,6 +9,7 @@ import spacy
 
 from experiments import sentences
 from spacy_g2g.cli.evaluate import evaluate
+from spacy_g2g.data.lines import N_FEATURES
 
 from ..util import parser_of, weights_of
 from .util import write_corpora
@@ -42,8 +43,8 @@ def test_a_trained_parser_learns_to_find_sentences(
     assert 100 * found["Sentences"].f1 == pytest.approx(of_network["fitted: dev"], abs=0.01)
     # Vectors of the encoder are read by the first network alone.
     for name, reads in (("full.0", True), ("features-alone.0", False)):
-        network = parser_of(spacy.load(tmp_path / "out" / name)).boundaries.get_ref("network")
-        assert (network.shims[0]._model.vectors.weight.shape[1] > 0) is reads
+        (shim,) = parser_of(spacy.load(tmp_path / "out" / name)).boundaries.shims
+        assert (shim.known_spec.vector_width > N_FEATURES) is reads
 
 
 def test_seeds_are_also_compared_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

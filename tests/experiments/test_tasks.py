@@ -25,7 +25,7 @@ def test_what_is_not_named_is_left_out(tmp_path: Path):
     options += ["--set", "components.tagger.model.tok2vec.*.encoder.grad_factor=0.5"]
     (tmp_path / "out").mkdir()
     config = tasks.make_config(tasks.read_arguments(["one", *paths, *options])).interpolate()
-    assert config["nlp"]["pipeline"] == [*config["components"]] == ["g2g_encoder", "tagger"]
+    assert config["nlp"]["pipeline"] == [*config["components"]] == ["g2g_encoder", "g2g_layout", "tagger"]
     assert config["components"]["tagger"]["model"]["tok2vec"]["*"]["encoder"]["grad_factor"] == 0.5
     assert config["training"]["annotating_components"] == []
     assert (config["training"]["max_steps"], config["training"]["eval_frequency"]) == (20, 20)

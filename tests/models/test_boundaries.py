@@ -5,21 +5,30 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from spacy.ml.models import MultiHashEmbed
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_g2g.models.boundaries import build_boundaries
+from spacy_g2g.data.lines import N_FEATURES
+from spacy_g2g.models.boundaries import ROWS, Texts, build_boundaries
 
-VOCAB = Vocab()
-DOCS = [Doc(VOCAB, words=words) for words in (["She", "left", "He", "ran"], ["Go"], ["a", "b", "c"])]
-VECTORS = [np.random.default_rng(i).normal(size=(len(doc), 5)).astype("f") for i, doc in enumerate(DOCS)]
+LENGTHS = np.array([4, 0, 1, 3])
+RANDOM = np.random.default_rng(0)
+ATTRIBUTES = RANDOM.integers(0, 2**63, size=(8, len(ROWS))).astype(np.uint64)
+TEXTS = Texts(
+    ATTRIBUTES,
+    RANDOM.integers(0, 2, size=(8, N_FEATURES)).astype("f"),
+    RANDOM.normal(size=(8, 5)).astype("f"),
+    LENGTHS,
+)
 
 
 def build(**settings: Any) -> Model[Any, Any]:
-    embed = MultiHashEmbed(width=4, attrs=["LOWER", "SHAPE"], rows=[50, 50], include_static_vectors=False)
-    return build_boundaries(embed, **{"width": 8, "precision": "float32", **settings})
+    return build_boundaries(**{"width": 8, "precision": "float32", **settings})
+
+
+def part(texts: Texts, at: slice) -> Texts:
+    return Texts(
+        texts.attributes[at], texts.white_space[at], texts.vectors[at], np.array([at.stop - at.start])
+    )
 
 
 @pytest.mark.parametrize(("name", "value"), [("width", 0), ("n_layers", -1), ("dropout", 1.0)])
@@ -31,18 +40,36 @@ def test_settings_out_of_range_are_refused(name: str, value: float):
 def test_it_learns_from_features_and_vectors_and_comes_back_from_bytes():
     spacy.util.fix_random_seed(0)
     model = build(dropout=0.0)
-    model.initialize(X=(DOCS, VECTORS))
-    gold = [np.array([0.0, 0.0, 1.0, 0.0], "f"), np.zeros(1, "f"), np.array([0.0, 1.0, 0.0], "f")]
+    model.initialize(X=TEXTS)
+    gold = np.array([0, 0, 1, 0, 0, -1, 1, 0])
     optimizer = spacy.util.registry.get("optimizers", "Adam.v1")(learn_rate=0.02)
+    losses = []
     for _ in range(40):
-        scores, backprop = model.begin_update((DOCS, VECTORS))
-        backprop([1 / (1 + np.exp(-score)) - of_gold for score, of_gold in zip(scores, gold, strict=True)])
+        loss, backprop = model.begin_update((TEXTS, gold))
+        backprop(None)
         model.finish_update(optimizer)
-    found = model.predict((DOCS, VECTORS))
-    assert [(score > 0).tolist() for score in found] == [(of_gold > 0).tolist() for of_gold in gold]
-    # A text does not depend on the others, and its vectors count.
-    for doc, vectors, score in zip(DOCS, VECTORS, found, strict=True):
-        np.testing.assert_allclose(model.predict(([doc], [vectors]))[0], score, atol=1e-5)
-    assert np.abs(model.predict((DOCS, [-v for v in VECTORS]))[0] - found[0]).max() > 0.1
+        losses.append(loss)
+    assert losses[-1] < losses[0] / 10
+    found = model.predict(TEXTS)
+    known = gold >= 0
+    assert ((found > 0) == (gold == 1))[known].all()
+    # A text does not depend on the others, and each kind of input counts.
+    for at in (slice(0, 4), slice(4, 5), slice(5, 8)):
+        np.testing.assert_allclose(model.predict(part(TEXTS, at)), found[at], atol=1e-5)
+    for change in (
+        {"attributes": ATTRIBUTES[::-1]},
+        {"white_space": 1 - TEXTS.white_space},
+        {"vectors": -TEXTS.vectors},
+    ):
+        assert np.abs(model.predict(TEXTS._replace(**change)) - found).max() > 0.1
     copy = build(dropout=0.0).from_bytes(model.to_bytes())
-    np.testing.assert_allclose(copy.predict((DOCS, VECTORS))[0], found[0], atol=1e-5)
+    np.testing.assert_allclose(copy.predict(TEXTS), found, atol=1e-5)
+
+
+def test_the_loss_is_the_cross_entropy_of_known_places():
+    model = build(dropout=0.0)
+    model.initialize(X=TEXTS)
+    gold = np.array([0, 0, 1, 0, -1, -1, 1, 0])
+    found = model.predict(TEXTS).astype(np.float64)
+    expected = np.logaddexp(0.0, np.where(gold == 1, -found, found))[gold >= 0].sum()
+    assert model.begin_update((TEXTS, gold))[0] == pytest.approx(expected, rel=1e-4)
