@@ -159,18 +159,20 @@ def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
     offsets: Where its words start, in characters, from left to right.
     """
     word_at = {offset: word for word, offset in enumerate(offsets)}
-    start, n_breaks = 0, 2
+    start, n_breaks, last_depth = 0, 2, 0
     for raw in text.splitlines(keepends=True):
         line = raw.strip()
         indent = len(raw) - len(raw.lstrip())
         quote = _QUOTE.match(line)
+        depth = quote.group().count(">") if quote else 0
         body = line[quote.end() :] if quote else line
-        word = word_at.get(start + indent) if body else None
+        # Marks of a quotation alone part its paragraphs, as a blank line does, unless they begin it.
+        is_blank = not body and (not line or (n_breaks == 1 and depth == last_depth))
+        word = None if is_blank else word_at.get(start + indent)
         if word is not None:
-            kind = _kind_of(body)
-            depth = quote.group().count(">") if quote else 0
-            yield Line(word, n_breaks, indent, len(raw.rstrip()), len(body.split(None, 1)[0]), depth, kind)
-            n_breaks = 0
+            kind, first = _kind_of(body or line), len((body or line).split(None, 1)[0])
+            yield Line(word, n_breaks, indent, len(raw.rstrip()), first, depth, kind)
+            n_breaks, last_depth = 0, depth
         n_breaks += 1
         start += len(raw)
 
