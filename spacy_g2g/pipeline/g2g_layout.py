@@ -44,15 +44,18 @@ class G2GLayout:
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc, and return it. Boundaries that are set, or ruled out, are kept."""
-        spaces = np.flatnonzero(doc.to_array("IS_SPACE")).tolist()
-        for i in spaces:
+        spaces = np.flatnonzero(doc.to_array("IS_SPACE"))
+        for i in spaces.tolist():
             token = doc[i]
             token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
             token.set_morph("")
-        if spaces and self.blocks:
-            layout = lay_out([doc])
-            starts: Any = doc.to_array("SENT_START")
-            first = layout.words[read_white_space([doc], layout).is_block]
+        if len(spaces) and self.blocks:
+            layout, starts = lay_out([doc]), doc.to_array("SENT_START").astype(np.int64)
+            is_block = read_white_space([doc], layout).is_block
+            first = layout.words[is_block]
             starts[first[starts[first] == 0]] = 1
-            doc.from_array("SENT_START", starts)
+            # White space at the end of a block is in its last sentence. A sentencizer would start one there.
+            last = spaces[np.append(is_block, len(is_block) > 0)[np.searchsorted(layout.words, spaces)]]
+            starts[last[starts[last] == 0]] = -1
+            doc.from_array("SENT_START", starts.astype(np.uint64))
         return doc

@@ -73,11 +73,11 @@ def _is_head(token: Token) -> bool:
 
 def _bounds(noun: Token) -> tuple[int, int]:
     """Return the first token of a noun's chunk, and the token after its last."""
-    start, end = noun.i, noun.i + 1
-    edge = start  # where the next dependent must end; punctuation may stand in between
-    for child in reversed(list(noun.lefts)):
-        relation = _base(child.dep_)
-        if child.right_edge.i + 1 != edge or relation not in (*_BEFORE, "punct"):
+    doc, start, end = noun.doc, noun.i, noun.i + 1
+    edge = start  # where the next dependent must end; punctuation and white space may stand in between
+    for child in reversed([left for left in noun.lefts if not left.is_space]):
+        relation, after = _base(child.dep_), child.right_edge.i + 1
+        if after > edge or not _is_blank(doc[after:edge]) or relation not in (*_BEFORE, "punct"):
             break
         edge = child.left_edge.i
         # A phrase with a preposition of its own is another chunk, but a possessor ends in a particle.
@@ -85,8 +85,17 @@ def _bounds(noun: Token) -> tuple[int, int]:
             break
         if relation != "punct":
             start = edge
-    for child in noun.rights:
-        if child.i > end or _base(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
+    for child in (right for right in noun.rights if not right.is_space):
+        is_apart = not _is_blank(doc[end : child.i])
+        if is_apart or _base(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
             break
         end = child.right_edge.i + 1
+    while doc[start].is_space:
+        start += 1
+    while doc[end - 1].is_space:
+        end -= 1
     return start, end
+
+
+def _is_blank(span: Span) -> bool:
+    return all(token.is_space for token in span)
