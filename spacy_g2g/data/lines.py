@@ -8,6 +8,7 @@ blocks: paragraphs, headings, items of lists, rows of tables, quotations. No sen
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,15 +24,20 @@ from .layout import Layout
 KINDS = ("item", "number", "heading", "row", "rule", "capital", "small", "other")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _BEGINNING = re.compile(
-    r"""(?P<item>[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014](?=\s\S))
+    r"""(?P<rule>(?:[-=*_~]{2,}|(?:[-*_][ \t]+){2,}[-*_]|`{3,}\w*)\s*$)
+    |(?P<item>[-*+\u2022\u25e6\u25aa\u00b7\u2013\u2014](?=\s\S))
     |(?P<number>\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)](?=\s\S))
     |(?P<heading>\#{1,6}(?=\s))
-    |(?P<row>\|)
-    |(?P<rule>(?:[-=*_~]{2,}|`{3,}\w*)\s*$)""",
+    |(?P<row>\|)""",
     re.VERBOSE,
 )
 #: Kinds of lines that are blocks of their own.
 _WHOLE = frozenset({"heading", "row", "rule"})
+_ITEMS = frozenset({"item", "number"})
+#: Kinds of lines that begin with a mark before their text.
+_MARKED = _ITEMS | {"heading"}
+#: Hardly any text is wrapped at fewer characters.
+_NARROW = 30
 #: Number of lines before and after a line that tell where lines are wrapped.
 NEAR = 5
 #: Marks that end sentences.
@@ -47,6 +53,7 @@ class Line(NamedTuple):
     """A line that has words.
 
     word: Number of its first word in the Doc.
+    text: Number of its first word behind marks of quotations, items and headings.
     n_breaks: Number of line breaks before it; from 2 on there is a blank line. A blank line is thought of
         before a Doc.
     indent: Number of characters before its text.
@@ -57,6 +64,7 @@ class Line(NamedTuple):
     """
 
     word: int
+    text: int
     n_breaks: int
     indent: int
     length: int
@@ -72,11 +80,14 @@ class WhiteSpace(NamedTuple):
         [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
     is_repeated: Whether each word goes on with the mark right before it, as in "???"; bool [words].
+    is_marked: Whether marks at the beginning of a block are right before each word, as in "1. Tea";
+        bool [words].
     """
 
     features: FloatArray
     is_block: BoolArray
     is_repeated: BoolArray
+    is_marked: BoolArray
 
 
 def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
@@ -100,21 +111,23 @@ def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
     features[:, :_OF_GAPS] = np.stack([gap == 0, gap > 1], axis=1) & ~is_first[:-1, None]
     # A Doc begins after a blank line.
     features[is_first[:-1], _OF_GAPS : _OF_GAPS + 2] = 1.0
-    is_block = is_first[:-1].copy()
+    is_block, is_marked = is_first[:-1].copy(), np.zeros(len(gap), dtype=np.bool_)
     for doc, token, (first, end) in zip(
         docs, layout.doc_starts, pairwise(first_words.tolist()), strict=False
     ):
         if end - first < len(doc):  # only then there is white space with line breaks
             lines = list(find_lines(doc.text, (starts[first:end] - offsets[token]).tolist()))
             blocks = block_starts(lines)
-            for k in range(1, len(lines)):
-                word = first + lines[k].word
-                is_block[word] = blocks[k]
-                features[word, _OF_GAPS:-_OF_TEXTS] = _of_break(lines, blocks, k)
+            for k, line in enumerate(lines):
+                word = first + line.word
+                is_marked[word + 1 : first + line.text + 1] = blocks[k]
+                if k:
+                    is_block[word] = blocks[k]
+                    features[word, _OF_GAPS:-_OF_TEXTS] = _of_break(lines, blocks, k)
     is_end, starts_line = np.isin(forms, _ENDS), features[:, _OF_GAPS] > 0
     features[:, -_OF_TEXTS:] = _of_texts(first_words, is_block, starts_line, is_end)
     is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
-    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated)
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_marked)
 
 
 def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:
@@ -170,19 +183,22 @@ def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
         is_blank = not body and (not line or (n_breaks == 1 and depth == last_depth))
         word = None if is_blank else word_at.get(start + indent)
         if word is not None:
-            kind, first = _kind_of(body or line), len((body or line).split(None, 1)[0])
-            yield Line(word, n_breaks, indent, len(raw.rstrip()), first, depth, kind)
+            body = body or line
+            kind, mark = _kind_of(body)
+            text_word = word_at.get(start + indent + len(line) - len(body[mark:].lstrip()), word)
+            first = len(body.split(None, 1)[0])
+            yield Line(word, text_word, n_breaks, indent, len(raw.rstrip()), first, depth, kind)
             n_breaks, last_depth = 0, depth
         n_breaks += 1
         start += len(raw)
 
 
-def _kind_of(text: str) -> str:
-    """Return the kind of a line by its text."""
+def _kind_of(text: str) -> tuple[str, int]:
+    """Return the kind of a line by its text, and the length of the mark before its words."""
     mark = _BEGINNING.match(text)
     if mark is not None and mark.lastgroup is not None:
-        return mark.lastgroup
-    return "capital" if text[0].isupper() else "small" if text[0].islower() else "other"
+        return mark.lastgroup, mark.end() if mark.lastgroup in _MARKED else 0
+    return "capital" if text[0].isupper() else "small" if text[0].islower() else "other", 0
 
 
 def block_starts(lines: Sequence[Line]) -> list[bool]:
@@ -190,17 +206,24 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
 
     A line after a blank line starts one, and so does a line of another quotation, and a heading, a row of a
     table or a ruled line, and the line after it. An item of a list starts one unless it looks like a wrapped
-    line that begins with a dash: the line before it is full, and its paragraph has no other items.
+    line that begins with a dash: the line before it is full, and its paragraph has no other items. Behind an
+    item, a line that is not indented starts one if the line before it is not full.
     """
-    starts = [True] * min(1, len(lines))
-    is_list = False
-    for k in range(1, len(lines)):
-        before, line = lines[k - 1], lines[k]
-        starts_block = line.n_breaks > 1 or line.depth != before.depth
-        starts_block |= line.kind in _WHOLE or before.kind in _WHOLE
-        is_list = (is_list and not starts_block) or before.kind in ("item", "number")
-        if line.kind in ("item", "number"):
-            starts_block |= is_list or room(lines, k) >= 0
+    parts = [0] * min(1, len(lines))
+    for before, line in pairwise(lines):
+        is_apart = line.n_breaks > 1 or line.depth != before.depth
+        parts.append(parts[-1] + (is_apart or line.kind in _WHOLE or before.kind in _WHOLE))
+    n_items = Counter(part for part, line in zip(parts, lines, strict=True) if line.kind in _ITEMS)
+    starts: list[bool] = []
+    indent = -1  # of the last item
+    for k, line in enumerate(lines):
+        starts_block = k == 0 or parts[k] != parts[k - 1]
+        if not starts_block and line.kind in _ITEMS:
+            starts_block = n_items[parts[k]] > 1 or lines[k - 1].length < _NARROW or room(lines, k) >= 0
+        elif not starts_block and line.indent <= indent and line.kind != "small":
+            starts_block = room(lines, k) >= 0
+        if starts_block:
+            indent = line.indent if line.kind in _ITEMS else -1
         starts.append(starts_block)
     return starts
 

@@ -43,9 +43,9 @@ def block_texts(text: str) -> list[str]:
 
 def test_lines_know_their_words_indents_and_lengths():
     first, second, third = lines_of("Tea  time\n\n   is over now  \nBye")
-    assert first == Line(word=0, n_breaks=2, indent=0, length=9, first=3, depth=0, kind="capital")
-    assert second == Line(word=2, n_breaks=2, indent=3, length=14, first=2, depth=0, kind="small")
-    assert third == Line(word=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital")
+    assert first == Line(word=0, text=0, n_breaks=2, indent=0, length=9, first=3, depth=0, kind="capital")
+    assert second == Line(word=2, text=2, n_breaks=2, indent=3, length=14, first=2, depth=0, kind="small")
+    assert third == Line(word=5, text=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital")
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,9 @@ def test_lines_know_their_words_indents_and_lengths():
         ("---", "rule"),
         ("=====", "rule"),
         ("***", "rule"),
+        ("- - -", "rule"),
+        ("*  *  *", "rule"),
+        ("- - tea", "item"),
         ("```python", "rule"),
         ("-- ", "rule"),
         ("Tea", "capital"),
@@ -174,6 +177,25 @@ def test_repeated_marks_are_known():
     assert np.flatnonzero(repeated).tolist() == [1, 2, 4]
 
 
+def test_words_behind_marks_of_a_block_are_known():
+    text = "1. Tea\n(b) Milk is\n> 2) Sugar\n# 3. Eggs\nIn May\n\n> > Go\n3. x\n"
+    (doc,), found = read(text)
+    words = [token.text for token in doc if not token.is_space]
+    marked = np.flatnonzero(found.is_marked).tolist()
+    assert [words[i] for i in marked if words[i].isalpha() and len(words[i]) > 1] == [
+        "Tea",
+        "Milk",
+        "Sugar",
+        "Go",
+    ]
+    # A wrapped line that looks like an item has no mark.
+    wrapped = "the committee met last in the month of May,\n5. of May, to be exact, and left"
+    assert not read(wrapped)[1].is_marked.any()
+    # One word that is a mark and more.
+    docs = [Doc(NLP.vocab, words=[word, "\n", "b"]) for word in ("- a", "# a")]
+    assert not read_white_space(docs, lay_out(docs)).is_marked.any()
+
+
 TEXTS = st.lists(
     st.sampled_from(
         ["tea", "Tea", "-", ">", "|", "#", "1.", "---", "(a)", "?", " ", "  ", "\n", "\n\n", "\r\n"]
@@ -193,8 +215,10 @@ def test_any_text_can_be_read(texts: list[str]):
     first = 0
     for doc, of_doc in zip(docs, words, strict=True):
         is_block = found.is_block[first : first + len(of_doc)].tolist()
-        first += len(of_doc)
         assert not any(is_block[:1])
+        assert not found.is_marked[first : first + 1].any() or not of_doc
+        assert not (found.is_marked & found.is_block).any()
+        first += len(of_doc)
         for (before, word), starts in zip(pairwise(of_doc), is_block[1:], strict=True):
             gap = doc.text[before.idx + len(before) : word.idx]
             if len(gap.splitlines()) > 2 or gap.count("\n") > 1:
