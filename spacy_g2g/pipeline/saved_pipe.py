@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from spacy.pipeline import TrainablePipe
+from thinc.api import Model
 
 from ..errors import Errors
 
@@ -43,13 +45,16 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
-        if not self.half_precision_weights:
+        with self._stored(self.model):
             super().to_disk(path, exclude=exclude)
-            return
+
+    def _stored(self, model: Model[Any, Any]) -> AbstractContextManager[None]:
+        """Return the context in which a model is saved, in float16 if ``half_precision_weights`` is set."""
+        if not self.half_precision_weights:
+            return nullcontext()
         from ..models.network_shim import half_precision
 
-        with half_precision(self.model):
-            super().to_disk(path, exclude=exclude)
+        return half_precision(model)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SavedPipe:
         """Load from a bytestring. Raises ValueError when it is not whole."""

@@ -191,7 +191,8 @@ class SentenceFinder(SavedPipe):
         """Save to a folder. Has the file ``boundaries`` if the component was trained to find sentences."""
         super().to_disk(path, exclude=exclude)
         if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
-            self.boundaries.to_disk(Path(path) / FILE)
+            with self._stored(self.boundaries):
+                self.boundaries.to_disk(Path(path) / FILE)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SentenceFinder:
         """Load from a folder. Raises ValueError when a file is missing or not whole."""
