@@ -60,5 +60,6 @@ class G2GLayout:
             # White space at the end of a block is in its last sentence. A sentencizer would start one there.
             last = spaces[np.append(is_block, len(is_block) > 0)[np.searchsorted(layout.words, spaces)]]
             starts[last[starts[last] == 0]] = -1
-            doc.from_array("SENT_START", starts.astype(np.uint64))
+            values: Any = starts.astype(np.uint64)
+            doc.from_array("SENT_START", values)
         return doc
