@@ -21,13 +21,9 @@ from spacy.tokens import Doc
 from spacy_g2g.data.constraints import constrain
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
-from spacy_g2g.parsing.arc_scores import ArcScores
-from spacy_g2g.parsing.conflicts import find_conflict
-from spacy_g2g.parsing.constraints import Constraint
 from spacy_g2g.parsing.kbest import best_trees
 from spacy_g2g.parsing.mst import contract_cycles, decode
 from spacy_g2g.parsing.near_trees import near_trees
-from spacy_g2g.parsing.rules import RULES, rule_constraint
 from spacy_g2g.pipeline.final_parser import final_parser
 
 RANKS = (1, 2, 5, 10)
@@ -48,7 +44,6 @@ def main() -> None:
     docs = list(nlp.pipe(sentences_to_docs(gold, nlp.vocab, annotations=["SENT_START"])))
     print_oracle(asked, docs, gold)
     print_search(docs)
-    print_rules(asked, docs, gold)
     print_reparse(asked, [doc for doc in docs if SHORTEST <= len(doc) <= LONGEST])
 
 
@@ -88,41 +83,6 @@ def print_search(docs: Sequence[Doc]) -> None:
             times[name].append((time.process_time() - start) / len(scores))
     for name, found in times.items():
         print(f"{name}: {1e6 * np.median(found):.0f} microseconds a sentence")
-
-
-def print_rules(parser: Any, docs: Sequence[Doc], gold: Sequence[ConlluSentence]) -> None:
-    """Print how many trees change if they must follow rules, LAS, and CPU times of a sentence."""
-    for names in ([], ["too-many-subjects"], [*RULES]):
-        rules = [rule_constraint(name, parser.labels) for name in names]
-        seconds, n_changed, n_broken, n_right = [], 0, 0, 0
-        for doc, sentence in zip(docs, gold, strict=True):
-            (kept,) = doc._.g2g_scores["sentences"]
-            scores = ArcScores(kept["arcs"], kept["labels"])
-            free = scores.best()
-            start = time.process_time()
-            found = scores.best(1, rules)
-            seconds.append(time.process_time() - start)
-            n_changed += any((a != b).any() for a, b in zip(free[:2], found[:2], strict=True))
-            arcs = [(word.head, word.deprel) for word in sentence.words]
-            deps = [parser.labels[i] for i in found.labels[0].tolist()]
-            n_right += sum(a == b for a, b in zip(zip(found.heads[0], deps, strict=True), arcs, strict=True))
-            known = all(dep in parser.labels for _, dep in arcs)
-            n_broken += known and breaks_rules(rules, arcs, parser.labels)
-        print(
-            f"{len(names)} rules: {n_changed} trees change, {n_broken} gold trees break a rule, LAS "
-            f"{100 * n_right / sum(map(len, docs)):.2f}, {1e6 * np.mean(seconds):.0f} microseconds a "
-            f"sentence, longest {1e3 * max(seconds):.1f} ms"
-        )
-
-
-def breaks_rules(rules: Sequence[Constraint], arcs: Sequence[tuple[Any, str]], labels: Sequence[str]) -> bool:
-    """Return whether a tree breaks a rule: it does if the rule is in conflict with its heads and labels."""
-    fixed = [
-        Constraint(kind, (i,), value)
-        for i, (head, dep) in enumerate(arcs, start=1)
-        for kind, value in (("head", head), ("label", labels.index(dep)))
-    ]
-    return bool(find_conflict([*fixed, *rules], len(arcs), len(labels))) if rules else False
 
 
 def print_reparse(parser: Any, docs: Sequence[Doc]) -> None:

@@ -204,8 +204,8 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E512 = "{setting} is {rate}. Expected a share from 0 to 1."
     E513 = (
-        "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, deps and "
-        "not_deps of numbers and labels, and rules by their names, as constrain() takes and keeps them."
+        "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, and "
+        "deps and not_deps of numbers and labels, as constrain() takes and keeps them."
     )
     E514 = (
         "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc {text!r}... has {n} tokens."
@@ -219,7 +219,6 @@ class Errors(metaclass=_TextsWithCodes):
         "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
         "Leave out at least one of them."
     )
-    E517 = "There are no rules named {unknown}. Expected some of: {names}."
     E518 = (
         "The augmenter of spacy_g2g.augmented_batches.v1 uses nlp.{name}. Expected one that does not use the "
         "pipeline; [corpora.train.augmenter] takes others, whose changes are the same in all epochs."
@@ -317,10 +316,6 @@ class Errors(metaclass=_TextsWithCodes):
     E814 = (
         "{name!r} has the model {model!r}, which gives no scores of arcs. Expected a model that scores all "
         "arcs, such as spacy_g2g.SynTr.v1, or a parse without keep_scores."
-    )
-    E822 = (
-        "{name!r} has the model {model!r}, whose trees can't be made to follow rules. Expected a model that "
-        "scores all arcs, such as spacy_g2g.SynTr.v1, or no rules."
     )
     E821 = (
         "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
@@ -530,12 +525,6 @@ class Errors(metaclass=_TextsWithCodes):
 
 class Warnings(metaclass=_TextsWithCodes):
     """Texts of warnings; complete them with ``str.format``."""
-
-    # 1xx: parsing
-    W101 = (
-        "The search for a tree that follows the rules {names} took too long for a sentence of {n} words. Its "
-        "tree may break them. Expected fewer rules, or fewer other constraints."
-    )
 
     # 4xx: models
     W401 = (

@@ -39,7 +39,6 @@ TINY_SIZES = {"width": 32, "n_layers": 1, "n_attention_heads": 2, "hidden_width"
 COMPONENT_SETTINGS = (
     "store_probabilities",
     "keep_scores",
-    "rules",
     "half_precision_weights",
     "store_graphs",
     "head_corruption",

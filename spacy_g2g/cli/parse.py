@@ -12,7 +12,6 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from ..amr.api import AMR, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
-from ..data.constraints import check_rules
 from ..data.constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
@@ -62,12 +61,6 @@ def parse_cli(
         bool,
         typer.Option("--constrain", help="Keep each HEAD and DEPREL of a .conllu file that is not _"),
     ] = False,
-    rules: Annotated[
-        str,
-        typer.Option(
-            "--rules", help='Rules of UD that trees must follow, such as "too-many-subjects,leaf-punct"'
-        ),
-    ] = "",
     confidence: Annotated[
         bool,
         typer.Option(
@@ -96,7 +89,6 @@ def parse_cli(
             kbest=kbest,
             constrain=constrain,
             confidence=confidence,
-            rules=[name.strip() for name in rules.split(",") if name.strip()],
             silent=silent,
         )
     if not silent:
@@ -115,7 +107,6 @@ def parse(
     initial: Path | None = None,
     kbest: int | None = None,
     constrain: bool = False,
-    rules: Sequence[str] = (),
     confidence: bool = False,
     silent: bool = True,
 ) -> int:
@@ -139,9 +130,6 @@ def parse(
         raise FileNotFoundError(Errors.E906.format(path=input_))
     nlp = spacy.load(pipeline)
     ranker = Ranker(nlp, kbest) if kbest else None
-    if rules:
-        check_rules(rules)
-        final_parser(nlp).rules = rules
     if confidence:
         final_parser(nlp, keep_scores=True)
     tasks = _READERS[in_suffix](input_, nlp)

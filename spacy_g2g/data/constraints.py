@@ -12,11 +12,10 @@ from spacy.tokens import Doc, Token
 from ..errors import Errors
 from ..parsing.conflicts import find_conflict
 from ..parsing.constraints import Constraint, Kind
-from ..parsing.rules import RULES, rule_constraint, rule_name
 
 #: Extension attribute of Docs for what their trees must have.
 CONSTRAINTS = "g2g_constraints"
-#: Kinds of demands on tokens, by their keys. The rules have one, too.
+#: Kinds of demands on tokens, by their keys.
 KINDS: dict[str, Kind] = {
     "heads": "head",
     "not_heads": "not head",
@@ -38,7 +37,6 @@ def constrain(
     not_heads: Mapping[int, Iterable[int]] | None = None,
     not_deps: Mapping[int, Iterable[str]] | None = None,
     subtrees: Iterable[Iterable[int]] | None = None,
-    rules: Iterable[str] | None = None,
 ) -> None:
     """Set what the next parse of a Doc must have, in place of all that was set before.
 
@@ -51,8 +49,7 @@ def constrain(
     not_heads: Heads that a token may not have.
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
-    rules: Names of rules of Universal Dependencies that the trees must follow; see ``parsing.rules``.
-    Raises ValueError for what is no token's number or white space's, and for unknown rules.
+    Raises ValueError for what is no token's number or white space's.
     """
     Doc.set_extension(CONSTRAINTS, default=None, force=True)
     found = {
@@ -61,7 +58,6 @@ def constrain(
         "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
         "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
         "subtrees": [list(tokens) for tokens in subtrees or ()],
-        "rules": list(rules or ()),
     }
     for kind, tokens, _ in _demands(found):
         if not tokens or any(not 0 <= token < len(doc) or doc[token].is_space for token in tokens):
@@ -70,12 +66,7 @@ def constrain(
 
 
 def read_constraints(
-    doc: Doc,
-    sentences: Sequence[Sequence[int]],
-    labels: Sequence[str],
-    *,
-    projective: bool = False,
-    rules: Sequence[str] = (),
+    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str], *, projective: bool = False
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence of a Doc.
 
@@ -83,19 +74,15 @@ def read_constraints(
     sentences: Tokens of each sentence that has words, without white space.
     labels: Labels of the parser.
     projective: Whether the parser can build projective trees alone.
-    rules: Names of further rules that the trees must follow.
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if constraints can't hold together.
     """
     given: Any = (Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {}
-    if not given and not rules:
+    if not given:
         return [()] * len(sentences)
-    demands = list(_demands(given))
-    names = dict.fromkeys([*rules, *given.get("rules", ())])
-    check_rules(names)
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
-    for kind, tokens, label in demands:
+    for kind, tokens, label in _demands(given):
         of_words = [places.get(token, (-1, 0)) for token in tokens]
         numbers = [number for _, number in of_words]
         sentence = of_words[0][0] if of_words else -1
@@ -112,11 +99,7 @@ def read_constraints(
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
     for words, constraints in zip(sentences, found, strict=True):
-        is_asked = bool(constraints)
-        constraints += [rule_constraint(name, labels) for name in names]
-        if not is_asked:
-            continue  # some tree follows all rules
-        if conflict := _conflict(tuple(constraints), len(words), len(labels), projective):
+        if constraints and (conflict := _conflict(tuple(constraints), len(words), len(labels), projective)):
             texts = [describe(constraint, [doc[i] for i in words], labels) for constraint in conflict]
             trees = "projective tree (swap = false)" if projective else "tree"
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
@@ -124,25 +107,16 @@ def read_constraints(
     return [tuple(constraints) for constraints in found]
 
 
-def check_rules(names: Iterable[str]) -> None:
-    """Raise ValueError for a name that is not the name of a rule."""
-    if unknown := [name for name in names if name not in [*RULES]]:
-        raise ValueError(Errors.E517.format(unknown=unknown, names=", ".join(RULES)))
-
-
 def _demands(given: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
     """Yield the kind of each demand on tokens, its tokens, and its label if it has one.
 
-    Raises ValueError for what ``constrain`` would not have set, and for unknown rules.
+    Raises ValueError for what ``constrain`` would not have set.
     """
-    if not isinstance(given, dict) or set(given) - {*KINDS, "rules"}:
+    if not isinstance(given, dict):
         raise _malformed(given)
     for key, values in given.items():
-        if not isinstance(values, list | tuple):
+        if key not in KINDS or not isinstance(values, list | tuple):
             raise _malformed({key: values})
-        if key == "rules":
-            check_rules(values)
-            continue
         try:
             for tokens in values:
                 *numbers, label = tokens if "deps" in key else (*tokens, None)
@@ -168,9 +142,7 @@ def describe(constraint: Constraint, words: Sequence[Token], labels: Sequence[st
     words: Words of the sentence.
     labels: Labels of the parser.
     """
-    kind, members, value, *_ = constraint
-    if kind == "rule":
-        return f"the rule {rule_name(constraint)}"
+    kind, members, value = constraint
     names = [f"{words[word - 1].i} {words[word - 1].text!r}" for word in members]
     if kind == "subtree":
         return f"the tokens {', '.join(names)} are one subtree"

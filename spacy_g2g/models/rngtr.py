@@ -286,7 +286,7 @@ def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
     """Write the labels that are fixed to the graphs that the next pass reads."""
     for i, (constraints, *_) in enumerate(batch.notes):
-        for kind, words, label, *_ in constraints:
+        for kind, words, label in constraints:
             if kind == "label":
                 graphs.labels[i, words[0] - 1] = label
 

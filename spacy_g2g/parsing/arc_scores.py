@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -10,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import DoubleArray, FloatArray, IntArray
-from ..errors import Errors, Warnings
+from ..errors import Errors
 from .constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
 from .kbest import best_trees
-from .rules import best_ruled_trees, rule_name
 from .tree import ROOT_LABEL
 
 
@@ -22,8 +20,7 @@ class RankedTrees(NamedTuple):
 
     heads: int [trees, n].
     labels: The best label of each arc, int [trees, n].
-    scores: Sum of the log-probabilities of the heads, float [trees]. If rules are to be followed, it is less
-        by what the log-probabilities of the labels lose against those of the best labels.
+    scores: Sum of the log-probabilities of the heads, float [trees].
     head_probs: Probability of each head, float [trees, n].
     label_probs: Probability of each label given the head, float [trees, n].
     """
@@ -65,33 +62,21 @@ class ArcScores:
         Trees are ranked by the scores of their arcs, and each arc gets its best label that is allowed.
 
         k: Number of trees.
-        constraints: Demands on the sentence. Rules whose search takes too long are left out, with a warning.
+        constraints: Demands on the sentence.
         Raises ValueError if no tree meets the constraints.
         """
         n = len(self.arcs)
         words = np.arange(n)
         arcs = self.restricted(constraints).arcs.astype(np.float64)
-        allowed = allowed_labels(constraints, n, self.n_labels)[:, ROOT_LABEL + 1 :]
-        rules = [constraint for constraint in constraints if constraint.kind == "rule"]
-        subtrees = subtree_words(constraints, n)
-        found = None
-        if rules and self.n_labels > 1:
-            of_arcs = np.where(allowed[:, None], self.labels.astype(np.float64), -np.inf)
-            found = best_ruled_trees(arcs, of_arcs, k, rules, subtrees)
-            if found is None:
-                warnings.warn(Warnings.W101.format(n=n, names=[*map(rule_name, rules)]), stacklevel=2)
-        if found is not None:
-            heads, labels, scores = found
-        else:
-            heads, scores = best_trees(arcs, k, subtrees)
-            labels = np.full(heads.shape, ROOT_LABEL)
-            if self.n_labels > 1:
-                label_scores = np.where(allowed, self.labels[words, heads - 1], -np.inf)
-                labels = np.where(heads == 0, ROOT_LABEL, label_scores.argmax(axis=2) + 1)
+        heads, scores = best_trees(arcs, k, subtree_words(constraints, n))
         if not len(heads):
             raise ValueError(Errors.E107.format(sentence=0))
+        labels = np.full(heads.shape, ROOT_LABEL)
         label_probs = np.ones(heads.shape, dtype=np.float32)
         if self.n_labels > 1:
+            allowed = allowed_labels(constraints, n, self.n_labels)[:, ROOT_LABEL + 1 :]
+            label_scores = np.where(allowed, self.labels[words, heads - 1], -np.inf)
+            labels = np.where(heads == 0, ROOT_LABEL, label_scores.argmax(axis=2) + 1)
             label_probs = np.exp(self.labels[words, heads - 1, labels - 1])
             label_probs[heads == 0] = 1.0
         return RankedTrees(heads, labels, scores, np.exp(self.arcs[words, heads]), label_probs)

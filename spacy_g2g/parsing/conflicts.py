@@ -8,9 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from .completion import Demands, PlainState, has_projective_tree, matches
-from .constraints import Constraint, allowed_arcs, allowed_labels, forbid_arcs_into, subtree_words
-from .rules import best_ruled_trees
-from .tree import ROOT_LABEL
+from .constraints import Constraint, allowed_arcs, forbid_arcs_into, subtree_words
 
 
 def find_conflict(
@@ -47,14 +45,9 @@ def find_conflict(
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
     """Return whether a tree with one root meets all demands.
 
-    A search of its own finds out whether rules can be followed.
     Each subtree, the innermost ones first, shrinks to one node. Its heads are those that a possible top word
     may have: a word from which arcs inside lead to all other nodes inside.
     """
-    rules = [constraint for constraint in constraints if constraint.kind == "rule"]
-    if rules:
-        others = [constraint for constraint in constraints if constraint.kind != "rule"]
-        return _can_hold(others, n, n_labels) and _can_follow(rules, others, n, n_labels)
     subtrees = subtree_words(constraints, n)
     arcs = forbid_arcs_into(subtrees, allowed_arcs(constraints, n, n_labels))
     for a, b in combinations(subtrees, 2):
@@ -78,17 +71,3 @@ def _can_hold_projectively(constraints: Sequence[Constraint], n: int, n_labels: 
     """Return whether a projective tree with one root meets all demands."""
     start = PlainState([], list(range(1, n + 1)), np.full(n, -1))
     return has_projective_tree(Demands.of(constraints, n, n_labels), start)
-
-
-def _can_follow(
-    rules: Sequence[Constraint], constraints: Sequence[Constraint], n: int, n_labels: int
-) -> bool:
-    """Return whether a tree follows rules and meets other constraints, which can hold together.
-
-    If the search for it takes too long, it may.
-    """
-    arcs = np.where(allowed_arcs(constraints, n, n_labels), 0.0, -np.inf)
-    is_allowed = allowed_labels(constraints, n, n_labels)[:, None, ROOT_LABEL + 1 :]
-    labels = np.where(np.repeat(is_allowed, n, axis=1), 0.0, -np.inf)
-    found = best_ruled_trees(arcs, labels, 1, rules, subtree_words(constraints, n))
-    return found is None or len(found[0]) > 0

@@ -10,25 +10,21 @@ import numpy as np
 from ..arrays import BoolArray
 from .tree import ROOT_LABEL
 
-Kind: TypeAlias = Literal["head", "label", "not head", "not label", "subtree", "rule"]
+Kind: TypeAlias = Literal["head", "label", "not head", "not label", "subtree"]
 
 
 class Constraint(NamedTuple):
     """One demand on the tree of a sentence. Words count from 1, and 0 is ROOT.
 
     kind: "head" or "label" if a word must have it; "not head" or "not label" if it may not; "subtree" if some
-        words must be one of them and all its descendants; "rule" if all words must follow a rule.
+        words must be one of them and all its descendants.
     words: The word, or the words of the subtree.
-    value: The head, the label's id, or the number of the rule; 0 for a subtree.
-    labels: Ids of the labels that a rule is about.
-    others: Ids of further labels of a rule.
+    value: The head, or the label's id; 0 for a subtree.
     """
 
     kind: Kind
-    words: tuple[int, ...] = ()
+    words: tuple[int, ...]
     value: int = 0
-    labels: tuple[int, ...] = ()
-    others: tuple[int, ...] = ()
 
 
 def allowed_labels(constraints: Sequence[Constraint], n: int, n_labels: int) -> BoolArray:
@@ -39,7 +35,7 @@ def allowed_labels(constraints: Sequence[Constraint], n: int, n_labels: int) -> 
     n_labels: Number of labels, the root label first.
     """
     allowed = np.ones((n, n_labels), dtype=np.bool_)
-    for kind, words, label, *_ in constraints:
+    for kind, words, label in constraints:
         if kind == "label":
             allowed[words[0] - 1] &= np.arange(n_labels) == label
         elif kind == "not label":
@@ -61,7 +57,7 @@ def allowed_arcs(constraints: Sequence[Constraint], n: int, n_labels: int) -> Bo
     allowed: BoolArray = np.repeat(has_other[:, None], n + 1, axis=1)
     allowed[:, 0] = labels[:, ROOT_LABEL]
     allowed[np.arange(n), np.arange(1, n + 1)] = False
-    for kind, words, head, *_ in constraints:
+    for kind, words, head in constraints:
         if kind == "head":
             allowed[words[0] - 1] &= np.arange(n + 1) == head
         elif kind == "not head":
@@ -71,7 +67,7 @@ def allowed_arcs(constraints: Sequence[Constraint], n: int, n_labels: int) -> Bo
 
 def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
     """Return the words of each demand "subtree", bool [n + 1] each, ROOT in front."""
-    return [np.isin(np.arange(n + 1), words) for kind, words, *_ in constraints if kind == "subtree"]
+    return [np.isin(np.arange(n + 1), words) for kind, words, _ in constraints if kind == "subtree"]
 
 
 def forbid_arcs_into(subtrees: Sequence[BoolArray], arcs: BoolArray) -> BoolArray:

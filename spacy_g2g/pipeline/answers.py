@@ -33,9 +33,6 @@ TEMPERATURES = "temperatures"
 class AnsweringPipe(ParserPipe):
     """A component that answers questions about Docs, from the scores that they keep or from a new parse."""
 
-    #: Names of the rules that all trees must follow.
-    rules: Sequence[str] = ()
-
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
@@ -60,7 +57,7 @@ class AnsweringPipe(ParserPipe):
             raise ValueError(Errors.E816.format(k=k))
         layout = lay_out([doc])
         scores = self._scores(doc, layout)
-        constraints = constraints_of([doc], layout, self.labels, rules=self.rules)
+        constraints = constraints_of([doc], layout, self.labels)
         words = [tokens for _, tokens in layout.word_places()]
         return [
             list(over_tokens(of_sentence.best(k, demands), tokens, self.labels))
@@ -81,7 +78,7 @@ class AnsweringPipe(ParserPipe):
         scores = kept_scores(doc, layout, self.name)
         if scores is None:
             raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
-        constraints = constraints_of([doc], layout, self.labels, rules=self.rules)
+        constraints = constraints_of([doc], layout, self.labels)
         parses = [Parse.of_scores(of, demands) for of, demands in zip(scores, constraints, strict=True)]
         self._write([doc], ParsedBatch(layout, parses))
         return doc
@@ -101,7 +98,7 @@ class AnsweringPipe(ParserPipe):
         layout, trees = self._trees([Example(doc, doc)])
         if any((tree.heads < 0).any() for tree in trees):
             raise ValueError(Errors.E818.format(text=doc.text[:40]))
-        demands = constraints_of([doc], layout, self.labels, rules=self.rules)
+        demands = constraints_of([doc], layout, self.labels)
         scores = [of.restricted(found) for of, found in zip(self._scores(doc, layout), demands, strict=True)]
         found = confidences(scores, trees, self.temperatures)
         pairs = zip(layout.word_places(), found, strict=True)

@@ -22,7 +22,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
-from ..data.constraints import CONSTRAINTS, check_rules
+from ..data.constraints import CONSTRAINTS
 from ..data.graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
@@ -56,7 +56,6 @@ EXAMPLES_AT_ONCE = 500
         "blocks": True,
         "store_probabilities": False,
         "keep_scores": False,
-        "rules": [],
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -71,7 +70,6 @@ def make_g2g_parser(
     blocks: bool,
     store_probabilities: bool,
     keep_scores: bool,
-    rules: list[str],
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> G2GParser:
@@ -89,8 +87,6 @@ def make_g2g_parser(
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
         find trees without the encoder. A sentence of n words with L labels takes 4 n² L bytes.
-    rules: Names of rules of UD that all trees must follow, such as "too-many-subjects"; for models that score
-        all arcs. docs/annotating.md lists them.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -103,7 +99,6 @@ def make_g2g_parser(
         blocks=blocks,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
-        rules=rules,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )
@@ -130,7 +125,6 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         blocks: bool = True,
         store_probabilities: bool = False,
         keep_scores: bool = False,
-        rules: Sequence[str] = (),
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -140,8 +134,6 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         self.blocks = blocks
         self.store_probabilities = store_probabilities
         self.keep_scores = keep_scores
-        check_rules(rules)
-        self.rules = [*rules]
         self.cfg = {"labels": []}
         for extension in (PRIOR, SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
@@ -172,15 +164,11 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         """
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
         possible = self.model.attrs.get("meets_constraints")
-        constraints = constraints_of(
-            docs, layout, self.labels, projective=possible == "projective", rules=self.rules
-        )
+        constraints = constraints_of(docs, layout, self.labels, projective=possible == "projective")
         if any(constraints) and possible is None:
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()
-        if not self.scores_arcs and any(one.kind == "rule" for found in constraints for one in found):
-            raise ValueError(Errors.E822.format(name=self.name, model=self.model.name))
         if self.keep_scores or any(constraints):
             sentences = with_requests(sentences, constraints, self.keep_scores)
         return sentences

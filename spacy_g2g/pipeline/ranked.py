@@ -28,8 +28,7 @@ SHOWN = 8
 class RankedTree:
     """One of the best trees of a sentence. Tokens count as in spaCy, and a root is its own head.
 
-    score: Sum of the log-probabilities of the heads. If trees must follow rules, it is less by what the
-        labels lose against the best labels of the arcs.
+    score: Sum of the log-probabilities of the heads.
     tokens: Tokens of the sentence, without white space.
     heads: Head of each of them.
     deps: Label of each of them.
@@ -112,15 +111,10 @@ def kept_scores(doc: Doc, layout: Layout, name: str) -> list[ArcScores] | None:
 
 
 def constraints_of(
-    docs: Sequence[Doc],
-    layout: Layout,
-    labels: Sequence[str],
-    *,
-    projective: bool = False,
-    rules: Sequence[str] = (),
+    docs: Sequence[Doc], layout: Layout, labels: Sequence[str], *, projective: bool = False
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence that has words; see ``read_constraints``."""
-    if not rules and not any(doc._.get(CONSTRAINTS) for doc in docs):
+    if not any(doc._.get(CONSTRAINTS) for doc in docs):
         return [()] * int((layout.n_words > 0).sum())
     words: list[list[list[int]]] = [[] for _ in docs]
     for place, tokens in layout.word_places():
@@ -129,7 +123,7 @@ def constraints_of(
     return [
         found
         for doc, sentences in pairs
-        for found in read_constraints(doc, sentences, labels, projective=projective, rules=rules)
+        for found in read_constraints(doc, sentences, labels, projective=projective)
     ]
 
 
@@ -144,7 +138,7 @@ def with_requests(
     Raises ValueError for constraints of a sentence that can't be parsed whole.
     """
     for sentence, found in zip(sentences, constraints, strict=True):
-        if any(constraint.kind != "rule" for constraint in found):
+        if found:
             check_whole(sentence)
     return [
         replace(sentence, constraints=found, keep_scores=keep_scores and len(sentence.words) <= MAX_WORDS)

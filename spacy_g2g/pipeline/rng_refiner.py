@@ -56,7 +56,6 @@ ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
         "store_graphs": False,
         "store_probabilities": False,
         "keep_scores": False,
-        "rules": [],
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
     },
@@ -73,7 +72,6 @@ def make_rng_refiner(
     store_graphs: bool,
     store_probabilities: bool,
     keep_scores: bool,
-    rules: list[str],
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> RngRefiner:
@@ -86,12 +84,11 @@ def make_rng_refiner(
     empty_share: Share of the sentences that start from an empty graph in training.
     certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
         of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
-        constraints or rules. Scores that are kept cost a pass, but the tree stays.
+        constraints. Scores that are kept cost a pass, but the tree stays.
     store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
     store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
         ``token._.g2g_dep_prob``.
     keep_scores: Keep the scores of all arcs of the last pass in ``doc._.g2g_scores``, as ``g2g_parser`` does.
-    rules: Names of rules of UD that all trees must follow, as in ``g2g_parser``.
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
@@ -106,7 +103,6 @@ def make_rng_refiner(
         store_graphs=store_graphs,
         store_probabilities=store_probabilities,
         keep_scores=keep_scores,
-        rules=rules,
         half_precision_weights=half_precision_weights,
         scorer=scorer,
     )

@@ -189,10 +189,9 @@ def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, i
     if len(heads) < len(known) or len(doc) > worker.max_constrained:
         return doc
     constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
-    parser = worker.parser
-    projective = parser.model.attrs.get("meets_constraints") == "projective"
+    projective = worker.parser.model.attrs.get("meets_constraints") == "projective"
     try:
-        read_constraints(doc, [range(len(doc))], labels, projective=projective, rules=parser.rules)
+        read_constraints(doc, [range(len(doc))], labels, projective=projective)
     except ValueError:
         constrain(doc)
     return doc

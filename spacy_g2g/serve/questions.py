@@ -39,10 +39,9 @@ class Constraints(Part):
     not_heads: dict[Key, list[StrictInt]] = {}
     not_deps: dict[Key, list[StrictStr]] = {}
     subtrees: list[list[StrictInt]] = []
-    rules: list[StrictStr] = []
 
     def __len__(self) -> int:
-        """Return the number of constraints on tokens."""
+        """Return the number of constraints."""
         lists: list[list[Any]] = [*self.not_heads.values(), *self.not_deps.values(), *self.subtrees]
         return len(self.heads) + len(self.deps) + sum(map(len, lists))
 
@@ -103,7 +102,7 @@ def make_doc(question: Question, worker: Worker) -> Doc:
         doc = Doc(worker.nlp.vocab, words=question.words, **columns)
     if question.k > 1 and question.k * len(doc) > MAX_WORDS_OF_TREES:
         raise RefusedError(413, Errors.E1223.format(k=question.k, n=len(doc), limit=MAX_WORDS_OF_TREES))
-    if len(question.constraints) or question.constraints.rules:
+    if question.constraints:
         worker.check_constrained(longest_sentence(doc))
     constrain(doc, **question.constraints.model_dump())
     return doc

@@ -25,7 +25,7 @@ def random_constraint() -> Constraint:
 
 
 def meets(heads: np.ndarray, constraint: Constraint, labels: np.ndarray) -> bool:
-    kind, words, value, *_ = constraint
+    kind, words, value = constraint
     if kind == "subtree":
         return is_subtree(heads, np.isin(np.arange(N + 1), words))
     found = heads[words[0] - 1] if "head" in kind else labels[words[0] - 1]
