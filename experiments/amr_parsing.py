@@ -1,6 +1,6 @@
 """Score trained AMR parsers on a file by beam width, and compare them.
 
-python -m experiments.amr_parsing test.txt --systems c=c.0/model-last,c.1/model-last a=a.0/model-last \
+python -m experiments.amr_parsing test.txt --systems c=c.0/model-best,c.1/model-best a=a.0/model-best \
     [--beam-widths 1 10] [--length-penalty 1.0] [--against a] [--threads 2] [--output amr_parsing]
 
 A system has a name and a pipeline for each seed. Smatch is the micro average over the file, without :wiki, as

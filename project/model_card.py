@@ -68,10 +68,6 @@ def complete_meta(
     treebank, training = facts.get("treebank", {}), facts.get("training", {})
     name = treebank_name(treebank)
     performance = dict(meta.get("performance", {}))
-    for letter, rate in {"p": "precision", "r": "recall", "f": "f1"}.items():
-        if "Smatch" in scores.get("dev", {}):
-            # Training recorded the scores of its last evaluation, not those of the averaged weights.
-            performance[f"smatch_{letter}"] = scores["dev"]["Smatch"][rate]
     for split, metrics in scores.items():
         shown = metrics_of(split, meta.get("pipeline", []))
         performance |= {f"{split}_{m.lower()}": metrics[m]["f1"] for m in shown if m in metrics}

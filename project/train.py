@@ -36,6 +36,7 @@ from spacy_g2g.files import write_text
 from spacy_g2g.pipeline.sentences import SentenceFinder
 
 from .training_config import (
+    BEST,
     CONFIGS,
     choose_config,
     choose_steps,
@@ -44,7 +45,6 @@ from .training_config import (
     pipeline_config,
     refiner_config,
     refiner_encoder,
-    result,
     step_settings,
     used_encoder,
 )
@@ -190,7 +190,7 @@ def train(args: argparse.Namespace) -> None:
         {name: file for name, file in inputs.items() if file.exists()},
         parser=parser, encoder=encoder, lang=lang, steps=steps,
     )  # fmt: skip
-    trained = args.output / result(config)
+    trained = args.output / BEST
     if is_up_to_date(trained, sources):
         return
     settings = overrides("" if parser else encoder, lang) | steps

@@ -22,10 +22,8 @@ from .up_to_date import read_facts
 from .wordpiece_encoder import loadable_encoder
 
 CONFIGS = Path(__file__).parent.parent / "configs"
-BEST, LAST = "model-best", "model-last"
+BEST = "model-best"
 REFINER, RATE = "rng_refiner", "training.optimizer.learn_rate"
-#: Logger that writes the averaged weights to model-last.
-AVERAGE = "spacy_g2g.average_best.v1"
 LISTENER = {"@architectures": "spacy_g2g.EncoderListener.v1", "upstream": "*", "grad_factor": 1.0}
 
 
@@ -156,8 +154,3 @@ def pipeline_config(path: Path, settings: Mapping[str, Any]) -> Config:
     if "encoder" in config.get("paths", {}) and "paths.encoder" in settings:
         known["paths.encoder"] = settings["paths.encoder"]
     return load_config(path, overrides=known)
-
-
-def result(config: Config) -> str:
-    """Return the folder of a training's result: model-best, or model-last if its weights are averaged."""
-    return LAST if config["training"].get("logger", {}).get("@loggers") == AVERAGE else BEST

@@ -7,8 +7,7 @@ floor do not import each other.
 1. ``parsing``: trees, transitions and decoding, in Python and NumPy only. ``layers``: neural layers, in
    PyTorch and NumPy. ``formats``: text files, CoNLL-U above all.
 2. ``models``: Thinc architectures, where trees and tensors meet. ``data``: Docs, corpora and reports on them.
-   ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks and
-   loggers.
+   ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks.
 3. ``pipeline``: the spaCy components and scorers.
    Above them ``corpus_job``: parsing of a corpus, shard by shard.
 4. ``cli``: ``python -m spacy g2g ...``.

@@ -20,7 +20,6 @@ REGISTRIES = {
     "batchers",
     "callbacks",
     "layers",
-    "loggers",
     "readers",
     "scorers",
 }

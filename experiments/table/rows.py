@@ -21,7 +21,6 @@ class Row:
     refiner: Config whose refiner takes the place of the config's own; "" for none.
     trees: System whose trees, read from files, are the initial ones: "jackknife", "spacy" or "".
     steps: Name of the option with the number of steps.
-    result: Folder of the pipeline that is scored.
     without: Components of the config that are left out.
     shares: Whether the row refines a whole pipeline: with True on its encoder, with False on a copy of it;
         None for a refiner of a parser alone.
@@ -34,7 +33,6 @@ class Row:
     refiner: str = ""
     trees: str = ""
     steps: str = "steps"
-    result: str = "model-best"
     without: Sequence[str] = ()
     shares: bool | None = None
 

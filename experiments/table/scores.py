@@ -18,6 +18,7 @@ from spacy.language import Language
 from torch import Tensor
 
 from project.train import TRAINING
+from project.training_config import BEST
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.data.graphs import write_initial_graph
 from spacy_g2g.data.refiner_corpus import read_aligned
@@ -61,10 +62,10 @@ def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.
     if (found := kept_counts(path, sentences)) is not None:
         return found
     needs_trees = row.trees == "spacy"
-    if not (folder / row.result).exists() or (needs_trees and parsed is None):
+    if not (folder / BEST).exists() or (needs_trees and parsed is None):
         return None
     settings = {f"components.{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
-    nlp = spacy.load(folder / row.result, config=settings)
+    nlp = spacy.load(folder / BEST, config=settings)
     initial = (gold, parsed) if needs_trees and parsed else None
     counts = parse_and_count(nlp, sentences, initial) | {"training": read_training(folder)}
     with atomic_path(path) as temporary:

@@ -12,10 +12,10 @@ from typing import Any
 from .rows import PARSER, Row, System, Table
 
 
-def with_model(config: str, *, result: str = "model-best", **model: Any) -> Row:
+def with_model(config: str, **model: Any) -> Row:
     """Return a row of a config with other settings of the parser's model."""
     settings = {f"components.{PARSER}.model.{name}": value for name, value in model.items()}
-    return Row(config=config, settings=settings, result=result)
+    return Row(config=config, settings=settings)
 
 
 STATE_COLUMNS = ("graph_input", "composition", "history", "output", "reads_buffer", "swap", "pooling")
@@ -55,9 +55,7 @@ ROWS = {
     "SentTr": with_model("sent_tr.cfg", graph_input=False),
     "SentTr+G2GTr": with_model("sent_tr.cfg", graph_input=True),
     **{
-        name: with_model(
-            "stack_transformer.cfg", result="model-last", **dict(zip(STACK_COLUMNS, values, strict=True))
-        )
+        name: with_model("stack_transformer.cfg", **dict(zip(STACK_COLUMNS, values, strict=True)))
         for name, values in STACK_ROWS.items()
     },
 }

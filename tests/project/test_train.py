@@ -30,13 +30,6 @@ def test_the_last_step_is_evaluated(steps: int):
     assert rate["warmup_steps"] == min(50, training["max_steps"] // 10)
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"), [("amr.cfg", "model-last"), ("syntr_pretrained.cfg", "model-best")]
-)
-def test_a_training_is_for_the_mean_of_weights_where_there_is_one(config: str, expected: str):
-    assert training_config.result(load_config(CONFIGS / config)) == expected
-
-
 def test_without_steps_the_configs_are_left():
     assert training_config.step_settings(load_config(CONFIGS / "rngtr.cfg"), 0) == {}
 
