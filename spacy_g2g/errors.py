@@ -395,11 +395,7 @@ class Errors(metaclass=_TextsWithCodes):
         "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
     )
     E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
-    E917 = "batch_size is {batch_size} and n_process is {n_process}. Expected 1 or more."
-    E918 = (
-        "A process that parses ended with exit code {code}. Minus a number is the signal that ended it: -9 "
-        "often means that memory was short. Expected fewer processes, or smaller batches."
-    )
+    E917 = "batch_size is {batch_size}. Expected 1 or more."
     E925 = "{path} has no sentences. Expected one or more."
     E940 = "{path} has no words without white space. Expected a CoNLL-U file with the words of a text."
     E941 = "spaCy has no rules for the language {lang!r}: {error}. Expected a code such as 'en' or 'xx'."

@@ -12,7 +12,7 @@ from ..formats.conllu import ConlluSentence, write_conllu
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES, RankedTree
-from .annotate import Result
+from .common import Result
 
 
 def with_confidence(parser: G2GParser, results: Iterable[Result]) -> Iterator[Result]:

@@ -26,8 +26,7 @@ from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from ..pipeline.final_parser import final_parser
-from .annotate import Result, Task, annotate
-from .common import check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
+from .common import Result, Task, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
 from .kbest import Ranker, with_confidence
 from .messages import msg
 from .options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
@@ -46,7 +45,6 @@ def parse_cli(
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
     batch_size: BatchSize = None,
-    n_process: Annotated[int, typer.Option("--n-process", "-n", min=1, help="Number of processes")] = 1,
     gpu_id: GpuId = -1,
     format_: Annotated[
         str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
@@ -83,7 +81,6 @@ def parse_cli(
             output,
             format=format_,
             batch_size=batch_size,
-            n_process=n_process,
             documents=documents.value,
             initial=initial,
             kbest=kbest,
@@ -102,7 +99,6 @@ def parse(
     *,
     format: str | None = None,
     batch_size: int | None = None,
-    n_process: int = 1,
     documents: str = "line",
     initial: Path | None = None,
     kbest: int | None = None,
@@ -128,6 +124,8 @@ def parse(
     out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, suffixes)
     if not input_.is_file():
         raise FileNotFoundError(Errors.E906.format(path=input_))
+    if batch_size is not None and batch_size < 1:
+        raise ValueError(Errors.E917.format(batch_size=batch_size))
     nlp = spacy.load(pipeline)
     ranker = Ranker(nlp, kbest) if kbest else None
     if confidence:
@@ -143,9 +141,9 @@ def parse(
         check_suffix(input_, (".conllu", ".spacy"))
         docs = (doc for doc, _ in tasks if isinstance(doc, Doc))
         tasks = ((doc, {}) for doc in with_graphs(docs, initial, input_))
-    annotated = annotate(nlp, tasks, batch_size=batch_size, n_process=n_process)
-    with atomic_path(output) as path, annotated as docs_and_keys:
-        results = progress(docs_and_keys, unit="Docs", silent=silent)
+    annotated: Any = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size)
+    with atomic_path(output) as path:
+        results = progress(annotated, unit="Docs", silent=silent)
         if confidence:
             results = with_confidence(final_parser(nlp), results)
         if out_suffix == AMR_SUFFIX:

@@ -6,17 +6,26 @@ from spacy_g2g.cli.common import user_errors
 from spacy_g2g.files import atomic_path
 
 
-def test_sigterm_leaves_no_temporary_file(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_signal_leaves_no_temporary_file(tmp_path, number, error):
+    # Shells start commands in the background with SIGINT ignored.
+    on_interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
     before = signal.getsignal(signal.SIGTERM)
 
     def write_half():
         with user_errors(), atomic_path(tmp_path / "file") as temporary:
             temporary.write_text("half")
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(number)
 
-    with pytest.raises(SystemExit) as raised:
-        write_half()
-    assert raised.value.code == 128 + signal.SIGTERM
+    try:
+        with pytest.raises(error) as raised:
+            write_half()
+    finally:
+        signal.signal(signal.SIGINT, on_interrupt)
+    if number == signal.SIGTERM:
+        assert raised.value.code == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(signal.SIGTERM) is before
 
