@@ -380,7 +380,6 @@ class Errors(metaclass=_TextsWithCodes):
         "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
         "text; give a file of AMRs the suffix .amr."
     )
-    E910 = "runs is {runs}. Expected 1 or more."
     E911 = "The pipeline has the components {names}. Expected at least one rng_refiner."
     E912 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
     E913 = (

@@ -4,7 +4,6 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from .analyze import analyze_cli
-from .benchmark import benchmark_cli
 from .calibrate import calibrate_cli
 from .convert import convert_cli
 from .convert_amr import convert_amr_cli
@@ -18,7 +17,7 @@ from .render import render_cli
 from .serve import serve_cli
 from .tokenizer import tokenizer_cli
 
-HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve, benchmark."
+HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve."
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
@@ -30,7 +29,6 @@ app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("calibrate")(calibrate_cli)
 app.command("analyze")(analyze_cli)
-app.command("benchmark")(benchmark_cli)
 app.command("refinement")(refinement_cli)
 app.command("render")(render_cli)
 app.command("serve")(serve_cli)
