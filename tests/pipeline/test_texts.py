@@ -6,9 +6,16 @@ A line of ``expected`` is a sentence, whose white space is single spaces.
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.training import Example
+
+from spacy_g2g.data.corpus import unparsed_copy
+from spacy_g2g.pipeline.sentences import THRESHOLD
+
+from ..util import gold_doc, make_nlp, parser_of, read_treebank
 
 
 class Text(NamedTuple):
@@ -371,3 +378,33 @@ def test_each_block_is_cut_by_itself(name: str):
     doc = nlp_of(lang)(text)
     assert doc.text == text
     assert [" ".join(sent.text.split()) for sent in doc.sents] == expected.splitlines()
+
+
+@pytest.fixture(scope="module")
+def parser() -> Language:
+    """A parser that finds sentences, which has learned nothing."""
+    nlp = make_nlp(lang="en")
+    gold = gold_doc(nlp.vocab, read_treebank()[:2])
+    nlp.initialize(lambda: [Example(unparsed_copy(gold, []), gold)])
+    return nlp
+
+
+# Texts whose blocks are sentences.
+@pytest.mark.parametrize("name", ["windows", "quoted mail", "nested list", "poem", "rules"])
+def test_a_parser_that_finds_no_sentences_cuts_blocks(name: str, parser: Language):
+    text, expected, _ = TEXTS[name]
+    parser_of(parser).cfg[THRESHOLD] = 1e9
+    assert [" ".join(sent.text.split()) for sent in parser(text).sents] == expected.splitlines()
+
+
+def test_a_parser_that_finds_sentences_everywhere_keeps_marks_together(parser: Language):
+    parser_of(parser).cfg[THRESHOLD] = -1e9
+    text = "Why???\n1. Tea now\n> Milk\n"
+    assert [sent.text.strip() for sent in parser(text).sents] == ["Why", "???", "1. Tea", "now", "> Milk"]
+    parser_of(parser).blocks = False
+    try:
+        log_odds = parser_of(parser).log_odds([parser.make_doc(text)])
+    finally:
+        parser_of(parser).blocks = True
+    # Repeated marks stay together, but no block is known.
+    assert np.flatnonzero(np.isinf(log_odds)).tolist() == [2, 3]
