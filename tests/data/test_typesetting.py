@@ -192,6 +192,18 @@ def test_docs_of_unknown_spaces_and_lower_case():
     assert ([t.text for t in lower], lower.has_unknown_spaces) == (["tea", "milk"], doc.has_unknown_spaces)
 
 
+def test_boundaries_that_are_all_known_stay_known():
+    gold = with_spaces(gold_doc(NLP.vocab, PLAIN))
+    example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
+    augment = make_running_text(drop_punct=0.0, lines=1.0)
+    for _ in range(5):
+        (found,) = augment(NLP, example)
+        assert any(token.is_space for token in found.predicted)
+        starts = [token.sent_start for token in found.predicted]
+        assert {*starts} == {-1, 1}
+        assert [start == 1 for start in starts] == [bool(token.is_sent_start) for token in found.reference]
+
+
 def test_each_epoch_has_another_layout():
     gold = with_spaces(gold_doc(NLP.vocab, PLAIN))
     example = Example(unparsed_copy(gold, []), gold)
