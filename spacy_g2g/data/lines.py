@@ -80,14 +80,14 @@ class WhiteSpace(NamedTuple):
         [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
     is_repeated: Whether each word goes on with the mark right before it, as in "???"; bool [words].
-    is_marked: Whether marks at the beginning of a block are right before each word, as in "1. Tea";
-        bool [words].
+    is_inside: Whether each word goes on with a block: the text behind its marks, as in "1. Tea", or an
+        indented line of an item that begins with a small letter; bool [words].
     """
 
     features: FloatArray
     is_block: BoolArray
     is_repeated: BoolArray
-    is_marked: BoolArray
+    is_inside: BoolArray
 
 
 def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
@@ -111,23 +111,24 @@ def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
     features[:, :_OF_GAPS] = np.stack([gap == 0, gap > 1], axis=1) & ~is_first[:-1, None]
     # A Doc begins after a blank line.
     features[is_first[:-1], _OF_GAPS : _OF_GAPS + 2] = 1.0
-    is_block, is_marked = is_first[:-1].copy(), np.zeros(len(gap), dtype=np.bool_)
+    is_block, is_inside = is_first[:-1].copy(), np.zeros(len(gap), dtype=np.bool_)
     for doc, token, (first, end) in zip(
         docs, layout.doc_starts, pairwise(first_words.tolist()), strict=False
     ):
         if end - first < len(doc):  # only then there is white space with line breaks
             lines = list(find_lines(doc.text, (starts[first:end] - offsets[token]).tolist()))
             blocks = block_starts(lines)
-            for k, line in enumerate(lines):
+            for k, (line, goes_on) in enumerate(zip(lines, items_go_on(lines, blocks), strict=True)):
                 word = first + line.word
-                is_marked[word + 1 : first + line.text + 1] = blocks[k]
+                is_inside[word] = goes_on
+                is_inside[word + 1 : first + line.text + 1] = blocks[k]
                 if k:
                     is_block[word] = blocks[k]
                     features[word, _OF_GAPS:-_OF_TEXTS] = _of_break(lines, blocks, k)
     is_end, starts_line = np.isin(forms, _ENDS), features[:, _OF_GAPS] > 0
     features[:, -_OF_TEXTS:] = _of_texts(first_words, is_block, starts_line, is_end)
     is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
-    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_marked)
+    return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_inside)
 
 
 def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:
@@ -226,6 +227,15 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
             indent = line.indent if line.kind in _ITEMS else -1
         starts.append(starts_block)
     return starts
+
+
+def items_go_on(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bool]:
+    """Yield whether each line goes on with an item: it is indented more, and begins with a small letter."""
+    indent: float = np.inf  # of the item
+    for line, starts_block in zip(lines, blocks, strict=True):
+        if starts_block:
+            indent = line.indent if line.kind in _ITEMS else np.inf
+        yield not starts_block and line.indent > indent and line.kind == "small"
 
 
 def room(lines: Sequence[Line], k: int) -> int:

@@ -51,11 +51,11 @@ class G2GLayout:
             token.set_morph("")
         if len(spaces) and self.blocks:
             layout, starts = lay_out([doc]), doc.to_array("SENT_START").astype(np.int64)
-            _, is_block, _, is_marked = read_white_space([doc], layout)
+            _, is_block, _, is_inside = read_white_space([doc], layout)
             first = layout.words[is_block]
             starts[first[starts[first] == 0]] = 1
             # A sentencizer would cut "1." off.
-            marked = layout.words[is_marked]
+            marked = layout.words[is_inside]
             starts[marked[starts[marked] == 0]] = -1
             # White space at the end of a block is in its last sentence. A sentencizer would start one there.
             last = spaces[np.append(is_block, len(is_block) > 0)[np.searchsorted(layout.words, spaces)]]

@@ -117,7 +117,7 @@ class SentenceFinder(SavedPipe):
             texts, white_space = self._texts(read)
             scores: FloatArray = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
             found = np.where(white_space.is_block & self.blocks, np.inf, scores)
-            found[white_space.is_repeated | (white_space.is_marked & self.blocks)] = -np.inf
+            found[white_space.is_repeated | (white_space.is_inside & self.blocks)] = -np.inf
             for i, of_doc in zip(batch, np.split(found, np.cumsum(texts.lengths)[:-1]), strict=True):
                 log_odds[firsts[i] : firsts[i + 1]] = of_doc
         tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]

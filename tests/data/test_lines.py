@@ -181,7 +181,7 @@ def test_words_behind_marks_of_a_block_are_known():
     text = "1. Tea\n(b) Milk is\n> 2) Sugar\n# 3. Eggs\nIn May\n\n> > Go\n3. x\n"
     (doc,), found = read(text)
     words = [token.text for token in doc if not token.is_space]
-    marked = np.flatnonzero(found.is_marked).tolist()
+    marked = np.flatnonzero(found.is_inside).tolist()
     assert [words[i] for i in marked if words[i].isalpha() and len(words[i]) > 1] == [
         "Tea",
         "Milk",
@@ -190,10 +190,17 @@ def test_words_behind_marks_of_a_block_are_known():
     ]
     # A wrapped line that looks like an item has no mark.
     wrapped = "the committee met last in the month of May,\n5. of May, to be exact, and left"
-    assert not read(wrapped)[1].is_marked.any()
+    assert not read(wrapped)[1].is_inside.any()
     # One word that is a mark and more.
-    docs = [Doc(NLP.vocab, words=[word, "\n", "b"]) for word in ("- a", "# a")]
-    assert not read_white_space(docs, lay_out(docs)).is_marked.any()
+    docs = [Doc(NLP.vocab, words=[word, "\n", "B"]) for word in ("- a", "# a")]
+    assert not read_white_space(docs, lay_out(docs)).is_inside.any()
+
+
+def test_indented_lines_of_an_item_go_on_with_it():
+    (doc,), found = read("- A page for settings, which\n  remembers your choice\nand more\n  Then\n")
+    words = [token.text for token in doc if not token.is_space]
+    assert [words[i] for i in np.flatnonzero(found.is_inside)] == ["A", "remembers"]
+    assert not read("  we left\n  today\n")[1].is_inside.any()
 
 
 TEXTS = st.lists(
@@ -216,8 +223,8 @@ def test_any_text_can_be_read(texts: list[str]):
     for doc, of_doc in zip(docs, words, strict=True):
         is_block = found.is_block[first : first + len(of_doc)].tolist()
         assert not any(is_block[:1])
-        assert not found.is_marked[first : first + 1].any() or not of_doc
-        assert not (found.is_marked & found.is_block).any()
+        assert not found.is_inside[first : first + 1].any() or not of_doc
+        assert not (found.is_inside & found.is_block).any()
         first += len(of_doc)
         for (before, word), starts in zip(pairwise(of_doc), is_block[1:], strict=True):
             gap = doc.text[before.idx + len(before) : word.idx]
