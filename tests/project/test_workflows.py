@@ -223,7 +223,7 @@ def test_jackknife_puts_a_refiner_on_what_all_has_trained(trained: tuple[Path, s
     project, base = trained
     run_small(project, "jackknife", ud_base=base)
     refined = project / "training" / f"{TREEBANK}-refined" / "model-best"
-    assert spacy.load(refined).pipe_names == ["sentencizer", "g2g_parser", "rng_refiner"]
+    assert spacy.load(refined).pipe_names == ["g2g_layout", "sentencizer", "g2g_parser", "rng_refiner"]
     config = load_config(refined / "config.cfg")
     parsed = DocBin().from_disk(project / config["paths"]["train_parsed"])
     assert len(parsed) == N_TRAIN
