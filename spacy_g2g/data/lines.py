@@ -163,7 +163,8 @@ def _of_texts(
     own = edges[block + 1] - edges[block], words - edges[block], edges[block + 1] - words
     sizes = np.stack([*own, n_words[text] / n_blocks, n_words[text] / n_lines], axis=1)
     scaled = np.log2(1 + np.minimum(sizes, _MOST_WORDS)) / 4 - 1
-    return np.concatenate([10 * (n_ends / n_words[text])[:, None], scaled], axis=1).astype(np.float32)
+    found: FloatArray = np.concatenate([10 * (n_ends / n_words[text])[:, None], scaled], axis=1).astype("f")
+    return found
 
 
 def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
