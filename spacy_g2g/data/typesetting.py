@@ -51,7 +51,7 @@ def choose_style(chance: Random) -> Style:
 def typeset(sentences: Sequence[list[Piece]], chance: Random) -> list[Piece]:
     """Lay sentences out in lines and paragraphs. Parts of them may have other styles.
 
-    A sentence that no white space follows keeps the next one on its line, unless nothing separates any.
+    Where no white space follows a sentence, none is put between it and the next one of its line.
     """
     pieces: list[Piece] = []
     n_left = len(sentences)
@@ -77,9 +77,8 @@ def _typeset_part(sentences: Sequence[list[Piece]], style: Style, chance: Random
             gap = ""
         laid_out += [*sentence[:-1], sentence[-1]._replace(gap=gap)]
         starts_paragraph = "\n" in gap
-    return (
-        list(_quoted(_wrapped(laid_out, style.width))) if style.is_quoted else _wrapped(laid_out, style.width)
-    )
+    wrapped = _wrapped(laid_out, style.width)
+    return list(_quoted(wrapped)) if style.is_quoted else wrapped
 
 
 def _wrapped(pieces: Sequence[Piece], width: int) -> list[Piece]:
