@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.parsing.arc_standard import NO_ACTION, Action, apply
-from spacy_g2g.parsing.oracle import can_learn, oracle_actions
-from spacy_g2g.parsing.state import States
-from spacy_g2g.parsing.tree import IntArray
+from spacy_g2g.transition.parsing.arc_standard import NO_ACTION, Action, apply
+from spacy_g2g.transition.parsing.oracle import can_learn, oracle_actions
+from spacy_g2g.transition.parsing.state import States
+from spacy_g2g.trees.tree import IntArray
 
 COLUMNS = (
     "sentences",

@@ -28,7 +28,8 @@ from spacy.util import registry
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import syntr
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline import layout, trees
+from spacy_g2g.pipeline import sentence_inputs as layout
+from spacy_g2g.pipeline import trees
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Number of training steps before the clock starts.

@@ -25,7 +25,7 @@ import torch
 from spacy.tokens import Doc
 
 from project.markdown import markdown_table
-from spacy_g2g.data.constraints import constrain
+from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.pipeline.final_parser import final_parser

@@ -19,16 +19,16 @@ from torch import Tensor
 
 from project.train import TRAINING
 from project.training_config import BEST
+from spacy_g2g.data.doc_graphs import write_initial_graph
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
-from spacy_g2g.data.graphs import write_initial_graph
 from spacy_g2g.data.refiner_corpus import read_aligned
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.network_shim import find_shims
-from spacy_g2g.parsing.tree import non_projective_arcs
 from spacy_g2g.pipeline.rng_refiner import ITERATIONS
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
+from spacy_g2g.trees.tree import non_projective_arcs
 
 from .rows import REFINER
 

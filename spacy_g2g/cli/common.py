@@ -16,8 +16,8 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from ..amr.api import AmrBlock, doc_from_amr, read_amr_file, set_amrs
+from ..data.doc_graphs import write_initial_graph
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
-from ..data.graphs import write_initial_graph
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib

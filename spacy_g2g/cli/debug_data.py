@@ -12,9 +12,9 @@ from spacy.schemas import ConfigSchemaTraining
 from spacy.util import load_config, load_model_from_config, registry, resolve_dot_names
 from thinc.api import Config
 
-from ..data.advice import find_problems
-from ..data.report import DataReport, count_duplicates
 from ..errors import Errors
+from ..evaluation.treebank_advice import find_problems
+from ..evaluation.treebank_report import DataReport, count_duplicates
 from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from .common import user_errors, write_json

@@ -11,7 +11,7 @@ from spacy.strings import StringStore
 from spacy.util import registry
 
 from ..data.layout import lay_out
-from ..data.report import (
+from ..evaluation.treebank_report import (
     ComponentFacts,
     ComponentReport,
     GoldSentence,
@@ -21,15 +21,15 @@ from ..data.report import (
     piece_facts,
     unknown_labels,
 )
-from ..formats.graphs import MISSING, Graph
-from ..parsing import oracle
+from ..formats.graph import MISSING, Graph
 from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.layout import make_sentences
 from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.sentence_inputs import make_sentences
 from ..pipeline.sentences import SentenceFinder
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec
+from ..transition.parsing import oracle
 from .debug_data_corpus import GoldCorpus
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
 from ..data.layout import Layout
-from ..data.report import CorpusFacts, GoldSentence, corpus_facts, multiword
 from ..errors import Errors
-from ..formats.graphs import Graph
+from ..evaluation.treebank_report import CorpusFacts, GoldSentence, corpus_facts, multiword
+from ..formats.graph import Graph
 from ..pipeline.gold import gold_parses, lay_out_examples
-from ..pipeline.layout import make_sentences
+from ..pipeline.sentence_inputs import make_sentences
 from ..pipeline.trees import heads_in_sentences, join_heads
 from .common import progress
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..data.advice import Finding
-from ..data.report import LONG_DUPLICATE, ComponentFacts, CorpusFacts, DataReport
+from ..evaluation.treebank_advice import Finding
+from ..evaluation.treebank_report import LONG_DUPLICATE, ComponentFacts, CorpusFacts, DataReport
 from .messages import msg
 
 

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from ..amr.api import AMR, get_amr_ids, get_amrs, has_amrs, set_amrs, write_amrs
-from ..data.constraints import constrain as set_constraints
+from ..data.doc_constraints import constrain as set_constraints
 from ..data.docs import (
     TOKEN_ANNOTATIONS,
     doc_to_sentences,
@@ -27,7 +27,7 @@ from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from ..pipeline.final_parser import final_parser
 from .common import Result, Task, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
-from .kbest import Ranker, with_confidence
+from .kbest_trees import Ranker, with_confidence
 from .messages import msg
 from .options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
 

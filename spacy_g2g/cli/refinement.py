@@ -11,7 +11,7 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..data.graphs import to_sentence
+from ..data.doc_graphs import to_sentence
 from ..errors import Errors
 from ..evaluation.plots import plot_refinement
 from ..evaluation.rates import percent, signed_percent

@@ -14,13 +14,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from ..amr.api import AmrBlock, draw_amrs, get_amrs
+from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..data.docs import sentences_of
-from ..data.graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
 from ..files import write_text
 from ..formats.conllu import ConlluSentence, read_conllu
-from ..formats.graphs import Graph
+from ..formats.graph import Graph
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS

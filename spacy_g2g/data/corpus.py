@@ -13,10 +13,10 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import read_conllu
-from ..formats.graphs import Graph
+from ..formats.graph import Graph
 from .augmenters import Augmenter
+from .doc_graphs import write_initial_graph
 from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
-from .graphs import write_initial_graph
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
 

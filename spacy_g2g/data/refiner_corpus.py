@@ -14,10 +14,10 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import read_conllu
-from ..formats.graphs import Graph
+from ..formats.graph import Graph
 from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
+from .doc_graphs import to_sentence, tree_of
 from .docs import TOKEN_ANNOTATIONS, check_annotations, sentences_of
-from .graphs import to_sentence, tree_of
 
 BOUNDARIES = "SENT_START"
 #: How many words of a sentence an error shows.

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..formats.graphs import MISSING, ROOT, Graph
+from ..formats.graph import MISSING, ROOT, Graph
 from .compared_graph import ComparedGraph
 from .page import escape, shorten, text_width
 

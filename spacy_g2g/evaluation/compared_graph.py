@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..formats.graphs import MISSING, ROOT, Graph
+from ..formats.graph import MISSING, ROOT, Graph
 
 #: Class of an arc by whether it changed, was right before, and is right now.
 _KINDS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import Errors
-from ..formats.graphs import MISSING, Graph
+from ..formats.graph import MISSING, Graph
 from .arc_picture import Columns, arc_path, draw_arcs, place_words
 from .compared_graph import CHANGES_AND_ERRORS, ComparedGraph
 from .page import escape, make_page

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..arrays import BoolArray, IntArray
 from ..formats.conllu import ConlluSentence
-from ..parsing.tree import non_projective_arcs
+from ..trees.tree import non_projective_arcs
 from .conll18 import CONTENT_RELATIONS
 from .rates import f1_score, ratio
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
-from ..formats.graphs import MISSING, ROOT, Graph
-from ..parsing.tree import non_projective_arcs
+from ..formats.graph import MISSING, ROOT, Graph
+from ..trees.tree import non_projective_arcs
 from .rates import f1_score, ratio
 from .refinement_scores import ArcScores, Changes, Curve, Part, Refinement, Stopped
 

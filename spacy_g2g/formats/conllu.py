@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
-from .graphs import MISSING, Graph
+from .graph import MISSING, Graph
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray, HashArray, IntArray
 from ..data.lines import N_FEATURES
-from ..layers.boundaries import BoundaryScorer
+from ..layers.boundary_scorer import BoundaryScorer
 from .model import adapt_to_fork
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim, find_shims

@@ -15,8 +15,8 @@ import torch
 
 from ..arrays import DoubleArray, FloatArray, IntArray
 from ..layers.matrix_tree import log_partition, marginals
-from ..parsing.arc_scores import ArcScores
-from ..parsing.tree import ROOT_LABEL
+from ..trees.arc_scores import ArcScores
+from ..trees.tree import ROOT_LABEL
 from .types import Tree
 
 #: Largest number of arcs of a batch, with padding.

@@ -20,8 +20,8 @@ from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder_config import EncoderConfig
 from ..layers.relations import RelationTables
-from ..parsing.arc_scores import ArcScores
-from ..parsing.constraints import allowed_arcs
+from ..trees.arc_scores import ArcScores
+from ..trees.constraints import allowed_arcs
 from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model

@@ -15,7 +15,7 @@ from .batch import Batch
 from .network import Network
 from .network_shim import NetworkShim, find_shims
 from .types import Sentence
-from .word_vectors import PiecesWithVectors, WordVectors, split_gradients, stack_vectors
+from .vector_batches import PiecesWithVectors, WordVectors, split_gradients, stack_vectors
 from .wordpieces import WordPieces
 
 

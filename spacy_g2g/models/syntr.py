@@ -20,10 +20,10 @@ from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
 from ..layers.edges import Edges
 from ..layers.matrix_tree import log_partition, marginals, restrict
-from ..parsing.arc_scores import ArcScores
-from ..parsing.constraints import Constraint
-from ..parsing.mst import decode
-from ..parsing.tree import ROOT_LABEL, are_trees, can_be_trees
+from ..trees.arc_scores import ArcScores
+from ..trees.constraints import Constraint
+from ..trees.mst import decode
+from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec

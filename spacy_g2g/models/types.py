@@ -17,8 +17,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..arrays import FloatArray, IntArray
-from ..parsing.arc_scores import ArcScores
-from ..parsing.constraints import Constraint
+from ..trees.arc_scores import ArcScores
+from ..trees.constraints import Constraint
 
 #: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
 #: windows of words; for encoders of parser states, only with the words nearest to the current action; or cut

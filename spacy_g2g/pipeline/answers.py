@@ -14,12 +14,12 @@ from spacy.training import Example
 from ..arrays import IntArray
 from ..data.layout import Layout, lay_out
 from ..errors import Errors
-from ..parsing.arc_scores import ArcScores
+from ..trees.arc_scores import ArcScores
 from .gold import gold_parses, lay_out_examples
-from .layout import ParsedBatch
 from .long_sentences import MAX_WORDS
 from .parser_pipe import ParserPipe
 from .ranked import RankedTree, TreeConfidence, check_whole, constraints_of, kept_scores, over_tokens
+from .sentence_inputs import ParsedBatch
 from .trees import heads_in_sentences, make_trees
 
 if TYPE_CHECKING:

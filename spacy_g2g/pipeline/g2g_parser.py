@@ -22,18 +22,18 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
-from ..data.constraints import CONSTRAINTS
-from ..data.graphs import PRIOR
+from ..data.doc_constraints import CONSTRAINTS
+from ..data.doc_graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
 from .answers import TEMPERATURES, AnsweringPipe
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
-from .layout import ParsedBatch, make_sentences
 from .long_sentences import cut, join
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, keep_prior
 from .ranked import SCORES, constraints_of, keep_scores, with_requests
+from .sentence_inputs import ParsedBatch, make_sentences
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..data.graphs import initial_tokens
+from ..data.doc_graphs import initial_tokens
 from ..errors import Errors
 from .trees import SPACE_LABEL
 

@@ -22,8 +22,8 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 from ..arrays import BoolArray
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
-from .layout import ParsedBatch
 from .saved_pipe import SavedPipe
+from .sentence_inputs import ParsedBatch
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:

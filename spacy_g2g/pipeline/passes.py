@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc
 
-from ..data.graphs import TokenGraph, empty_tokens, to_tokens, tree_of
-from ..formats.graphs import Graph
-from .layout import ParsedBatch
+from ..data.doc_graphs import TokenGraph, empty_tokens, to_tokens, tree_of
+from ..formats.graph import Graph
+from .sentence_inputs import ParsedBatch
 
 if TYPE_CHECKING:
     from ..models.types import Parse

@@ -10,10 +10,10 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from ..data.graphs import PRIOR
+from ..data.doc_graphs import PRIOR
 from ..data.layout import Layout
-from ..parsing.arc_scores import ArcScores
-from ..parsing.tree import ROOT_LABEL, are_trees
+from ..trees.arc_scores import ArcScores
+from ..trees.tree import ROOT_LABEL, are_trees
 
 if TYPE_CHECKING:
     from ..models.types import Parse, Prior, Sentence

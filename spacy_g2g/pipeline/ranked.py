@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc
 
-from ..data.constraints import CONSTRAINTS, read_constraints
+from ..data.doc_constraints import CONSTRAINTS, read_constraints
 from ..data.layout import Layout
 from ..errors import Errors
-from ..parsing.arc_scores import ArcScores, RankedTrees
-from ..parsing.constraints import Constraint
+from ..trees.arc_scores import ArcScores, RankedTrees
+from ..trees.constraints import Constraint
 from .long_sentences import MAX_WORDS
 
 if TYPE_CHECKING:

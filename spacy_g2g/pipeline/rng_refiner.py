@@ -18,15 +18,15 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..arrays import IntArray
-from ..data.graphs import INITIAL_GRAPH, initial_tokens
+from ..data.doc_graphs import INITIAL_GRAPH, initial_tokens
 from ..data.layout import Layout
 from ..errors import Errors
-from ..parsing.corruption import corrupt
+from ..trees.corruption import corrupt
 from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
-from .layout import ParsedBatch
 from .passes import graphs_of_passes
 from .prior import certain_parse, remove_priors, with_priors, with_scores
+from .sentence_inputs import ParsedBatch
 from .trees import initial_graphs, make_trees
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..arrays import HashArray, IntArray
+from ..data.doc_graphs import initial_arrays
 from ..data.docs import write_tree
-from ..data.graphs import initial_arrays
 from ..data.layout import Layout
 
 if TYPE_CHECKING:

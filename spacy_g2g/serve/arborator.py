@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from spacy.tokens import Doc
 
-from ..data.constraints import constrain
+from ..data.doc_constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
 from ..errors import Errors
 from ..formats.conllu import COLUMNS, ConlluSentence, read_lines

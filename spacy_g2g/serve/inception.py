@@ -21,7 +21,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
-from ..data.constraints import constrain, read_constraints
+from ..data.doc_constraints import constrain, read_constraints
 from ..errors import Errors
 from .limits import RefusedError, shown
 from .questions import sentences

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from spacy.tokens import Doc
 
 from .. import __version__
-from ..data.constraints import constrain
+from ..data.doc_constraints import constrain
 from ..data.docs import doc_to_sentences, sentences_of
 from ..errors import Errors
 from .limits import MAX_CONSTRAINTS, MAX_WORDS_OF_TREES, SQUARES_A_WORD, Limits, RefusedError

@@ -10,8 +10,8 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..data.doc_graphs import PRIOR, get_initial_graph
 from ..data.docs import write_tree
-from ..data.graphs import PRIOR, get_initial_graph
 from ..errors import Errors
 
 COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]

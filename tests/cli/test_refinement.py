@@ -14,7 +14,7 @@ from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.cli.refinement import refined_sentence, refinement
 from spacy_g2g.evaluation.refinement import RefinedSentence
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.graph import Graph
 from spacy_g2g.pipeline.rng_refiner import GRAPHS, ITERATIONS
 
 from ..formats.samples import row

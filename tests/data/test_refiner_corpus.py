@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 
 from spacy_g2g.data.corpus import make_corpus
+from spacy_g2g.data.doc_graphs import get_initial_graph
 from spacy_g2g.data.docs import sentences_to_docs
-from spacy_g2g.data.graphs import get_initial_graph
 from spacy_g2g.data.refiner_corpus import make_refiner_corpus
 from spacy_g2g.formats.conllu import read_conllu
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spacy_g2g.evaluation.arc_picture import arc_levels
 from spacy_g2g.evaluation.compared_graph import ComparedGraph
 from spacy_g2g.evaluation.drawing import Drawing, draw_page
-from spacy_g2g.formats.graphs import MISSING, ROOT, Graph
+from spacy_g2g.formats.graph import MISSING, ROOT, Graph
 
 VOID = {"meta", "img"}
 WORDS = ["she", "saw", "cats"]

@@ -4,7 +4,7 @@ import pytest
 
 from spacy_g2g.evaluation.plots import plot_refinement
 from spacy_g2g.evaluation.refinement import RefinedSentence, analyse_refinement
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.graph import Graph
 
 pytestmark = pytest.mark.slow
 

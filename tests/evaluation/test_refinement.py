@@ -14,10 +14,10 @@ from spacy_g2g.evaluation.refinement import (
     Stopped,
     analyse_refinement,
 )
-from spacy_g2g.formats.graphs import Graph
-from spacy_g2g.parsing.tree import non_projective_arcs
+from spacy_g2g.formats.graph import Graph
+from spacy_g2g.trees.tree import non_projective_arcs
 
-from ..parsing.reference import maximum_spanning_tree
+from ..trees.reference import maximum_spanning_tree
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "root", ""]
 

@@ -10,7 +10,7 @@ from spacy.language import Language
 from experiments import ensemble
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
-from spacy_g2g.parsing.arc_scores import ArcScores
+from spacy_g2g.trees.arc_scores import ArcScores
 
 from ..util import initialised_nlp, make_nlp, parser_of, randomise, treebank_docs, treebank_examples
 

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.graph import Graph
 from spacy_g2g.formats.paragraphs import read_paragraphs
 
 from .samples import SAMPLE, row, shared_treebank, with_tree

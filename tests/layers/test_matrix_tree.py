@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from spacy_g2g.layers.matrix_tree import log_partition, marginals, restrict
-from spacy_g2g.parsing.tree import are_trees
+from spacy_g2g.trees.tree import are_trees
 
 #: All trees with one root of sentences of up to five words.
 TREES: dict[int, np.ndarray] = {}

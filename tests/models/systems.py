@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from spacy_g2g.models.batch import PieceBatch
-from spacy_g2g.models.sent_tr import build_sent_tr
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.state_tr import build_state_tr
-from spacy_g2g.models.transitions import TransitionNetwork
 from spacy_g2g.models.types import ParserModel, Sentence, Tree, pad_trees
-from spacy_g2g.parsing.oracle import can_learn, oracle_actions
-from spacy_g2g.parsing.replay import Step, replay
-from spacy_g2g.parsing.tree import is_tree
+from spacy_g2g.transition.models.sent_tr import build_sent_tr
+from spacy_g2g.transition.models.state_tr import build_state_tr
+from spacy_g2g.transition.models.transitions import TransitionNetwork
+from spacy_g2g.transition.parsing.oracle import can_learn, oracle_actions
+from spacy_g2g.transition.parsing.oracle_states import Step, replay
+from spacy_g2g.trees.tree import is_tree
 
 from ..util import LABELS, PAPER_ROWS, TINY_TRANSITIONS, initialised_model, randomise, read_treebank
 

@@ -3,9 +3,9 @@ import pytest
 
 from spacy_g2g.models.confidence import Temperatures, confidences, fit_temperatures
 from spacy_g2g.models.types import Tree
-from spacy_g2g.parsing.arc_scores import ArcScores
+from spacy_g2g.trees.arc_scores import ArcScores
 
-from ..parsing.all_trees import all_trees
+from ..trees.all_trees import all_trees
 
 RNG = np.random.default_rng(4)
 N_LABELS = 4

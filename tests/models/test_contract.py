@@ -10,10 +10,11 @@ import torch
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
-from spacy_g2g.parsing.tree import are_trees
+from spacy_g2g.trees.tree import are_trees
 
+from ..transition.models import test_stack_transformer
 from ..util import ALL_LEVERS, PAPER_ROWS, STACK_ROWS, mostly_slow
-from . import systems, test_rngtr, test_stack_transformer, test_syntr
+from . import systems, test_rngtr, test_syntr
 from .checks import assert_batches_change_nothing
 from .systems import GOLD, KINDS, SENTENCES
 
@@ -69,7 +70,7 @@ def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
     row_and_width: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ):
     row, beam_width = row_and_width
-    monkeypatch.setattr("spacy_g2g.models.action_decoder.MAX_HYPOTHESES", {"cpu": 12})
+    monkeypatch.setattr("spacy_g2g.transition.models.action_decoder.MAX_HYPOTHESES", {"cpu": 12})
     tags = {} if row in STACK_ROWS else {"tag_attr": "POS"}
     model, _ = MAKE[row](seed=3, beam_width=beam_width, n_positions=20, **tags)
     # Too many words, and words of too many pieces, for 20 positions.

@@ -12,7 +12,7 @@ import torch
 from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel
-from spacy_g2g.models.word_vectors import stack_vectors
+from spacy_g2g.models.vector_batches import stack_vectors
 from spacy_g2g.models.wordpieces import WordPieces, load_tokenizer
 
 from ..util import ALL_LEVERS, mostly_slow

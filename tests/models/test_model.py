@@ -11,11 +11,11 @@ from spacy_g2g.amr.models.amr_transformer import AmrTransformer, AmrTransformerS
 from spacy_g2g.models.model import make_model
 from spacy_g2g.models.network import Network
 from spacy_g2g.models.rngtr import RNGTr, RNGTrSettings
-from spacy_g2g.models.sent_tr import SentTr, SentTrSettings
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.stack_transformer import StackTransformer, StackTransformerSettings
 from spacy_g2g.models.syntr import SynTr, SynTrSettings, build_syntr
 from spacy_g2g.models.types import Tree
+from spacy_g2g.transition.models.sent_tr import SentTr, SentTrSettings
+from spacy_g2g.transition.models.stack_transformer import StackTransformer, StackTransformerSettings
 
 from ..util import TINY_MODEL, weights_of
 from .tiny_syntr import GOLD, SENTENCES, changes, learn, make

@@ -17,9 +17,9 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.syntr import Scores
 from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
-from spacy_g2g.parsing.tree import are_trees, is_tree
+from spacy_g2g.trees.tree import are_trees, is_tree
 
-from ..parsing.reference import maximum_spanning_tree
+from ..trees.reference import maximum_spanning_tree
 from ..util import TINY_MODEL, initialised_model, read_treebank
 from .checks import assert_same_parse
 from .test_syntr import GOLD

@@ -12,9 +12,7 @@ from spacy.util import registry
 from thinc.api import ConfigValidationError, Model
 
 from spacy_g2g.amr.models.amr_transformer import AmrTransformerSettings
-from spacy_g2g.layers.state_attention import HEAD_VIEWS
 from spacy_g2g.models.rngtr import RNGTrSettings
-from spacy_g2g.models.sent_tr import SentTrSettings
 from spacy_g2g.models.settings import (
     COUNT,
     FACTOR,
@@ -28,9 +26,11 @@ from spacy_g2g.models.settings import (
     setting,
     with_default,
 )
-from spacy_g2g.models.stack_transformer import StackTransformerSettings
-from spacy_g2g.models.state_tr import StateTrSettings
 from spacy_g2g.models.syntr import SynTrSettings
+from spacy_g2g.transition.layers.state_attention import HEAD_VIEWS
+from spacy_g2g.transition.models.sent_tr import SentTrSettings
+from spacy_g2g.transition.models.stack_transformer import StackTransformerSettings
+from spacy_g2g.transition.models.state_tr import StateTrSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "config.md").read_text(encoding="utf8")
 ARCHITECTURES: dict[str, type[Settings]] = {

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacy_g2g.models.sent_tr import build_sent_tr
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.transition.models.sent_tr import build_sent_tr
 
 from ..util import randomise, start, tiny_encoder
 from .checks import pretrained

@@ -13,11 +13,11 @@ from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.models.wordpieces import UNKNOWN_TAG
-from spacy_g2g.parsing.mst import decode
-from spacy_g2g.parsing.tree import are_trees
+from spacy_g2g.trees.mst import decode
+from spacy_g2g.trees.tree import are_trees
 
 from ..layers.test_matrix_tree import TREES, brute_force
-from ..parsing.reference import maximum_spanning_tree
+from ..trees.reference import maximum_spanning_tree
 from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, start, tiny_encoder
 from .checks import assert_same_parse
 

@@ -7,9 +7,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_g2g.data.graphs import write_heads, write_initial_graph
+from spacy_g2g.data.doc_graphs import write_heads, write_initial_graph
 from spacy_g2g.data.layout import lay_out
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.graph import Graph
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
 

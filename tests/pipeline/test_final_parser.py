@@ -5,7 +5,7 @@ import spacy
 
 import spacy_g2g
 from spacy_g2g import final_parser
-from spacy_g2g.data.constraints import constrain
+from spacy_g2g.data.doc_constraints import constrain
 
 from ..util import add_tiny, make_nlp
 

@@ -9,10 +9,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.models.types import Parse, Prior, Sentence, Tree
-from spacy_g2g.parsing.arc_scores import ArcScores
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut, join
 from spacy_g2g.pipeline.rng_refiner import GRAPHS
+from spacy_g2g.trees.arc_scores import ArcScores
 
 from ..util import initialised_nlp, parser_of, plain_doc
 from .refiners import random_nlp

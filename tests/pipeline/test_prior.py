@@ -9,14 +9,14 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.data.graphs import PRIOR
+from spacy_g2g.data.doc_graphs import PRIOR
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.types import Prior, Sentence, Tree
-from spacy_g2g.parsing.constraints import Constraint
-from spacy_g2g.parsing.mst import decode
 from spacy_g2g.pipeline.prior import certain_parse, with_priors
 from spacy_g2g.training.cache import CachedParser
+from spacy_g2g.trees.constraints import Constraint
+from spacy_g2g.trees.mst import decode
 
 from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_docs, treebank_examples
 

@@ -14,8 +14,8 @@ from spacy.training import Example
 from thinc.api import Adam, Linear, Model, fix_random_seed, registry
 
 from spacy_g2g.models.types import Parse, Sentence, Start, Tree
-from spacy_g2g.parsing.mst import decode
 from spacy_g2g.pipeline.prior import InformsRefiners
+from spacy_g2g.trees.mst import decode
 
 from ..amr.util import amr_examples, amr_nlp
 from ..util import (

@@ -10,11 +10,11 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_g2g.data.constraints import constrain
+from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.parsing.tree import is_tree
 from spacy_g2g.pipeline.ranked import SCORES
+from spacy_g2g.trees.tree import is_tree
 
 from ..util import graph_examples, make_nlp, parser_of, plain_doc, randomise
 

@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_g2g.data.graphs import set_initial_graph, write_heads
+from spacy_g2g.data.doc_graphs import set_initial_graph, write_heads
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.pipeline.rng_refiner import RngRefiner
 

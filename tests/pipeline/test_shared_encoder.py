@@ -17,8 +17,8 @@ from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
-from spacy_g2g.models.word_vectors import WordVectors, split_gradients, stack_vectors
-from spacy_g2g.pipeline.layout import make_sentences
+from spacy_g2g.models.vector_batches import WordVectors, split_gradients, stack_vectors
+from spacy_g2g.pipeline.sentence_inputs import make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
 from ..models.test_sources import WORDS, make_checkpoint

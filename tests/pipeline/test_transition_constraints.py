@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_g2g.data.constraints import constrain
+from spacy_g2g.data.doc_constraints import constrain
 
 from ..util import initialised_nlp, plain_doc, treebank_docs
 

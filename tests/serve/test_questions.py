@@ -13,9 +13,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.cli.parse import parse
-from spacy_g2g.data.constraints import constrain
-from spacy_g2g.parsing import conflicts
+from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.pipeline.final_parser import final_parser
+from spacy_g2g.trees import constraint_conflicts as conflicts
 
 from ..util import add_tiny, parser_of, randomise, read_treebank, tree_of, treebank_docs, treebank_examples
 from .conftest import httpx, make_pipeline, post, talk

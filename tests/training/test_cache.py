@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.util import load_config
 from thinc.api import Adam
 
-from spacy_g2g.data.graphs import set_initial_graph
+from spacy_g2g.data.doc_graphs import set_initial_graph
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 

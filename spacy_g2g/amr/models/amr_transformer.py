@@ -16,14 +16,14 @@ from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...errors import Errors
-from ...models.action_decoder import split_batch
-from ...models.action_network import ActionNetwork
 from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import FROM_ZERO, ActionSettings, builder, setting
 from ...models.types import Sentence, Start
-from ...parsing.search import ActionMachines, Sequences
+from ...transition.models.action_decoder import split_batch
+from ...transition.models.action_network import ActionNetwork
+from ...transition.parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
 from ..parsing.machine import AmrState

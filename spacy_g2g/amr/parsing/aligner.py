@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ...errors import Errors
-from ...parsing.state import NO_WORD
+from ...transition.parsing.state import NO_WORD
 from .actions import AmrSentence
 from .align_rules import TIERS, candidates, make_words
 from .graph import AmrGraph

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...parsing.state import NO_WORD
+from ...transition.parsing.state import NO_WORD
 from .actions import COPIES, ActionKind, AmrAction, AmrSentence, copied_label
 from .aligner import Alignment
 from .graph import AmrGraph

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import BoolArray, IntArray
 from ...errors import Errors
-from ...parsing.arc_standard import NO_ACTION
+from ...transition.parsing.arc_standard import NO_ACTION
 from .actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence, copied_label
 from .machine import MAX_FORKS, AmrState
 

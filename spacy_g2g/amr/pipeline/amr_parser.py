@@ -20,8 +20,8 @@ from ...arrays import BoolArray
 from ...data.layout import Layout
 from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
-from ...pipeline.layout import ParsedBatch
 from ...pipeline.parser_pipe import ParserPipe
+from ...pipeline.sentence_inputs import ParsedBatch
 from ..data.docs import set_amr_extensions, set_amrs
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned

@@ -9,7 +9,7 @@ from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.evaluation.triples import to_triples
 from spacy_g2g.amr.formats.penman_text import format_penman, parse_penman
 from spacy_g2g.evaluation.drawing import Drawing, draw_page
-from spacy_g2g.formats.graphs import Graph
+from spacy_g2g.formats.graph import Graph
 
 from ...evaluation.test_drawing import Page
 from ..parsing.samples import SAMPLES

@@ -20,9 +20,9 @@ from spacy_g2g.amr.parsing.machine import AmrState
 from spacy_g2g.amr.parsing.scheme import AmrScheme
 from spacy_g2g.amr.parsing.table import Replay
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
-from spacy_g2g.layers.state_attention import Positions
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
+from spacy_g2g.transition.layers.state_attention import Positions
 
 from ...util import TINY_STACK, noted_batch, randomise, tiny_encoder
 from ..parsing.samples import graph_of
@@ -272,7 +272,7 @@ def test_a_parse_has_the_probability_that_training_gives_its_actions(
 def test_a_parse_depends_on_nothing_else_in_its_batch(
     variant: str, beam_width: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("spacy_g2g.models.action_decoder.MAX_HYPOTHESES", {"cpu": 9})
+    monkeypatch.setattr("spacy_g2g.transition.models.action_decoder.MAX_HYPOTHESES", {"cpu": 9})
     model, _ = make(variant, seed=3, beam_width=beam_width, n_positions=8)
     texts = ["Yes", "the boys", "boy girl boy girl boy girl", "girl", "sleepwants sleepwants", "Yes the boy"]
     sentences = list(map(sentence_of, texts))

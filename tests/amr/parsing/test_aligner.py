@@ -3,7 +3,7 @@ import pytest
 from spacy_g2g.amr.parsing.align_rules import candidates, make_words
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph
-from spacy_g2g.parsing.state import NO_WORD
+from spacy_g2g.transition.parsing.state import NO_WORD
 
 from .samples import SAMPLES, graph_of, sentence_of
 

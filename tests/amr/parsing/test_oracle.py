@@ -7,7 +7,7 @@ from spacy_g2g.amr.parsing.aligner import Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph, Edge
 from spacy_g2g.amr.parsing.machine import AmrState
 from spacy_g2g.amr.parsing.oracle import amr_oracle_actions, label_action, limit_nodes
-from spacy_g2g.parsing.state import NO_WORD
+from spacy_g2g.transition.parsing.state import NO_WORD
 
 from .samples import SAMPLES, execute, facts, graph_of, sentence_of
 

@@ -14,7 +14,7 @@ from spacy_g2g.amr.parsing.graph import AmrGraph
 from spacy_g2g.amr.parsing.machine import AmrState
 from spacy_g2g.amr.parsing.oracle import amr_oracle_actions
 from spacy_g2g.amr.parsing.table import AmrActions
-from spacy_g2g.parsing.arc_standard import NO_ACTION
+from spacy_g2g.transition.parsing.arc_standard import NO_ACTION
 
 from .samples import SAMPLES, execute, facts, graph_of, sentence_of
 

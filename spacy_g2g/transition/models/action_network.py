@@ -1,0 +1,104 @@
+"""The base of the stack-Transformers: vectors of words, mostly from a frozen encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from ...arrays import IntArray
+from ...models.batch import Batch, PieceBatch, WordBatch
+from ...models.network import Network, NetworkSpec
+from ...models.settings import ActionSettings
+from .action_decoder import ActionTransformer
+
+#: Number of words whose vectors are kept while a parser with a frozen encoder is trained: 1.5 kB each at
+#: width 384.
+MAX_KEPT_WORDS = 1_000_000
+
+
+class ActionNetwork(Network[Batch]):
+    """A parser by actions: vectors of words, mostly from a frozen encoder, and an ``ActionTransformer``.
+
+    ROOT has a vector of its own before the words' vectors. The encoder does not read ROOT.
+
+    spec: Facts that the network is built from.
+    settings: Sizes and settings of the ``ActionTransformer``.
+    n_actions: Number of actions.
+    groups: int [actions], as in ``ActionTransformer``.
+    """
+
+    def __init__(
+        self,
+        spec: NetworkSpec,
+        settings: ActionSettings,
+        n_actions: int,
+        groups: IntArray | None = None,
+    ) -> None:
+        super().__init__(spec, has_root_vector=True)
+        self.is_frozen = "encoder" in spec.pretrained and not settings.train_encoder
+        if self.is_frozen:
+            self.encoder.requires_grad_(False)
+        self.parser = ActionTransformer(spec.width, n_actions, settings, groups)
+        self._kept: dict[bytes, Tensor] = {}
+        self._n_kept = 0
+
+    def train(self, mode: bool = True) -> ActionNetwork:
+        """Switch training mode on or off. A frozen encoder never has dropout."""
+        super().train(mode)
+        if self.is_frozen:
+            self.encoder.eval()
+        return self
+
+    def read(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Encode ROOT and words, float [sentences, words + 1, width]. Also returns their mask."""
+        memory, mask = self.word_vectors(batch), None
+        if int(batch.n_words.min()) < memory.shape[1] - 1:
+            mask = self.tensor(np.arange(memory.shape[1]) <= batch.n_words[:, None])
+        return self.parser.encode(memory, mask), mask
+
+    def word_vectors(self, batch: Batch) -> Tensor:
+        """Return the vectors of ROOT and the words, float [sentences, words + 1, width]."""
+        if isinstance(batch, WordBatch):
+            return self.encode(batch)
+        assert isinstance(batch, PieceBatch)
+        if not self.is_frozen:
+            words = self._encode_words(batch)
+        else:
+            with torch.no_grad():
+                words = self._kept_words(batch) if self.training else self._encode_words(batch)
+        return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
+
+    def _encode_words(self, batch: PieceBatch) -> Tensor:
+        """Average each word's encoded pieces, which may be in several rows: [sentences, words, width]."""
+        mask, width = None, batch.piece_ids.shape[1]
+        if int(batch.lengths.min()) < width:
+            mask = self.tensor(np.arange(width) < batch.lengths[:, None])
+        vectors = self.encoder(self.tensor(batch.piece_ids), mask)
+        return self.mean_pieces(vectors, batch)[:, 1:]
+
+    def _kept_words(self, batch: PieceBatch) -> Tensor:
+        """Return the vectors of words. Vectors of sentences seen before are kept."""
+        keys = _keys(batch)
+        new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
+        found = [self._kept.get(key) for key in keys]
+        if len(new):
+            vectors = self._encode_words(batch.take(new)).cpu()
+            for i, of_sentence in zip(new.tolist(), vectors, strict=True):
+                words = found[i] = of_sentence[: batch.n_words[i]]
+                if self._n_kept + len(words) <= MAX_KEPT_WORDS:
+                    self._kept[keys[i]] = words.clone()
+                    self._n_kept += len(words)
+        padded = pad_sequence([words for words in found if words is not None], batch_first=True)
+        return padded.to(self.device, non_blocking=True)
+
+
+def _keys(batch: PieceBatch) -> list[bytes]:
+    """Return keys of the kept word vectors: the pieces of each sentence and their words."""
+    keys = [b""] * len(batch.n_words)
+    for row, (sentence, length) in enumerate(
+        zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)
+    ):
+        keys[sentence] += batch.piece_ids[row, :length].tobytes() + batch.words[row, :length].tobytes()
+    return keys

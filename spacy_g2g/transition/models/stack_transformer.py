@@ -1,0 +1,168 @@
+"""The stack-Transformer for dependencies: predicts a sentence's arc-standard actions as a sequence.
+
+Fernandez Astudillo, Ballesteros, Naseem, Blodgett & Florian 2020, "Transition-based Parsing with
+Stack-Transformers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from ...arrays import BoolArray, IntArray
+from ...models.batch import Batch
+from ...models.model import make_model
+from ...models.network import NetworkSpec
+from ...models.settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
+from ...models.start import learn_frequent_words
+from ...models.types import Parse, ParserModel, Sentence, Tree, pad_trees
+from ...trees.constraints import Constraint
+from ...trees.tree import ROOT_LABEL
+from ..parsing import oracle
+from ..parsing.action_table import ArcActions, ArcMachines, state_positions
+from ..parsing.arc_standard import NO_ACTION, valid_actions
+from ..parsing.completion import make_guides
+from ..parsing.oracle_states import replay, take_samples
+from ..parsing.search import Sequences
+from ..parsing.state import B1, States
+from .action_decoder import split_batch
+from .action_network import ActionNetwork
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackTransformerSettings(ActionSettings, SwapSettings):
+    """Settings of the stack-Transformer on the arc-standard system."""
+
+    shift_labels: int = setting(
+        0, "Number of the most frequent words that have a SHIFT action of their own.", FROM_ZERO
+    )
+
+
+@builder(StackTransformerSettings)
+def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
+    """Build a stack-Transformer, which predicts the sequence of actions and sees the parser state.
+
+    The defaults are those of variant c; docs/transition-parsers.md has the values of all variants.
+
+    Registered as ``spacy_g2g.StackTransformer.v1``.
+    """
+    learn = partial(learn_frequent_words, n=settings.shift_labels)
+    return make_model("stack_transformer", StackTransformer, settings, learn=learn)
+
+
+class ActionNote(NamedTuple):
+    """What the parser reads of a sentence beside its words' vectors.
+
+    shifts: Number of each word among the words that SHIFT names, 0 for others; empty if SHIFT names none.
+    constraints: What the tree must have.
+    """
+
+    shifts: list[int]
+    constraints: tuple[Constraint, ...]
+
+
+class StackTransformer(ActionNetwork):
+    """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
+
+    scorer_facts = ("frequent_words",)
+    meets_constraints = True
+
+    def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
+        table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
+        super().__init__(spec, settings, len(table), table.types)
+        self.swap = settings.swap
+        self.actions = table
+        self._shift_ids = {word: i for i, word in enumerate(spec.facts["frequent_words"], start=1)}
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels."""
+        old = self.actions
+        self.actions = ArcActions(n_labels, old.n_shifts)
+        # A new label begins as the mean of the other labels, so it scores below the best of them.
+        of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.actions.types[len(old) :, None] == old.types)
+        self.parser.resize(of_arcs)
+        self.parser.set_groups(self.actions.types)
+
+    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
+        """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
+        width = max((len(tree.heads) for tree in gold), default=0)
+        heads, labels = pad_trees(gold, width)
+        lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
+        has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
+        return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
+
+    def note(self, sentence: Sentence) -> ActionNote:
+        """Return what the parser reads of a sentence beside its words' vectors."""
+        shifts = [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
+        return ActionNote(shifts, sentence.constraints)
+
+    def shifts(self, batch: Batch) -> IntArray:
+        """Return the numbers of words in the notes of a batch, int [sentences, words + 1]."""
+        shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
+        for of_sentence, (ids, _) in zip(shifts, batch.notes, strict=True):
+            of_sentence[1 : len(ids) + 1] = ids
+        return shifts
+
+    def loss(self, batch: Batch, gold: Sequence[Tree]) -> Tensor:
+        """Sum the smoothed cross-entropy of the oracle's actions, among the valid actions, over states."""
+        memory, mask = self.read(batch)
+        return self.parser.loss(memory, mask, self.sequences(batch, gold))
+
+    def sequences(self, batch: Batch, gold: Sequence[Tree]) -> Sequences:
+        """Return the oracle's actions and the states before them."""
+        heads, labels = pad_trees(gold, int(batch.n_words.max()))
+        types = oracle.oracle_actions(heads, batch.n_words, self.swap)
+        steps = list(replay(types, labels, batch.n_words))
+        samples = take_samples(steps, np.asarray(types >= 0, dtype=np.float32))
+        order = np.lexsort((samples.steps, samples.sentences))
+        states, sentences, numbers = samples.states.take(order), *np.nonzero(types >= 0)
+        shifts = self.shifts(batch)[sentences]
+        fronts = shifts[np.arange(len(shifts)), np.maximum(samples.slots[order, B1], 0)]
+        actions = np.full_like(types, NO_ACTION)
+        actions[sentences, numbers] = self.actions.encode(
+            samples.actions[order], samples.labels[order], fronts
+        )
+        stack, buffer = np.full((2, *types.shape, shifts.shape[1]), -1)
+        stack[sentences, numbers], buffer[sentences, numbers] = state_positions(states)
+        valid = self.actions.valid(states, shifts, valid_actions(states, self.swap))
+        return Sequences(actions, stack, buffer, valid)
+
+    def parse(self, batch: Batch) -> list[Parse]:
+        """Return the tree of the best sequence of actions of each sentence.
+
+        The probability of a head is the probability of the arc with any label, in the state that made it. The
+        probability of a label is the label's share of it.
+        """
+        memory, mask = self.read(batch)
+        shifts = self.shifts(batch)
+        parses = []
+        for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
+            n_words = batch.n_words[part]
+            n = int(n_words.max()) + 1
+            machines = ArcMachines(
+                self.actions,
+                States.begin(n_words),
+                swap=self.swap,
+                shifts=np.ascontiguousarray(shifts[part, :n]),
+                guides=make_guides(
+                    [note.constraints for note in batch.notes[part]],
+                    n_words,
+                    self.actions.n_labels,
+                    self.swap,
+                ),
+            )
+            found = self.parser.search(
+                memory[part, :n], None if mask is None else mask[part, :n], machines
+            ).machines
+            for i, (length, coverage) in enumerate(zip(n_words.tolist(), batch.coverages[part], strict=True)):
+                heads, labels = (
+                    array[i, :length].copy() for array in (found.states.heads, found.states.labels)
+                )
+                head_probs, label_probs = found.probs[i, :length].T
+                parses.append(Parse(Tree(heads, labels), head_probs, label_probs, coverage))
+        return parses

@@ -1,0 +1,320 @@
+"""StateTr and its family: transition-based parsers whose encoder reads the parser state.
+
+Mohammadshahi & Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency Parsing",
+section 4.1, and the first version of that paper (2019). Their systems are values of the arguments here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ...arrays import IntArray
+from ...models.batch import PieceBatch
+from ...models.graph_input import (
+    N_UNLABELLED,
+    LabelEmbeddings,
+    both_directions,
+    to_edges,
+    to_label_rows,
+    unlabelled,
+)
+from ...models.model import make_model
+from ...models.network import NetworkSpec
+from ...models.settings import COUNT, Pooling, TransitionSettings, builder, setting
+from ...models.start import learn_rare_words
+from ...models.types import Coverage, ParserModel
+from ..layers.composition import NO_RELATION, Composition, relation_ids
+from ..layers.history import History
+from ..layers.history import State as HistoryState
+from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
+from ..parsing.oracle_states import Samples, Step
+from ..parsing.state import B1, NO_WORD, S1, S2, States
+from ..parsing.state_sequence import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_special
+from .transitions import Reader, TransitionNetwork
+
+Output = Literal["tokens", "cls"]
+HistoryInput = Literal["actions", "labels"]
+N_HISTORY_LAYERS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateTrSettings(TransitionSettings):
+    """Settings of StateTr."""
+
+    graph_input: bool = setting(
+        True,
+        "Read the partial tree, as relations and label embeddings, and the words that have left stack and "
+        "buffer.",
+    )
+    composition: bool = setting(
+        False, "Combine each word of the stack with its dependents before the state is encoded."
+    )
+    history: HistoryInput | None = setting(
+        "labels",
+        'Read past actions with an LSTM: "actions" alone, or actions with the "labels" of their arcs; null '
+        "for no LSTM.",
+    )
+    history_width: int = setting(100, "Width of the LSTM over past actions.", COUNT)
+    output: Output = setting(
+        "tokens",
+        'Vectors that the classifiers read: the "tokens" at the top of the stack, or "cls".',
+    )
+    reads_buffer: bool = setting(
+        True,
+        'Let the classifier of actions read the front of the buffer. It has no effect with output "cls".',
+    )
+    pooling: Pooling = setting(
+        "first", 'Embedding of a word: that of its "first" piece, or the "mean" over its pieces.'
+    )
+
+
+@builder(StateTrSettings)
+def build_state_tr(settings: StateTrSettings) -> ParserModel:
+    """Build StateTr, a transition-based parser that encodes the parser state.
+
+    The defaults are those of StateTr+G2GTr; docs/transition-parsers.md has the values of all systems.
+
+    Registered as ``spacy_g2g.StateTr.v1``.
+    """
+    learn = partial(learn_rare_words, share=settings.unknown_share)
+    return make_model("state_tr", StateTr, settings, learn=learn)
+
+
+class StateTr(TransitionNetwork):
+    """Transition-based parser whose slots have the vectors of their words, or of CLS, in the state."""
+
+    graph_parameters = (*TransitionNetwork.graph_parameters, "label_embeddings.*")
+
+    def __init__(self, spec: NetworkSpec, settings: StateTrSettings) -> None:
+        # The vector of CLS takes the first slot.
+        tokens = (S2, S1, B1) if settings.reads_buffer else (S2, S1)
+        super().__init__(
+            spec,
+            settings,
+            exist_slots=tokens if settings.output == "tokens" else (S2,),
+            relation_slots=(S2, S1) if settings.output == "tokens" else (S2,),
+            n_relations=N_UNLABELLED if settings.graph_input else 0,
+            history_width=settings.history_width if settings.history else 0,
+        )
+        self.graph_input = settings.graph_input
+        self.output = settings.output
+        self.pooling = settings.pooling
+        width, std = spec.own_encoder.embedding_width, spec.own_encoder.initializer_range
+        self.empty = nn.Parameter(torch.empty(spec.width))
+        nn.init.normal_(self.empty, std=std)
+        # A checkpoint's two segments stand for the stack and the rest. Differences are learned.
+        self.has_segments = spec.own_encoder.n_segments > 1
+        self.segments = nn.Embedding(N_SEGMENTS, width)
+        nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
+        self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if settings.graph_input else None
+        self.composition = Composition(width, spec.n_labels) if settings.composition else None
+        self.history = None
+        if settings.history:
+            n_labels = spec.n_labels if settings.history == "labels" else 0
+            width = settings.history_width
+            self.history = History(N_ACTIONS, n_labels, width=width, n_layers=N_HISTORY_LAYERS)
+
+    def resize_labels(self, n_labels: int) -> None:
+        """Make room for added labels."""
+        super().resize_labels(n_labels)
+        for brick in (self.label_embeddings, self.composition, self.history):
+            if brick is not None:
+                brick.resize(n_labels)
+
+    def coverages(self, batch: PieceBatch) -> list[Coverage]:
+        """Return how each sentence was fitted into the encoder.
+
+        A sentence is read in parts if its states have more words than the encoder has positions. It counts as
+        shortened only if words are means of pieces and some pieces were cut.
+        """
+        n_longest = batch.n_words + 1 + n_special(with_deleted=self.graph_input)
+        is_long = n_longest > self.encoder.config.n_positions
+        short: Coverage = "shortened" if self.pooling == "mean" else "whole"
+        return [
+            "parts" if long else short if fit == "shortened" else "whole"
+            for long, fit in zip(is_long.tolist(), batch.coverages, strict=True)
+        ]
+
+    # Words
+
+    def embed_words(self, batch: PieceBatch) -> Tensor:
+        """Look up the vectors of ROOT, the words, SEP and CLS before they are encoded.
+
+        Returns float [sentences, words + 3, embedding_width].
+        """
+        index = self.tensor(batch.word_index)
+        piece_ids = self.tensor(batch.piece_ids)
+        table = self.encoder.embeddings.pieces
+        if self.pooling == "mean":
+            vectors = self.mean_pieces(table(piece_ids), batch)
+        else:
+            vectors = table(piece_ids.flatten()[index])
+        if self.tags is not None and batch.tag_ids is not None:
+            vectors = vectors + self.tags(self.tensor(batch.tag_ids).flatten()[index])
+        frame = batch.piece_ids[0, [batch.lengths[0] - 1, 0]]
+        return torch.cat([vectors, table(self.tensor(frame)).expand(len(vectors), -1, -1)], 1)
+
+    def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
+        """Compose the words on the stacks with their new dependents.
+
+        words: Vectors of the shape that ``embed_words`` returns.
+        states: States that the step led to.
+        step: The step.
+        Returns the new vectors, of the same shape. Words off the stack keep their vectors.
+        """
+        if self.composition is None:
+            return words
+        columns = np.arange(states.stack.shape[1])
+        on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
+        rows, places = np.nonzero(on_stack)
+        arcs = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
+        relations = np.full(len(rows), NO_RELATION)
+        relations[arcs] = relation_ids(
+            step.labels[rows[arcs]], (step.actions == Action.RIGHT_ARC)[rows[arcs]]
+        )
+        flat = words.flatten(0, 1)
+        heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
+        taken = self.composition.no_dependent.to(flat.dtype).expand(len(rows), -1)
+        if arcs.any():
+            of_arcs = rows[arcs] * words.shape[1] + step.dependents[rows[arcs]]
+            taken = taken.index_copy(0, self.tensor(np.flatnonzero(arcs)), flat[self.tensor(of_arcs)])
+        composed = self.composition(flat[heads], taken, self.tensor(relations))
+        return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
+
+    # States
+
+    def score_states(
+        self, words: Tensor, owners: IntArray, states: States, slots: IntArray, history: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Encode states and score their actions and labels.
+
+        words: float [rows, words + 3, embedding_width], from ``embed_words``, composed or not.
+        owners: int [states], the row that has the words of each state.
+        states: The states.
+        slots: int [states, 3].
+        history: float [states, history_width]; None without a history.
+        """
+        state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
+        vectors = self._encode(words, owners, states, state_input)
+        rows = np.arange(len(slots))[:, None]
+        if self.output == "cls":
+            read = vectors[:, :1]
+        else:
+            places = state_input.word_positions[rows, np.maximum(slots, 0)]
+            is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
+            read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
+            read = torch.where(is_empty, self.empty.to(read.dtype), read)
+        parts = self.classifiers.project(read)
+        # A list as an index would be sent to the device at each call.
+        picked = torch.stack([parts[:, slot, i] for i, slot in enumerate(self.classifiers.slots)], 1)
+        exist, relation = self.classifiers(picked, history)
+        return exist, relation
+
+    def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
+        """Encode the states' inputs, float [states, positions, width]."""
+        vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
+        segments = self.tensor(state_input.segments)
+        extra = self.segments(segments)
+        if self.label_embeddings is not None:
+            extra = extra + self.label_embeddings(self.tensor(self._label_rows(states, state_input)))
+        positions = np.arange(state_input.words.shape[1])
+        mask = positions < state_input.lengths[:, None]
+        encoded: Tensor = self.encoder(
+            vectors,
+            None if mask.all() else self.tensor(mask),
+            segments=segments.clamp(max=BUFFER) if self.has_segments else None,
+            extra=extra,
+            edges=to_edges(_edges(states, state_input), self.device) if self.graph_input else None,
+        )
+        return encoded
+
+    def _label_rows(self, states: States, state_input: StateInput) -> IntArray:
+        """Find the label embedding of each position, int [states, positions]: only deleted words have one."""
+        rows = np.zeros_like(state_input.words)
+        states_, places = np.nonzero(state_input.segments == DELETED)
+        words = state_input.words[states_, places]
+        is_word = words > 0
+        labels = states.labels[states_[is_word], words[is_word] - 1]
+        rows[states_[is_word], places[is_word]] = to_label_rows(labels)
+        return rows
+
+    # Training and decoding
+
+    def score_samples(
+        self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
+    ) -> tuple[Tensor, Tensor]:
+        """Score sampled states."""
+        history = None
+        if self.history is not None:
+            history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.steps)]
+        words, owners = self._compose_all(self.embed_words(batch), samples, steps)
+        return self.score_states(words, owners, samples.states, samples.slots, history)
+
+    def _history_of(self, steps: Sequence[Step]) -> Tensor:
+        """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
+        assert self.history is not None
+        actions = np.stack([step.actions for step in steps], axis=1)
+        labels = np.stack([step.labels for step in steps], axis=1)
+        begin = self.history.begin(len(actions))
+        read, _ = self.history(self.tensor(np.maximum(actions, 0)), self.tensor(labels), begin)
+        return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
+
+    def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
+        """Compute the vectors of words at the samples' steps, and the row of each sample."""
+        if self.composition is None:
+            return words, samples.sentences
+        at_steps = []
+        for i, step in enumerate(steps):
+            if i:
+                words = self.compose(words, step.states, steps[i - 1])
+            at_steps.append(words[self.tensor(samples.sentences[samples.steps == i])])
+        return torch.cat(at_steps), np.arange(len(samples.steps))
+
+    def read(self, batch: PieceBatch) -> Reader:
+        """Begin to decode."""
+        return _StateReader(self, batch)
+
+
+class _StateReader(Reader):
+    """Keeps the composed words and the history of each hypothesis."""
+
+    def __init__(self, network: StateTr, batch: PieceBatch) -> None:
+        self.network = network
+        self.words = network.embed_words(batch)
+        self.history: HistoryState | None = None
+        if network.history is not None:
+            self.history = network.history.begin(len(self.words))
+
+    def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
+        history = None if self.history is None else self.history[0][-1][self.network.tensor(rows)]
+        return self.network.score_states(self.words, rows, states.take(rows), slots, history)
+
+    def take(self, order: IntArray) -> None:
+        picked = self.network.tensor(order)
+        self.words = self.words[picked]
+        if self.history is not None:
+            self.history = self.history[0][:, picked], self.history[1][:, picked]
+
+    def advance(self, states: States, step: Step) -> None:
+        self.words = self.network.compose(self.words, states, step)
+        if self.history is not None and self.network.history is not None:
+            actions = self.network.tensor(np.maximum(step.actions, 0)[:, None])
+            labels = self.network.tensor(step.labels[:, None])
+            _, self.history = self.network.history(actions, labels, self.history)
+
+
+def _edges(states: States, state_input: StateInput) -> IntArray:
+    """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
+    rows, words = np.nonzero(states.deleted())
+    heads = state_input.word_positions[rows, states.heads[rows, words]]
+    places = state_input.word_positions[rows, words + 1]
+    is_there = (heads >= 0) & (places >= 0)
+    rows, heads, places = rows[is_there], heads[is_there], places[is_there]
+    return both_directions(rows, heads, places, *unlabelled(rows))

@@ -1,0 +1,265 @@
+"""Docs to sentences and back: white space stays out of trees, boundaries stay where they were."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.attrs import DEP
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_g2g.arrays import IntArray
+from spacy_g2g.data.layout import lay_out
+from spacy_g2g.pipeline.gold import gold_parse, gold_starts
+from spacy_g2g.pipeline.sentence_inputs import make_sentences
+from spacy_g2g.pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, write_trees
+
+from ..util import gold_doc, plain_doc, tree_of
+
+VOCAB = spacy.blank("xx").vocab
+LABELS = ["root", "obj", "nsubj"]
+
+
+def as_ints(values: list[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+def write(docs: list[Doc], heads: list[int], labels: list[int]) -> None:
+    hashes = np.array([VOCAB.strings.add(label) for label in LABELS], dtype=np.uint64)
+    space = VOCAB.strings.add(SPACE_LABEL)
+    write_trees(docs, lay_out(docs), as_ints(heads), as_ints(labels), hashes, space)
+
+
+def words_of(docs: list[Doc], tag_attr: str | None = None) -> list[list[str]]:
+    found = make_sentences(docs, lay_out(docs), tag_attr)
+    return [list(sentence.words) for sentence in found]
+
+
+# Sentences
+
+
+def test_sentences_begin_where_boundaries_are_set():
+    docs = [plain_doc(VOCAB, "a b", "c"), plain_doc(VOCAB, "d")]
+    assert words_of(docs) == [["a", "b"], ["c"], ["d"]]
+    assert lay_out(docs).doc_of.tolist() == [0, 0, 1]
+
+
+def test_a_doc_without_boundaries_is_one_sentence_and_is_told():
+    docs = [Doc(VOCAB, words=["a", "b"]), plain_doc(VOCAB, "c", "d"), Doc(VOCAB, words=["e"]), Doc(VOCAB)]
+    layout = lay_out(docs)
+    assert layout.unset.tolist() == [True, False, False, False]
+    assert words_of(docs) == [["a", "b"], ["c"], ["d"], ["e"]]
+
+
+def test_a_doc_whose_boundaries_are_all_ruled_out_is_one_known_sentence():
+    doc = Doc(VOCAB, words=["a", "b", "c"], sent_starts=[True, False, False])
+    assert lay_out([doc]).unset.tolist() == [False]
+
+
+def test_a_doc_with_some_boundaries_set_by_hand_is_split_there():
+    doc = Doc(VOCAB, words=["a", "b", "c"])
+    doc[2].is_sent_start = True
+    assert words_of([doc]) == [["a", "b"], ["c"]]
+    assert not lay_out([doc]).unset.any()
+
+
+def test_white_space_is_no_word():
+    doc = plain_doc(VOCAB, ["\n", "a", " ", "b"], [" ", "\n"], ["c", "\t"])
+    assert words_of([doc]) == [["a", "b"], ["c"]]
+    assert lay_out([doc]).n_words.tolist() == [2, 0, 1]
+
+
+def test_docs_without_tokens_have_no_sentences():
+    assert words_of([Doc(VOCAB), Doc(VOCAB)]) == []
+    assert words_of([]) == []
+
+
+@pytest.mark.parametrize("attr", ["TAG", "POS"])
+def test_tags_are_those_of_the_words(attr: str):
+    doc = Doc(VOCAB, words=["a", " ", "b"], tags=["NOUN", "SPACE", ""], pos=["NOUN", "SPACE", ""])
+    (found,) = make_sentences([doc], lay_out([doc]), attr)
+    assert found.tags is not None
+    assert list(found.tags) == ["NOUN", ""]
+
+
+# Trees
+
+
+def test_heads_are_tokens_and_roots_are_their_own_heads():
+    docs = [plain_doc(VOCAB, "a b c", "d e"), plain_doc(VOCAB, "f g")]
+    write(docs, [2, 0, 2, 0, 1, 2, 0], [2, 0, 1, 0, 1, 1, 0])
+    assert tree_of(docs[0]) == [(1, "nsubj"), (1, "root"), (1, "obj"), (3, "root"), (3, "obj")]
+    assert tree_of(docs[1]) == [(1, "obj"), (1, "root")]
+    assert [[t.text for t in sent] for sent in docs[0].sents] == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_a_tree_that_is_not_projective_is_written_as_it_is():
+    doc = plain_doc(VOCAB, "a b c d")
+    write([doc], [3, 4, 0, 3], [1, 1, 0, 1])
+    assert [token.head.i for token in doc] == [2, 3, 2, 2]
+    assert len(list(doc.sents)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "spaces"),
+    [
+        (["\n", "a", "b"], {0: 1}),
+        (["\n", " ", "a", "b"], {0: 2, 1: 2}),
+        (["a", "\n", "b"], {1: 0}),
+        (["a", "b", "\n"], {2: 1}),
+        (["a", " ", "\t", "b", "\n"], {1: 0, 2: 0, 4: 3}),
+    ],
+)
+def test_white_space_hangs_on_the_word_before_it_and_the_first_on_the_next(
+    words: list[str], spaces: dict[int, int]
+):
+    doc = plain_doc(VOCAB, words)
+    write([doc], [0, 1], [0, 1])
+    first, second = [i for i in range(len(words)) if i not in spaces]
+    assert (doc[first].head.i, doc[first].dep_) == (first, "root")
+    assert (doc[second].head.i, doc[second].dep_) == (first, "obj")
+    for space, head in spaces.items():
+        assert (doc[space].head.i, doc[space].dep_) == (head, SPACE_LABEL)
+        assert not list(doc[space].children)
+
+
+def test_white_space_of_one_sentence_never_hangs_on_another():
+    doc = plain_doc(VOCAB, ["a", "b"], ["\n", "c"], [" ", "\n"])
+    write([doc], [0, 1, 0], [0, 1, 0])
+    assert [token.head.i for token in doc] == [0, 0, 3, 3, 4, 4]
+    assert [token.dep_ for token in doc] == ["root", "obj", "dep", "root", "root", "dep"]
+    assert [len(sent) for sent in doc.sents] == [2, 2, 2]
+
+
+def test_a_sentence_of_white_space_alone_has_its_first_token_as_root():
+    doc = plain_doc(VOCAB, ["\n", " ", "\t"])
+    write([doc], [], [])
+    assert tree_of(doc) == [(0, "root"), (0, "dep"), (0, "dep")]
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", " ", "\n"]), min_size=1, max_size=6), min_size=1, max_size=6))
+def test_whatever_the_white_space_trees_are_whole_and_boundaries_stay(sentences: list[list[str]]):
+    doc = plain_doc(VOCAB, *sentences)
+    n_words = [sum(word == "a" for word in sentence) for sentence in sentences]
+    write([doc], [i for n in n_words for i in range(n)], [min(i, 1) for n in n_words for i in range(n)])
+    assert [[t.text for t in sent] for sent in doc.sents] == sentences
+    for sent in doc.sents:
+        roots = [token for token in sent if token.head.i == token.i]
+        assert [token.dep_ for token in roots] == ["root"]
+        assert sent.root in roots
+        assert all(sent.start <= token.head.i < sent.end for token in sent)
+        has_word = any(not token.is_space for token in sent)
+        assert not (has_word and any(token.head.is_space for token in sent))
+
+
+# Gold
+
+
+def test_gold_is_read_as_it_stands():
+    reference = gold_doc(VOCAB, [[("a", "X", 2, "obj"), ("b", "X", 0, "root")], [("c", "X", 0, "root")]])
+    example = Example(plain_doc(VOCAB, "a b c"), reference)
+    heads, deps = gold_parse(example)
+    assert heads.tolist() == [1, 1, 2]
+    assert deps == ["obj", "root", "root"]
+    starts = gold_starts(example)
+    assert starts is not None
+    assert starts.tolist() == [True, False, True]
+
+
+def test_missing_labels_are_missing_gold():
+    reference = Doc(VOCAB, words=["a", "b", "c"], heads=[1, 1, None], deps=["obj", "root", None])
+    heads, deps = gold_parse(Example(plain_doc(VOCAB, "a b c"), reference))
+    assert heads.tolist() == [1, 1, -1]
+    assert deps == ["obj", "root", ""]
+
+
+def test_a_reference_without_boundaries_gives_none():
+    reference = Doc(VOCAB, words=["a", "b"])
+    assert gold_starts(Example(plain_doc(VOCAB, "a b"), reference)) is None
+
+
+SPLIT_GOLD = [("we", "X", 2, "nsubj"), ("cannot", "X", 0, "root"), ("see", "X", 2, "obj")]
+GOLD_WE_SEE_NEW_YORK = [
+    ("we", "X", 2, "nsubj"),
+    ("see", "X", 0, "root"),
+    ("New", "X", 4, "compound"),
+    ("York", "X", 2, "obj"),
+]
+
+
+def test_tokens_that_split_or_join_gold_tokens_have_no_gold():
+    reference = gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])
+    predicted = Doc(VOCAB, words=["we", "se", "e", "NewYork"], spaces=[True, False, True, False])
+    reference = gold_doc(VOCAB, [[(*w[:3], w[3]) for w in GOLD_WE_SEE_NEW_YORK]])
+    heads, deps = gold_parse(Example(predicted, reference))
+    assert heads.tolist() == [-1] * 4
+    assert deps == [""] * 4
+
+
+def test_tokens_whose_gold_head_is_aligned_keep_their_gold():
+    reference = gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])
+    predicted = Doc(VOCAB, words=["we", "see", "NewYork"])
+    heads, deps = gold_parse(Example(predicted, reference))
+    assert heads.tolist() == [1, 1, -1]
+    assert deps == ["nsubj", "root", ""]
+
+
+def test_a_token_whose_gold_head_is_split_has_no_gold():
+    predicted = Doc(VOCAB, words=["we", "can", "not", "see"], spaces=[True, False, True, False])
+    heads, _ = gold_parse(Example(predicted, gold_doc(VOCAB, [SPLIT_GOLD])))
+    assert heads.tolist() == [-1, -1, -1, -1]
+
+
+def test_white_space_that_gold_has_not_has_no_gold():
+    predicted = Doc(VOCAB, words=["we", "\n", "see", "New", "York"])
+    heads, deps = gold_parse(Example(predicted, gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])))
+    assert heads.tolist() == [2, -1, 2, 4, 2]
+    assert deps[1] == ""
+
+
+def test_gold_sentences_begin_at_their_first_aligned_token():
+    reference = Doc(VOCAB, words=["a", "\n", "b", "c"], sent_starts=[True, True, False, False])
+    predicted = Doc(VOCAB, words=["a", "b", "c"])
+    starts = gold_starts(Example(predicted, reference))
+    assert starts is not None
+    assert starts.tolist() == [True, True, False]
+
+
+# Heads in sentences
+
+
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        ([0, 0, 2, 2, 2], [0, 1, 0, 1]),
+        ([2, 0, 2, 0, 2], [-1, 1, 0, -1]),  # across the boundary
+        ([-1, 1, 3, 2, 2], [-1, 0, 2, 1]),
+    ],
+)
+def test_heads_outside_the_sentence_are_missing(heads: list[int], expected: list[int]):
+    layout = lay_out([plain_doc(VOCAB, ["a", "b"], ["c", "d", "\n"])])
+    assert heads_in_sentences(layout, [np.array(heads)]).tolist() == expected
+
+
+def test_white_space_as_a_head_is_missing():
+    layout = lay_out([plain_doc(VOCAB, ["a", "\n", "b"])])
+    assert heads_in_sentences(layout, [np.array([1, 1, 0])]).tolist() == [-1, 1]
+
+
+def test_slices_leave_out_sentences_without_words():
+    layout = lay_out([plain_doc(VOCAB, ["a", "b"], ["\n"], ["c"])])
+    assert layout.sentence_slices == [slice(0, 2), slice(2, 3)]
+
+
+def test_nothing_end_to_end_is_empty():
+    empty: Any = concatenate([], np.int64)
+    assert (len(empty), empty.dtype) == (0, np.int64)
+
+
+def test_labels_are_written_as_hashes_the_vocab_knows():
+    doc = plain_doc(VOCAB, "a b")
+    write([doc], [0, 1], [0, 2])
+    assert [VOCAB.strings[value] for value in doc.to_array(DEP).tolist()] == ["root", "nsubj"]

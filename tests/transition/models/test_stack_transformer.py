@@ -1,0 +1,350 @@
+"""The stack-Transformer on the arc-standard system: as a loop over the states of one sentence."""
+
+import random
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from spacy_g2g.layers.encoder import GraphEncoder
+from spacy_g2g.models.shim import G2GShim, get_shim
+from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.transition.models import action_network
+from spacy_g2g.transition.models.stack_transformer import StackTransformer, build_stack_transformer
+from spacy_g2g.transition.parsing.action_table import ArcActions, state_positions
+from spacy_g2g.transition.parsing.arc_standard import Action, apply, valid_actions
+from spacy_g2g.transition.parsing.state import States
+
+from ...models.checks import assert_same_parse, pretrained
+from ...models.systems import GOLD, SENTENCES
+from ...trees.reference import PlainState, plain_oracle
+from ...util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, noted_batch, randomise, start
+
+SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
+
+
+def make(
+    row: str = "Stack-bh", seed: int = 0, scale: float = 0.1, **settings: Any
+) -> tuple[ParserModel, G2GShim]:
+    """An initialised model with random weights, and its shim."""
+    n_positions = settings.pop("n_positions", 64)
+    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **STACK_ROWS[row], **settings})
+    shim = initialised_model(model, seed, len(LABELS), n_positions=n_positions)
+    randomise(model, seed + 1, scale)
+    return model, shim
+
+
+def network_of(shim: G2GShim) -> StackTransformer:
+    network = shim.network
+    assert isinstance(network, StackTransformer)
+    return network.eval()
+
+
+# Actions and states
+
+
+def name_of(table: ArcActions, action: int) -> tuple[str, int]:
+    return Action(int(table.types[action])).name, int(table.labels[action])
+
+
+def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
+    table = ArcActions(3, 2)
+    assert [name_of(table, action) for action in range(len(table))] == [
+        ("SHIFT", -1),
+        ("SHIFT", -1),
+        ("SHIFT", -1),
+        ("SWAP", -1),
+        ("RIGHT_ARC", 0),
+        ("LEFT_ARC", 1),
+        ("RIGHT_ARC", 1),
+        ("LEFT_ARC", 2),
+        ("RIGHT_ARC", 2),
+    ]
+    shifts = np.where(table.types == Action.SHIFT, np.arange(len(table)), 0)
+    assert table.encode(table.types, table.labels, shifts).tolist() == list(range(len(table)))
+    assert table.encode(np.array([-1]), np.array([-1]), np.array([2])).tolist() == [-1]
+    # Ids of what there was stay when a label is added.
+    wider = ArcActions(4, 2)
+    assert wider.types[: len(table)].tolist() == table.types.tolist()
+    assert wider.labels[: len(table)].tolist() == table.labels.tolist()
+
+
+@hypothesis_settings(max_examples=30)
+@given(st.integers(1, 6), st.integers(0, 1000), st.booleans())
+def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, swap: bool):
+    rng, table = random.Random(seed), ArcActions(3, 2)
+    shifts = np.array([[0, *(rng.randrange(3) for _ in range(n))]])
+    states, plain = States.begin(np.array([n]), 7), PlainState(n)
+    shifts = np.pad(shifts, ((0, 0), (0, 7 - n)))
+    while not plain.is_final:
+        stack, buffer = state_positions(states)
+        for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
+            assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
+        found = set(np.flatnonzero(table.valid(states, shifts, valid_actions(states, swap))[0]).tolist())
+        expected = set()
+        for action in Action:
+            if plain.is_valid(action, swap):
+                from_root = plain.stack[-2:][0] == 0
+                labels = [-1] if action in (Action.SHIFT, Action.SWAP) else [0] if from_root else [1, 2]
+                front = int(shifts[0, plain.buffer[0]]) if plain.buffer else 0
+                ids = [table.encode(*map(np.array, (int(action), label, front))) for label in labels]
+                expected |= {int(i) for i in ids}
+        assert found == expected
+        action = rng.choice([a for a in Action if plain.is_valid(a, swap)])
+        plain.apply(action)
+        apply(states, np.array([action]))
+    assert not table.valid(states, shifts, valid_actions(states, swap)).any()
+
+
+# Loss and decoding
+
+
+def literal_scores(
+    network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]
+) -> torch.Tensor:
+    """Log-probabilities after each prefix of actions, decoded step by step: [steps + 1, actions]."""
+    batch = noted_batch(shim, [sentence])
+    memory, mask = network.read(batch)
+    cache = network.parser.decoder.begin(memory, mask)
+    states, rows = States.begin(batch.n_words), []
+    for previous in [-1, *actions]:
+        if previous >= 0:
+            apply(states, network.actions.types[[previous]], network.actions.labels[[previous]])
+        places = [torch.from_numpy(part)[:, None] for part in state_positions(states)]
+        hidden = network.parser.decoder.step(
+            torch.tensor([[previous]]), cache, stack_transformer_places(*places)
+        )
+        types = valid_actions(states, network.swap)
+        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), types))
+        rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
+    return torch.cat(rows)
+
+
+def stack_transformer_places(stack: torch.Tensor, buffer: torch.Tensor) -> Any:
+    from spacy_g2g.transition.layers.state_attention import Positions
+
+    return Positions(stack, buffer)
+
+
+def gold_actions(network: StackTransformer, sentence: Sentence, gold: Tree) -> list[int]:
+    state, actions = PlainState(len(sentence.words)), []
+    for action in plain_oracle(gold.heads.tolist()):
+        s2, s1 = [0, *state.stack][-2:]
+        dependent = s2 if action == Action.LEFT_ARC else s1
+        is_arc = action in (Action.LEFT_ARC, Action.RIGHT_ARC)
+        label = int(gold.labels[dependent - 1]) if is_arc else -1
+        front = sentence.words[state.buffer[0] - 1] if state.buffer else ""
+        shift = network._shift_ids.get(front, 0)
+        actions.append(int(network.actions.encode(*map(np.array, (int(action), label, shift)))))
+        state.apply(action)
+    return actions
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("row", STACK_ROWS)
+def test_the_loss_is_that_of_the_oracles_actions_step_by_step(row: str):
+    model, shim = make(row, seed=2, label_smoothing=0.2, n_layers=2)
+    network = network_of(shim)
+    expected = 0.0
+    for sentence, tree in zip(SENTENCES, GOLD, strict=True):
+        actions = gold_actions(network, sentence, tree)
+        for action, row_ in zip(actions, literal_scores(network, shim, sentence, actions), strict=False):
+            valid = row_[row_ > -torch.inf]
+            expected -= 0.8 * float(row_[action]) + 0.2 * float(valid.mean())
+    found, _ = model.begin_update((SENTENCES, GOLD))
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("row", STACK_ROWS)
+def test_greedy_decoding_takes_the_best_action_of_each_state(row: str):
+    model, shim = make(row, seed=4)
+    network = network_of(shim)
+    for sentence, parse in zip(SENTENCES[:4], model.predict(SENTENCES[:4]), strict=True):
+        actions: list[int] = []
+        states = States.begin(np.array([len(sentence.words)]))
+        probs = np.ones((len(sentence.words), 2))
+        while not states.is_final[0]:
+            scores = literal_scores(network, shim, sentence, actions)[-1]
+            action = int(scores.argmax())
+            kind, label = int(network.actions.types[action]), int(network.actions.labels[action])
+            s2, s1, _ = states.slots()[0].tolist()
+            if label >= 0:
+                of_kind = scores[torch.from_numpy(network.actions.types == kind)].exp().sum()
+                word = s2 if kind == Action.LEFT_ARC else s1
+                probs[word - 1] = float(of_kind), float(scores[action].exp() / of_kind)
+            apply(states, np.array([kind]), np.array([label]))
+            actions.append(action)
+        expected = Parse(Tree(states.heads[0], states.labels[0]), probs[:, 0], probs[:, 1])
+        assert_same_parse(parse, expected, atol=1e-4)
+
+
+def test_all_weights_have_a_gradient():
+    model, shim = make("Stack-d", shift_labels=5)
+    _, backprop = model.begin_update((SENTENCES, GOLD))
+    backprop(None)
+    for name, weight in shim.network.named_parameters():
+        assert weight.grad is not None, name
+        assert torch.isfinite(weight.grad).all(), name
+
+
+@pytest.mark.parametrize("swap", [True, False])
+def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
+    _, shim = make("Stack-c", swap=swap)
+    gold = [
+        Tree(np.array([2, 0]), np.array([1, 0])),
+        Tree(np.array([3, 4, 0, 3]), np.array([1, 1, 0, 1])),  # not projective
+        Tree(np.array([2, 0]), np.array([-1, 0])),  # a label is missing
+        Tree(np.array([2, 0]), np.array([0, 0])),  # the root label within the tree
+        Tree(np.array([2, 0]), np.array([1, -1])),  # the root has its label whatever the gold
+        Tree(np.array([2, 0, -1]), np.array([1, 0, -1])),
+        Tree(np.array([0, 0]), np.array([0, 0])),
+        Tree(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
+    ]
+    assert shim.network.can_learn(gold).tolist() == [True, swap, False, False, True, False, False, False]
+    assert shim.network.can_learn([]).tolist() == []
+
+
+# Labelled SHIFT
+
+
+def test_shift_names_the_most_frequent_words_and_them_alone():
+    _, shim = make("Stack-b", shift_labels=2)
+    assert shim.spec is not None
+    assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
+    network = network_of(shim)
+    batch = noted_batch(shim, [Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
+    the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
+    assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
+    assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
+    copied = get_shim(
+        make("Stack-b", shift_labels=2)[0].from_bytes(make("Stack-b", shift_labels=2)[0].to_bytes())
+    )
+    assert copied.spec is not None
+    assert copied.spec.facts["frequent_words"] == shim.spec.facts["frequent_words"]
+
+
+# The encoder
+
+
+def from_checkpoint(**settings: Any) -> tuple[ParserModel, G2GShim]:
+    torch.manual_seed(0)
+    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **settings})
+    return model, start(model, SENTENCES, partial(pretrained, n_positions=20))
+
+
+@pytest.fixture
+def n_encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Rows of each call of an encoder's layers."""
+    rows: list[int] = []
+    encode = GraphEncoder.encode
+    monkeypatch.setattr(GraphEncoder, "encode", lambda s, x, *a: (rows.append(len(x)), encode(s, x, *a))[1])
+    return rows
+
+
+def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(n_encoded: list[int]):
+    from thinc.api import Adam
+
+    model, shim = from_checkpoint()
+    before = {name: weight.clone() for name, weight in shim.network.state_dict().items()}
+    losses = []
+    for number, numbers in enumerate(([0, 1, 2], [2, 3, 1], [0, 3])):
+        inputs = [SENTENCES[i] for i in numbers], [GOLD[i] for i in numbers]
+        model.attrs["dropout_rate"] = 0.5
+        loss, backprop = model.begin_update(inputs)
+        backprop(None)
+        losses.append(loss)
+        assert sum(n_encoded) == (3, 4, 4)[number]
+        shim.finish_update(Adam(0.01))
+    changed = {
+        name for name, weight in shim.network.state_dict().items() if not torch.equal(weight, before[name])
+    }
+    assert not any(name.startswith("encoder.") for name in changed)
+    assert {"root", "parser.input.weight", "parser.output.weight"} <= changed
+    # Predictions keep nothing.
+    model.predict([SENTENCES[5]])
+    model.predict([SENTENCES[5]])
+    assert sum(n_encoded) == 6
+
+
+def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
+    sentences = [*SENTENCES[:3], Sentence([f"w{i}" for i in range(30)]), Sentence(["the cat sat"] * 9)]
+    _, shim = from_checkpoint()
+    batch, network = noted_batch(shim, sentences), network_of(shim)
+    fresh = network.word_vectors(batch)
+    network.train()
+    for _ in range(2):
+        kept = network.word_vectors(batch)
+        for i, n in enumerate(batch.n_words.tolist()):
+            torch.testing.assert_close(kept[i, : n + 1], fresh[i, : n + 1], rtol=1e-4, atol=1e-4)
+    # No more than there is room for.
+    monkeypatch.setattr(action_network, "MAX_KEPT_WORDS", 6)
+    _, shim = from_checkpoint()
+    network = network_of(shim)
+    network.train()
+    torch.testing.assert_close(network.word_vectors(batch)[0, :6], fresh[0, :6], rtol=1e-4, atol=1e-4)
+    assert len(network._kept) == 1
+
+
+@torch.no_grad()
+def test_a_word_is_the_mean_of_its_pieces_in_a_sentence_without_root():
+    _, shim = from_checkpoint()
+    network = network_of(shim)
+    words = ["she", "the cat", "saw"]
+    batch = noted_batch(shim, [Sentence(words), Sentence(["x"])])
+    pieces = [shim.wordpieces.split([Sentence(words)])[0][i] for i in range(3)]
+    assert len(pieces[1]) > 1
+    ids = [shim.wordpieces.cls_id, *(i for word in pieces for i in word), shim.wordpieces.sep_id]
+    encoded = network.encoder(torch.tensor([ids]), None)[0]
+    means, place = [], 1
+    for word in pieces:
+        means.append(encoded[place : place + len(word)].mean(0))
+        place += len(word)
+    found = network.word_vectors(batch)[0]
+    torch.testing.assert_close(found[1:], torch.stack(means), rtol=1e-4, atol=1e-5)
+    assert torch.equal(found[0], network.root)
+
+
+def test_an_encoder_can_be_trained_and_one_from_scratch_is():
+    for model, shim in (from_checkpoint(train_encoder=True), make("Stack-c")):
+        _, backprop = model.begin_update((SENTENCES[:3], GOLD[:3]))
+        backprop(None)
+        weight = shim.network.encoder.layers[0].attention.qkv.weight
+        assert weight.grad is not None
+        assert weight.grad.abs().sum() > 0
+
+
+# Labels and errors
+
+
+def test_added_labels_leave_trees():
+    model, shim = make("Stack-bh", seed=1)
+    before = model.predict(SENTENCES[:5])
+    shim.resize_labels(len(LABELS) + 2)
+    for found, expected in zip(model.predict(SENTENCES[:5]), before, strict=True):
+        assert found.tree.heads.tolist() == expected.tree.heads.tolist()
+        assert found.tree.labels.tolist() == expected.tree.labels.tolist()
+    labels = np.where(GOLD[0].heads == 0, 0, len(LABELS) + 1)
+    loss, _ = model.begin_update(([SENTENCES[0]], [Tree(GOLD[0].heads, labels)]))
+    assert np.isfinite(loss)
+    other = make("Stack-bh")[0].from_bytes(model.to_bytes())
+    for found, expected in zip(other.predict(SENTENCES[:5]), before, strict=True):
+        assert found.tree.labels.tolist() == expected.tree.labels.tolist()
+
+
+def test_actions_of_the_oracle_are_valid():
+    _, shim = make("Stack-b")
+    network = network_of(shim)
+    batch = noted_batch(shim, SENTENCES)
+    sequences = network.sequences(batch, GOLD)
+    taken = sequences.actions[sequences.actions >= 0]
+    assert sequences.valid[np.arange(len(taken)), taken].all()
+    assert [gold_actions(network, s, t) for s, t in zip(SENTENCES, GOLD, strict=True)] == [
+        [action for action in row if action >= 0] for row in sequences.actions.tolist()
+    ]
+    assert valid_actions(States.begin(np.array([1])), True).tolist() == [[True, False, False, False]]

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from spacy_g2g.trees.arc_scores import ArcScores
+from spacy_g2g.trees.constraint_conflicts import find_conflict
+from spacy_g2g.trees.constraints import Constraint
+
+from .all_trees import all_trees
+from .test_kbest import is_subtree
+
+N, N_LABELS = 4, 3
+RNG = np.random.default_rng(5)
+
+
+def random_scores(n: int = N) -> ArcScores:
+    arcs, labels = RNG.normal(size=(n, n + 1)), RNG.normal(size=(n, n, N_LABELS - 1))
+    return ArcScores(arcs.astype(np.float32), labels.astype(np.float32))
+
+
+def random_constraint() -> Constraint:
+    kind = RNG.choice(["head", "label", "not head", "not label", "subtree"])
+    words = RNG.choice(np.arange(1, N + 1), 2 if kind == "subtree" else 1, replace=False)
+    value = 0 if kind == "subtree" else RNG.integers(0, N_LABELS if "label" in kind else N + 1)
+    return Constraint(kind, tuple(words.tolist()), int(value))
+
+
+def meets(heads: np.ndarray, constraint: Constraint, labels: np.ndarray) -> bool:
+    kind, words, value = constraint
+    if kind == "subtree":
+        return is_subtree(heads, np.isin(np.arange(N + 1), words))
+    found = heads[words[0] - 1] if "head" in kind else labels[words[0] - 1]
+    return (found == value) == (not kind.startswith("not"))
+
+
+def could_meet(heads: np.ndarray, constraints: list[Constraint]) -> bool:
+    """Whether a tree meets all constraints with some labels, the root label for the root alone."""
+    choices = [[0] if head == 0 else range(1, N_LABELS) for head in heads]
+    of_labels = [c for c in constraints if "label" in c.kind]
+    others = [c for c in constraints if "label" not in c.kind]
+    possible = [
+        any(
+            all(meets(heads, c, np.full(N, label)) for c in of_labels if c.words == (word,))
+            for label in of_word
+        )
+        for word, of_word in enumerate(choices, start=1)
+    ]
+    return all(possible) and all(meets(heads, c, heads) for c in others)
+
+
+def test_the_best_tree_meets_random_constraints_or_they_are_in_conflict():
+    n_conflicts = 0
+    for _ in range(150):
+        constraints = [random_constraint() for _ in range(RNG.integers(1, 7))]
+        scores = random_scores()
+        possible = [heads for heads in all_trees(N) if could_meet(heads, constraints)]
+        conflict = find_conflict(constraints, N, N_LABELS)
+        assert bool(conflict) == (not possible)
+        if conflict:
+            n_conflicts += 1
+            for i in range(len(conflict)):
+                assert not find_conflict(conflict[:i] + conflict[i + 1 :], N, N_LABELS)
+            with pytest.raises(ValueError, match="G2G-E107"):
+                scores.best(1, constraints)
+            continue
+        found = scores.best(3, constraints)
+        totals = np.sort(scores.arcs.astype(float)[np.arange(N), possible].sum(axis=1))[::-1]
+        assert found.scores == pytest.approx(totals[:3])
+        for heads, labels in zip(found.heads, found.labels, strict=True):
+            assert all(meets(heads, constraint, labels) for constraint in constraints)
+    assert 20 < n_conflicts < 130
+
+
+def test_only_the_constraints_that_conflict_are_named():
+    cycle = [Constraint("head", (1,), 2), Constraint("head", (2,), 1)]
+    harmless = [Constraint("head", (3,), 4), Constraint("subtree", (3, 4)), Constraint("not label", (1,), 2)]
+    assert find_conflict([harmless[0], cycle[0], *harmless[1:], cycle[1]], N, N_LABELS) == cycle
+
+
+def test_labels_are_the_best_ones_of_those_allowed():
+    scores = random_scores()
+    free = scores.best()
+    word = int(np.flatnonzero(free.heads[0])[0])
+    label = int(free.labels[0, word])
+    second = scores.best(1, [Constraint("not label", (word + 1,), label)])
+    assert (second.heads == free.heads).all()
+    assert second.labels[0, word] == 3 - label
+    expected = scores.labels[word, free.heads[0, word] - 1, second.labels[0, word] - 1]
+    assert second.label_probs[0, word] == pytest.approx(np.exp(expected))
