@@ -21,7 +21,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -40,8 +40,7 @@ from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import network_shim as shim_module
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
-
-from .parts import WARM_UP_STEPS, shims, synchronize, time_parsing, time_training
+from spacy_g2g.pipeline.g2g_parser import G2GParser
 
 #: Target of words per second on an H200, with 12 layers of width 768.
 WANTED = {"SynTr": 50_000, "SynTr+RNGTr": 20_000}
@@ -54,6 +53,8 @@ SYSTEMS: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
     ],
     "SentTr+G2GTr": [(PARSER, {"@architectures": "spacy_g2g.SentTr.v1"})],
 }
+#: Number of training steps before the clock starts.
+WARM_UP_STEPS = 3
 #: Every so many sentences, the best heads are left to the random weights.
 RANDOM_EVERY = 20
 CHAIN_SCORE = 1e4
@@ -98,6 +99,17 @@ def prefer_chains(scorer: Any) -> None:
     scorer.forward = chained
 
 
+def shims(nlp: Language) -> list[Any]:
+    """Return the shims of all parsers and refiners."""
+    return [get_shim(pipe.model) for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+
+
+def synchronize() -> None:
+    """Wait until the device has done its work."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
 @contextmanager
 def setting(nlp: Language, precision: str, pieces: int) -> Iterator[None]:
     """Set the precision, and the number of padded pieces in an encoder pass."""
@@ -137,13 +149,15 @@ def measure_speed(nlp: Language, docs: Sequence[Doc], batch_size: int, runs: int
 
 
 def measure_waiting(nlp: Language, docs: Sequence[Doc], batch_size: int, trace: Path | None) -> Row:
-    """Return encoder passes, syncs by line of code, shares of parts, and the share of time that the GPU
-    waits.
+    """Return encoder passes, syncs by line of code, and the share of time that the GPU waits.
 
     trace: File for the trace of the GPU, which Perfetto shows; None for no file.
     """
-    seconds, stopwatch = time_parsing(nlp, docs, batch_size=batch_size)
-    row: Row = {"encoder passes": stopwatch.calls["encoder"], "parts": stopwatch.shares(seconds)}
+    with ExitStack() as stack:
+        networks = [shim.network for shim in shims(nlp)]
+        watched = [stack.enter_context(patch.object(n, "encode", wraps=n.encode)) for n in networks]
+        list(nlp.pipe([doc.copy() for doc in docs], batch_size=batch_size))
+    row: Row = {"encoder passes": sum(encode.call_count for encode in watched)}
     if not torch.cuda.is_available():
         return row | {"syncs": "not counted without a GPU"}
     copies = [[doc.copy() for doc in docs] for _ in range(3)]
@@ -168,14 +182,21 @@ def measure_waiting(nlp: Language, docs: Sequence[Doc], batch_size: int, trace: 
 
 
 def measure_training(nlp: Language, examples: Sequence[Example], padded_words: int, steps: int) -> Row:
-    """Return words per second and shares of parts in training the last component."""
+    """Return words per second in training the last component."""
     batcher = minibatch_by_padded_size(examples, size=padded_words, buffer=1000, discard_oversize=False)
     batches = list(batcher)
     chosen = [batches[i % len(batches)] for i in range(steps + WARM_UP_STEPS)]
     n_words = sum(len(example.predicted) for batch in chosen[WARM_UP_STEPS:] for example in batch)
-    optimizer = Adam(1e-5, L2=0.01, grad_clip=1.0)
-    seconds, stopwatch = time_training(nlp, chosen, optimizer, exclude=nlp.pipe_names[:-1])
-    return {"words/s": n_words / seconds, "ms": 1000 * seconds / steps, "parts": stopwatch.shares(seconds)}
+    optimizer, start = Adam(1e-5, L2=0.01, grad_clip=1.0), 0.0
+    for i, batch in enumerate(chosen):
+        if i == WARM_UP_STEPS:
+            synchronize()
+            start = time.perf_counter()
+        fresh = [Example(example.predicted.copy(), example.reference) for example in batch]
+        nlp.update(fresh, sgd=optimizer, drop=0.1, exclude=nlp.pipe_names[:-1])
+    synchronize()
+    seconds = time.perf_counter() - start
+    return {"words/s": n_words / seconds, "ms": 1000 * seconds / steps}
 
 
 def measure_all(name: str, examples: Sequence[Example], args: argparse.Namespace) -> dict[str, list[Row]]:
@@ -213,7 +234,7 @@ def to_markdown(report: Mapping[str, Any]) -> str:
 
 
 def to_cell(value: Any) -> str:
-    """Return a number, shares or counts as text."""
+    """Return a number or counts as text."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {to_cell(share)}" for name, share in value.items())
     if isinstance(value, float):

@@ -3,10 +3,9 @@
     python -m experiments.table TABLE TRAIN DEV OUTPUT --encoder NAME [--rows ROW ...] ...
 
 A row is a shipped config with other values. TABLE `transition` has the transition-based parsers of the
-papers, `refinement` the refiner with several sources of its encoder and of its trees, and `levers` SynTr with
-and without the settings that raise its accuracy. Each row is trained into OUTPUT/SEED/ROW, once for each
-seed. Trained rows are not trained again, so an interrupted run goes on, and rows can be trained in several
-runs (`--rows` without names trains none).
+papers, and `refinement` the refiner with several sources of its encoder and of its trees. Each row is trained
+into OUTPUT/SEED/ROW, once for each seed. Trained rows are not trained again, so an interrupted run goes on,
+and rows can be trained in several runs (`--rows` without names trains none).
 
 Then all trained systems parse DEV (.conllu), and perhaps other files (`--also`), from gold words and
 sentences. They are scored as by `g2g evaluate`, and compared by the paired bootstrap over the sentences of
@@ -43,12 +42,11 @@ from .configs import (
     train_file,
     write_part,
 )
-from .levers import LEVERS_TABLE
 from .refinement import REFINEMENT
 from .report import make_table, markdown
 from .transition import TRANSITION
 
-TABLES = {"transition": TRANSITION, "refinement": REFINEMENT, "levers": LEVERS_TABLE}
+TABLES = {"transition": TRANSITION, "refinement": REFINEMENT}
 STARTS = {"checkpoint": "from the checkpoint", "scratch": "from scratch"}
 
 

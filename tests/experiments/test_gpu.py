@@ -1,4 +1,4 @@
-"""`experiments.gpu` and `experiments.parts` go through on the CPU, and their figures add up."""
+"""`experiments.gpu` goes through on the CPU."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from experiments import gpu, parts
+from experiments import gpu
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
-
-from .util import write_corpora
 
 pytestmark = pytest.mark.slow
 
@@ -34,8 +32,8 @@ def test_all_systems_are_timed(report: dict[str, Any]):
     for row in report["tables"]["Parsing"]:
         assert 0 < row["least"] <= row["words/s"] <= row["most"]
     for row in report["tables"]["Training"]:
-        assert {"words to pieces", "forward", "backward", "optimizer", "the rest"} <= set(row["parts"])
-        assert sum(row["parts"].values()) == pytest.approx(1)
+        assert row["words/s"] > 0
+        assert row["ms"] > 0
 
 
 def test_a_refiner_makes_three_passes_after_the_parser(report: dict[str, Any]):
@@ -46,8 +44,6 @@ def test_a_refiner_makes_three_passes_after_the_parser(report: dict[str, Any]):
 def test_without_a_gpu_syncs_are_not_counted(report: dict[str, Any]):
     for row in report["tables"]["Syncs and waiting"]:
         assert row["syncs"] == "not counted without a GPU"
-        assert "encoder" in row["parts"]
-        assert sum(row["parts"].values()) == pytest.approx(1)
     assert "not counted without a GPU" in report["markdown"]
 
 
@@ -75,17 +71,3 @@ def test_what_does_not_fit_is_an_error_in_its_row():
         raise RuntimeError("out of memory\nmore")
 
     assert gpu.attempt(fail) == {"error": "out of memory"}
-
-
-def test_parts_of_a_trained_pipeline_add_up(
-    trained_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    write_corpora(tmp_path)
-    parts.main([str(trained_folder), str(tmp_path / "train.conllu"), "--steps", "2", "--threads", "1"])
-    found = json.loads(capsys.readouterr().out)
-    assert list(found) == ["parsing", "training"]
-    for part, name in (("parsing", "encoder"), ("training", "forward")):
-        shares = found[part]["shares"]
-        assert shares[name] > 0
-        assert min(shares.values()) > 0
-        assert sum(shares.values()) == pytest.approx(1)

@@ -137,35 +137,6 @@ def test_an_encoder_that_is_copied_has_a_rate_of_its_own(tmp_path: Path):
         assert model["encoder_rate_factor"] == factors.get(name, 0.03)
 
 
-# Levers
-
-
-def test_rows_of_levers_have_the_settings_that_they_are_named_for(tmp_path: Path):
-    write_corpora(tmp_path)
-    arguments = ["levers", *transition(tmp_path, "--encoder", "bert", start="checkpoint")[1:]]
-    found = {}
-    for name in table.LEVERS_TABLE.rows:
-        config = config_of(arguments, name)
-        model, beta2 = model_of(config), config["training"]["optimizer"]["beta2"]
-        found[name] = (
-            model["n_mixed_layers"],
-            model["pooling"],
-            model["distances"],
-            beta2,
-            model["head_loss"],
-        )
-    assert found == {
-        "plain": (1, "first", False, 0.999, "local"),
-        "mix": (4, "first", False, 0.999, "local"),
-        "mean": (1, "mean", False, 0.999, "local"),
-        "distances": (1, "first", True, 0.999, "local"),
-        "beta2": (1, "first", False, 0.98, "local"),
-        "tree": (1, "first", False, 0.999, "tree"),
-        "shipped": (4, "mean", True, 0.98, "local"),
-        "shipped+tree": (4, "mean", True, 0.98, "tree"),
-    }
-
-
 # Transition-based parsers
 
 

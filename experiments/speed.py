@@ -1,0 +1,126 @@
+"""Measure the speed of pipelines beside their bare encoders.
+
+    python -m experiments.speed DEV PIPELINE ... [--sentences 300] [--runs 5] [--json FILE]
+
+DEV is a treebank (.conllu). Pipelines read its words: single sentences, for which a senter is disabled, and
+whole documents (`# newdoc`, `# newpar`), in which they find the sentences. The bare encoder reads the pieces
+of the single sentences. All are timed in turns by processor time on one thread, in float32 and in bfloat16.
+The best run counts. A figure is words a second, and its share of the bare encoder's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import spacy
+import torch
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+
+from project.markdown import markdown_table
+from spacy_g2g.data.docs import sentences_to_doc
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.formats.paragraphs import paragraphs
+from spacy_g2g.models.network_shim import find_shims
+from spacy_g2g.models.precision import Precision
+from spacy_g2g.models.types import Sentence
+
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
+BARE, GIVEN, FOUND = "bare encoder", "sentences given", "sentences found"
+#: Least seconds by pipeline, row and precision.
+Times = dict[tuple[str, str, str], float]
+
+
+def encode(shim: Any, sentences: Sequence[Sentence]) -> None:
+    """Run the encoder alone, without vectors of words."""
+    network = shim.network.eval()
+    with torch.inference_mode(), shim.arithmetic():
+        for _, batch in shim.wordpieces.batches(sentences, shim.max_padded):
+            mask = torch.arange(batch.piece_ids.shape[1]) < torch.from_numpy(batch.lengths)[:, None]
+            network.encoder(torch.from_numpy(batch.piece_ids), mask, mix=network.mix)
+
+
+def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
+    """Run a pipeline without some of its components."""
+    for _ in nlp.pipe(docs, disable=disable):
+        pass
+
+
+def make_texts(documents: Sequence[Sequence[ConlluSentence]], nlp: Language) -> Mapping[str, Sequence[Doc]]:
+    """Return Docs of single sentences with boundaries, and Docs of whole documents without."""
+    alone = [[sentence] for document in documents for sentence in document]
+    return {
+        GIVEN: [sentences_to_doc(s, nlp.vocab, annotations=["SENT_START"], keep_source=False) for s in alone],
+        FOUND: [sentences_to_doc(d, nlp.vocab, annotations=[], keep_source=False) for d in documents],
+    }
+
+
+def time_all(pipelines: Mapping[str, Language], documents: Any, runs: int) -> Times:
+    """Return the least seconds of each pipeline, row and precision."""
+    best: Times = {}
+
+    def clock(key: tuple[str, str, str], run: Callable[[], Any]) -> None:
+        start = time.process_time()
+        run()
+        seconds = time.process_time() - start
+        best[key] = min(seconds, best.get(key, seconds))
+
+    texts = {name: make_texts(documents, nlp) for name, nlp in pipelines.items()}
+    for _ in range(runs + 1):  # the first run warms up
+        for precision in PRECISIONS:
+            for name, nlp in pipelines.items():
+                models = [pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, TrainablePipe)]
+                shims = [shim for model in models for shim in find_shims(model)]
+                for shim in shims:
+                    shim.precision = precision
+                encoder = next(shim for shim in shims if hasattr(shim.network, "encoder"))
+                sentences = [Sentence([token.text for token in doc]) for doc in texts[name][GIVEN]]
+                clock((name, BARE, precision), partial(encode, encoder, sentences))
+                for row, disable in ((GIVEN, ["senter"]), (FOUND, [])):
+                    copies = [doc.copy() for doc in texts[name][row]]
+                    known = [pipe for pipe in disable if pipe in nlp.pipe_names]
+                    clock((name, row, precision), partial(parse, nlp, copies, known))
+    return best
+
+
+def markdown(best: Times, n_words: int) -> str:
+    """Return a table of words a second and shares of the speed of the bare encoder."""
+    table: list[tuple[str, ...]] = [("pipeline", "", *PRECISIONS)]
+    for name, row in dict.fromkeys((name, row) for name, row, _ in best):
+        seconds = [best[name, row, precision] for precision in PRECISIONS]
+        shares = [best[name, BARE, p] / s for p, s in zip(PRECISIONS, seconds, strict=True)]
+        cells = [f"{n_words / s:,.0f} ({share:.3f})" for s, share in zip(seconds, shares, strict=True)]
+        table.append((name, row, *cells))
+    return markdown_table(table)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the measurement, and print a table."""
+    cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cli.add_argument("dev", type=Path, help="treebank to parse, .conllu")
+    cli.add_argument("pipelines", type=Path, nargs="+", help="trained pipelines")
+    cli.add_argument("--sentences", type=int, default=300, help="number of sentences, about")
+    cli.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts")
+    cli.add_argument("--json", type=Path, help="file for the seconds")
+    args = cli.parse_args(argv)
+    torch.set_num_threads(1)
+    documents = list(paragraphs(read_conllu(args.dev)))
+    # Documents that are spread evenly over the treebank.
+    chosen = documents[:: max(1, sum(map(len, documents)) // args.sentences)]
+    n_words = sum(len(sentence.words) for document in chosen for sentence in document)
+    best = time_all({str(path): spacy.load(path) for path in args.pipelines}, chosen, args.runs)
+    print(f"{sum(map(len, chosen))} sentences in {len(chosen)} documents, {n_words} words")
+    print(markdown(best, n_words))
+    if args.json is not None:
+        args.json.write_text(json.dumps([[*key, value] for key, value in best.items()]), encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()
