@@ -229,7 +229,7 @@ def script_of(module: str) -> str:
 def scripts_gone(page: Path) -> set[str]:
     """The scripts that a page says are no longer there, and at which commit they are."""
     lines = re.findall(
-        r"^Scripts of `experiments/` .* are at commit \w+\.$", page.read_text("utf8"), re.MULTILINE
+        r"^Scripts of `experiments/` .* are at commit \w+\.", page.read_text("utf8"), re.MULTILINE
     )
     return {f"experiments/{name}" for line in lines for name in re.findall(r"`(\w[\w/]*\.py)`", line)}
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from spacy.util import load_config
 from thinc.api import Config
 from wasabi import msg
 
-from project import jackknife
 from project.train import CONFIG, train_into
 from project.training_config import BEST, CONFIGS, has_setting
 from spacy_g2g.files import atomic_path
@@ -38,7 +36,6 @@ from .configs import (
     check_checkpoint,
     check_file,
     make_config,
-    parsed_files,
     train_file,
     write_part,
 )
@@ -51,11 +48,8 @@ STARTS = {"checkpoint": "from the checkpoint", "scratch": "from scratch"}
 
 
 def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
-    """Train a row, unless it is trained already, lacks its files, or this is a dry run."""
+    """Train a row, unless it is trained already or this is a dry run."""
     row, folder = args.table.rows[name], args.output / str(seed) / name
-    if row.trees == "spacy" and None in parsed_files(row, args):
-        msg.warn(f"{folder}: needs --spacy-train-parsed and --spacy-dev-parsed")
-        return
     config = make_config(row, seed, args)
     if is_trained(folder, config):
         return
@@ -63,8 +57,6 @@ def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
     if args.dry_run:
         print(config.to_str(interpolate=False))
         return
-    if row.trees == "jackknife":
-        make_jackknife(args)
     train_into(folder, config, args.gpu)
 
 
@@ -82,18 +74,6 @@ def is_trained(folder: Path, config: Config) -> bool:
 def _without_folders(config: Config) -> dict[str, Any]:
     """Return a config whose paths are names only."""
     return {**config, "paths": {name: path and Path(path).name for name, path in config["paths"].items()}}
-
-
-def make_jackknife(args: argparse.Namespace) -> None:
-    """Parse the training set with parsers that have not seen it, once for all seeds."""
-    output, config = args.output / "jackknife.spacy", args.output / "jackknife.cfg"
-    if output.exists():
-        return
-    make_config(args.table.rows["syntr"], 0, args).to_disk(config, interpolate=False)
-    options = {"--dev": args.dev, "--folds": args.folds, "--config": config, "--encoder": args.encoder}
-    options |= {"--lang": args.lang, "--steps": args.jackknife_steps, "--gpu": args.gpu}
-    pairs = [str(item) for option in options.items() for item in option]
-    jackknife.main([str(train_file(args)), str(output), *pairs])
 
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -123,12 +103,6 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--eval-frequency", type=int, default=0, help="in steps; 0 for a tenth of them, or the config's")
     add("--encoder-rate-factor", type=float, help="in place of the configs'")
     add("--copy-rate-factor", type=float, help="the same for an encoder from a trained parser")
-    add("--folds", type=int, default=5, help="number of parsers of row jackknife")
-    add("--jackknife-steps", type=int, default=0, help="steps of each of them; 0 for those of row syntr")
-    for part in ("train", "dev"):
-        add(f"--spacy-{part}-parsed", type=Path, help=f"{part.upper()} as spaCy's parser parsed it, .conllu")
-    help_also = "the files of --also as spaCy's parser parsed them, in the same order, .conllu"
-    add("--spacy-also-parsed", type=Path, nargs="+", default=[], help=help_also)
     settings = "settings of all rows whose config has them; they win over the rows' own"
     add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=settings)
     add("--lang", default="xx", help="language code of the pipelines")
@@ -162,8 +136,6 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for setting in args.set:
         if not any(has_setting(config, setting) for config in configs):
             cli.error(f"--set: no config has the setting {setting}")
-    if len(args.spacy_also_parsed) > len(args.also):
-        cli.error(f"--spacy-also-parsed has {len(args.spacy_also_parsed)} files, --also {len(args.also)}")
     for path in filter(None, (args.dev, *args.also, args.train if args.sentences else None)):
         if path.suffix != ".conllu" or not path.is_file():
             cli.error(f"{path}: expected a CoNLL-U file, named .conllu")
@@ -194,8 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.dry_run:
         return
     setup_gpu(args.gpu)
-    files = {args.dev: args.spacy_dev_parsed} | dict(zip_longest(args.also, args.spacy_also_parsed))
-    tables = {gold.name: make_table(gold, parsed, args) for gold, parsed in files.items()}
+    tables = {gold.name: make_table(gold, args) for gold in (args.dev, *args.also)}
     start = "" if args.table is REFINEMENT else f", {STARTS[args.start]}"
     text = "\n".join(markdown(table, f"{name}{start}") for name, table in tables.items())
     for suffix, content in (("json", json.dumps(tables, indent=2) + "\n"), ("md", text)):

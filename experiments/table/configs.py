@@ -39,8 +39,6 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     parser = args.output / str(seed) / row.base / BEST if row.base else None
     if row.shares is not None:
         config = refiner_config(config, spacy.load(parser), "", shares=row.shares)
-    if row.refiner:
-        config["components"][REFINER] = load_config(CONFIGS / row.refiner)["components"][REFINER]
     sources = config["initialize"]["components"]
     if row.encoder in SOURCES:
         sources[REFINER]["encoder"] = SOURCES[row.encoder]
@@ -49,12 +47,9 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
         start_from_scratch(config)
     elif args.layers is not None and PARSER in sources:
         sources[PARSER]["encoder"]["n_layers"] = args.layers or None
-    train_parsed, dev_parsed = parsed_files(row, args)
     paths = {
         "train": train_file(args),
         "dev": check_file(args),
-        "train_parsed": train_parsed,
-        "dev_parsed": dev_parsed,
         "encoder": None if from_scratch else args.encoder,
         "parser": parser,
     }
@@ -95,13 +90,6 @@ def rate_factors(row: Row, args: argparse.Namespace) -> dict[str, Any]:
         for name, factor in factors.items()
         if factor is not None
     }
-
-
-def parsed_files(row: Row, args: argparse.Namespace) -> tuple[Path | None, Path | None]:
-    """Return TRAIN and DEV with the row's initial trees; None where the pipeline makes them."""
-    if row.trees == "spacy":
-        return args.spacy_train_parsed, args.spacy_dev_parsed
-    return (args.output / "jackknife.spacy" if row.trees else None), None
 
 
 def train_file(args: argparse.Namespace) -> Path:

@@ -16,9 +16,7 @@ ROWS = {
     "corruption": replace(REFINES, settings=CORRUPTION),
     "other": replace(REFINES, encoder="other"),
     "other-control": replace(REFINES, encoder="other", settings=NO_GRAPHS),
-    "jackknife": replace(REFINES, trees="jackknife"),
     "checkpoint": replace(REFINES, encoder="checkpoint"),
-    "spacy": replace(REFINES, config="rngtr_empty.cfg", refiner="rngtr.cfg", encoder="parser", trees="spacy"),
     "empty": Row(config="rngtr_empty.cfg", steps="empty_steps", base="syntr", encoder="parser"),
     "empty-checkpoint": Row(config="rngtr_empty.cfg", steps="empty_steps"),
     "whole": Row(config="pipeline.cfg", without=(REFINER,)),
@@ -37,15 +35,13 @@ SYSTEMS = {
     ),
     **{
         name: System(row=name, against=("syntr",))
-        for name in ("control", "corruption", "jackknife", "checkpoint", "other-control")
+        for name in ("control", "corruption", "checkpoint", "other-control")
     },
     "other": System(row="other", against=("syntr", "rngtr", "other-control")),
     **{
         f"{name}, no prior": System(row=name, against=("syntr", name), settings={"prior_share": 0.0})
         for name in ("rngtr", "other", "other-control")
     },
-    "spacy-parser": System(row="", against=("syntr",)),
-    "spacy": System(row="spacy", against=("syntr", "spacy-parser", "rngtr")),
     "empty": System(row="empty", against=("syntr", "rngtr")),
     "empty-checkpoint": System(row="empty-checkpoint", against=("syntr", "rngtr")),
     "whole": System(row="whole"),

@@ -18,7 +18,7 @@ from .scores import METRICS, Counts, score
 Entry = Mapping[str, Any]
 
 
-def make_table(gold: Path, parsed: Path | None, args: argparse.Namespace) -> dict[str, Any]:
+def make_table(gold: Path, args: argparse.Namespace) -> dict[str, Any]:
     """Return scores and comparisons of all systems on a file; None for those that cannot parse it yet.
 
     Arguments are those of ``score``.
@@ -26,7 +26,7 @@ def make_table(gold: Path, parsed: Path | None, args: argparse.Namespace) -> dic
     systems = args.table.systems
     counts: dict[str, dict[int, Counts]] = {}
     for name in systems:
-        found = {seed: score(name, seed, gold, parsed, args) for seed in args.seeds}
+        found = {seed: score(name, seed, gold, args) for seed in args.seeds}
         counts[name] = {seed: result for seed, result in found.items() if result is not None}
     table: dict[str, Any] = dict.fromkeys(systems)
     for name, seeds in counts.items():

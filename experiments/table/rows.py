@@ -18,8 +18,6 @@ class Row:
     base: Row whose pipeline is refined, or whose encoder is copied; "" for none.
     encoder: Source of the refiner's encoder: "checkpoint", "parser", "other" for the base of the next seed,
         or "" for the config's.
-    refiner: Config whose refiner takes the place of the config's own; "" for none.
-    trees: System whose trees, read from files, are the initial ones: "jackknife", "spacy" or "".
     steps: Name of the option with the number of steps.
     without: Components of the config that are left out.
     shares: Whether the row refines a whole pipeline: with True on its encoder, with False on a copy of it;
@@ -30,8 +28,6 @@ class Row:
     settings: Mapping[str, Any] = field(default_factory=dict)
     base: str = ""
     encoder: str = ""
-    refiner: str = ""
-    trees: str = ""
     steps: str = "steps"
     without: Sequence[str] = ()
     shares: bool | None = None
@@ -41,7 +37,7 @@ class Row:
 class System:
     """A pipeline that parses.
 
-    row: Row that trains it; "" for the trees of spaCy's parser, which are read from a file.
+    row: Row that trains it.
     against: Systems that it is compared with.
     settings: Values of the refiner's model in place of those that it was trained with.
     """

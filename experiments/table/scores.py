@@ -19,9 +19,7 @@ from torch import Tensor
 
 from project.train import TRAINING
 from project.training_config import BEST
-from spacy_g2g.data.doc_graphs import write_initial_graph
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
-from spacy_g2g.data.refiner_corpus import read_aligned
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
@@ -42,7 +40,7 @@ N_WARM_UP = 8
 Counts = dict[str, Any]
 
 
-def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.Namespace) -> Counts | None:
+def score(name: str, seed: int, gold: Path, args: argparse.Namespace) -> Counts | None:
     """Return the counts of a system; None if it cannot parse the file yet.
 
     Counts are kept in a file beside the model.
@@ -50,24 +48,19 @@ def score(name: str, seed: int, gold: Path, parsed: Path | None, args: argparse.
     name: Name of the system.
     seed: Seed of its training.
     gold: CoNLL-U file with the gold trees.
-    parsed: The same sentences with the trees of spaCy's parser; None without them.
     args: Options of the command.
     """
     system = args.table.systems[name]
     sentences = list(read_conllu(gold, trees="full"))
-    if not system.row:
-        return count(sentences, read_conllu(parsed, trees="any")) if parsed else None
-    row, folder = args.table.rows[system.row], args.output / str(seed) / system.row
+    folder = args.output / str(seed) / system.row
     path = folder / f"{name}.{gold.stem}.json"
     if (found := kept_counts(path, sentences)) is not None:
         return found
-    needs_trees = row.trees == "spacy"
-    if not (folder / BEST).exists() or (needs_trees and parsed is None):
+    if not (folder / BEST).exists():
         return None
     settings = {f"components.{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
     nlp = spacy.load(folder / BEST, config=settings)
-    initial = (gold, parsed) if needs_trees and parsed else None
-    counts = parse_and_count(nlp, sentences, initial) | {"training": read_training(folder)}
+    counts = parse_and_count(nlp, sentences) | {"training": read_training(folder)}
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
     return counts
@@ -88,15 +81,8 @@ def read_training(folder: Path) -> dict[str, float]:
     return known
 
 
-def parse_and_count(
-    nlp: Language, sentences: Sequence[ConlluSentence], initial: tuple[Path, Path] | None
-) -> Counts:
-    """Parse sentences and count what is right, passes, seconds and parameters.
-
-    nlp: Trained pipeline.
-    sentences: Gold sentences.
-    initial: Files with the gold trees and with the trees to refine; None if the pipeline makes them.
-    """
+def parse_and_count(nlp: Language, sentences: Sequence[ConlluSentence]) -> Counts:
+    """Parse gold sentences and count what is right, passes, seconds and parameters."""
     networks = {
         name: shim.network
         for name, pipe in nlp.pipeline
@@ -105,10 +91,6 @@ def parse_and_count(
     }
     list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
     docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
-    if initial is not None:
-        for doc, (_, graphs) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
-            if graphs is not None:
-                write_initial_graph(doc, graphs)
     encoders = [network.encoder for network in networks.values() if hasattr(network, "encoder")]
     with watch_encoders(encoders) as watch:
         start = time.perf_counter()

@@ -16,7 +16,6 @@ from experiments.table.scores import watch_encoders
 from project import train as training
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.cli.evaluate import evaluate
-from spacy_g2g.cli.parse import parse
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.shim import get_shim
@@ -271,30 +270,6 @@ def test_an_interrupted_training_starts_again(
     assert table_of(copied)["rngtr"]["las"] == before
 
 
-def test_rows_from_trees_of_files_train(copied: Path, trained: list[str]):
-    parsed = copied / "parsed.conllu"
-    parse(str(copied / "out" / "0" / "syntr" / "model-best"), copied / "dev.conllu", parsed)
-    options = ["--spacy-train-parsed", str(copied / "train.conllu"), "--spacy-dev-parsed", str(parsed)]
-    options += ["--folds", "2", "--jackknife-steps", "2"]
-    table.main(refinement(copied, *options, "--rows", "jackknife", "spacy"))
-    assert trained == ["0/jackknife", "0/spacy"]
-    found = table_of(copied)
-    assert found["spacy-parser"]["las"] == found["syntr"]["las"]
-    assert set(found["spacy"]["against"]) == {"syntr", "spacy-parser", "rngtr"}
-    assert None not in found["spacy"]["against"].values()
-    assert "- spacy to spacy-parser: " in text_of(copied)
-    assert list(found["spacy"]["parameters"]) == ["rng_refiner"]
-    assert len(list((copied / "out" / "jackknife.folds").glob("*/predicted.spacy"))) == 2
-
-
-def test_a_row_without_its_files_is_left_out(
-    copied: Path, trained: list[str], capsys: pytest.CaptureFixture[str]
-):
-    table.main(refinement(copied, "--rows", "spacy"))
-    assert "needs --spacy-train-parsed" in capsys.readouterr().out
-    assert (trained, table_of(copied)["spacy"]) == ([], None)
-
-
 @pytest.mark.parametrize(
     "more", [["--steps", "11"], ["--sentences", "7"], ["--set", "components.g2g_parser.model.swap=false"]]
 )
@@ -369,7 +344,6 @@ def test_a_stack_transformer_is_trained_and_scored(tmp_path: Path, trained: list
         (["--set", "components.g2g_parser.model.depth=3"], "no config has the setting components.g2g_"),
         (["--also", "none.conllu"], "none.conllu: expected a CoNLL-U file"),
         (["--also", "train.spacy"], "train.spacy: expected a CoNLL-U file"),
-        (["--spacy-also-parsed", "a.conllu"], "--spacy-also-parsed has 1 files, --also 0"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_told_before_training(

@@ -63,8 +63,7 @@ def test_rows_differ_from_the_shipped_refiner_in_what_they_are_named_for(tmp_pat
     }
     shipped = shipped_refiner()
     corrupted = {"head_corruption": 0.12, "label_corruption": 0.06}
-    assert refiners["rngtr"] == refiners["checkpoint"] == refiners["spacy"] == shipped
-    assert refiners["jackknife"] == shipped
+    assert refiners["rngtr"] == refiners["checkpoint"] == shipped
     assert refiners["corruption"] == shipped | corrupted != shipped
     assert refiners["other"] == shipped
     assert (
@@ -105,17 +104,6 @@ def test_a_whole_pipeline_is_refined_on_its_encoder_or_on_a_copy(
         assert (config["components"]["rng_refiner"]["model"]["tok2vec"] is not None) == listens
         assert config["paths"]["parser"] == str(tmp_path / "out" / "3" / "whole" / "model-best")
     assert "rng_refiner" not in refined(tmp_path, "whole")["nlp"]["pipeline"]
-
-
-def test_initial_trees_come_from_where_the_row_says(tmp_path: Path):
-    more = ["--spacy-train-parsed", "a.conllu", "--spacy-dev-parsed", "b.conllu"]
-    predicted = {}
-    for name in set(REFINER_ROWS) - {"syntr"}:
-        corpora = refined(tmp_path, name, *more)["corpora"]
-        predicted[name] = (corpora["train"]["predicted"], corpora["dev"].get("predicted"))
-    assert predicted.pop("jackknife") == (str(tmp_path / "out" / "jackknife.spacy"), None)
-    assert predicted.pop("spacy") == ("a.conllu", "b.conllu")
-    assert set(predicted.values()) == {(None, None)}
 
 
 def test_steps_of_refiners_are_their_own(tmp_path: Path):
