@@ -137,10 +137,10 @@ class AmrTransformer(ActionNetwork):
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
     def note(self, sentence: Sentence) -> AmrSentence:
-        """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
+        """Return the input of the machine."""
         if isinstance(sentence, AmrInput):
             return sentence.amr
-        return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
+        return AmrSentence.of(sentence.words)
 
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
         """Return the smoothed cross-entropy of the oracle's actions, summed over states."""

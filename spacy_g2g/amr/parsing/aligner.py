@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from ...errors import Errors
 from ...transition.parsing.state import NO_WORD
 from .actions import AmrSentence
-from .align_rules import TIERS, candidates, make_words
+from .align_rules import TIERS, AlignRules
 from .graph import AmrGraph
 from .lemmas import stem
 
@@ -100,13 +100,12 @@ class _Search:
             inside = [word for word in marked if word < len(self.sentence)]
             if inside and node not in self._modifiers:
                 self._set(node, inside[-1], "marker")
-        words = make_words(self.sentence)
+        rules = AlignRules(self.sentence)
         found: dict[int, tuple[str, list[int]]] = {}
         for node, label in enumerate(self.graph.labels):
             if self.words[node] == NO_WORD and node not in self._modifiers:
-                found[node] = candidates(label, node in self.graph.constants, words)
-        n_sure = TIERS.index("closed class")
-        for tiers in (TIERS[:n_sure], TIERS[n_sure:]):
+                found[node] = rules.candidates(label)
+        for tiers in (TIERS[:-1], TIERS[-1:]):
             self._resolve({node: hit for node, hit in found.items() if hit[0] in tiers})
         self._place_structure()
 

@@ -1,4 +1,4 @@
-"""Facts learned from training data before the network: lemmas, words of concepts, and actions."""
+"""Facts learned from training data before the network: words of concepts, and actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ...errors import Errors
 from .actions import AmrAction, AmrSentence
 from .aligner import N_ITERATIONS, Aligner, Unaligned
 from .graph import AmrGraph
-from .lemmas import Lemmatizer
 from .machine import MAX_FORKS
 from .oracle import amr_oracle_actions
 from .table import AmrActions, Candidates, Replay
@@ -19,15 +18,13 @@ TrainingGraph = tuple[AmrGraph, Sequence[str], Sequence[str] | None]
 
 
 class AmrScheme:
-    """Lemmatizer, aligner and actions, which belong together.
+    """Aligner and actions, which belong together.
 
-    lemmatizer: Gives lemmas to words that have none.
     aligner: Finds words for the nodes of gold graphs.
     table: The actions.
     """
 
-    def __init__(self, lemmatizer: Lemmatizer, aligner: Aligner, table: AmrActions) -> None:
-        self.lemmatizer = lemmatizer
+    def __init__(self, aligner: Aligner, table: AmrActions) -> None:
         self.aligner = aligner
         self.table = table
 
@@ -51,9 +48,8 @@ class AmrScheme:
         iterations: EM iterations that learn the words of concepts.
         max_forks: Most FORKs for one word.
         """
-        graphs = list(graphs)
-        lemmatizer, aligner = Lemmatizer.learn(graph for graph, _, _ in graphs), Aligner(unaligned)
-        pairs = [(graph, lemmatizer.sentence(forms, lemmas)) for graph, forms, lemmas in graphs]
+        aligner = Aligner(unaligned)
+        pairs = [(graph, AmrSentence.of(forms, lemmas)) for graph, forms, lemmas in graphs]
         aligner.learn(pairs, iterations)
         oracle = [
             (
@@ -65,7 +61,7 @@ class AmrScheme:
         table = AmrActions.learn(
             oracle, shift_labels=shift_labels, candidates=candidates, max_forks=max_forks
         )
-        return cls(lemmatizer, aligner, table)
+        return cls(aligner, table)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AmrScheme:
@@ -76,7 +72,7 @@ class AmrScheme:
         try:
             aligner = Aligner(data["unaligned"])
             aligner.translations = {(concept, word): float(p) for concept, word, p in data["translations"]}
-            return cls(Lemmatizer(data["lemmas"]), aligner, AmrActions.from_dict(data["table"]))
+            return cls(aligner, AmrActions.from_dict(data["table"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(Errors.E1020.format(error=repr(error))) from error
 
@@ -84,7 +80,6 @@ class AmrScheme:
         """Return the whole scheme, for JSON."""
         translations = self.aligner.translations.items()
         return {
-            "lemmas": self.lemmatizer.known,
             "unaligned": self.aligner.unaligned,
             "translations": [[concept, word, p] for (concept, word), p in translations],
             "table": self.table.to_dict(),

@@ -78,8 +78,8 @@ def make_amr_parser(
     shift_labels: Number of the most frequent words that have a SHIFT action of their own.
     label_candidates: Labels that a word may get besides copies of itself: labels that the training data gave
         to the same "word", to words of the same "lemma", or to any word ("vocab").
-    lemma_source: Source of lemmas: "rules" together with the concepts of the training data, or "token" for
-        lemmas that an earlier component wrote. Tokens without a lemma follow the rules. In training, that
+    lemma_source: Source of lemmas: "rules" for those of the package simplemma, which are English, or "token"
+        for lemmas that an earlier component wrote. Tokens without a lemma get simplemma's. In training, that
         component must be among the ``annotating_components``.
     unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbour"
         in the graph, or the "free_word" nearest to that word.
@@ -109,7 +109,7 @@ def make_amr_parser(
 class AmrParser(ParserPipe):
     """Parser that writes an AMR for each sentence to ``doc._.amr``. A Doc without boundaries is one sentence.
 
-    scheme: What was learned before the network: lemmas, alignments and actions; None before initialisation.
+    scheme: What was learned before the network: alignments and actions; None before initialisation.
     """
 
     output_kind = "amrs"
@@ -161,8 +161,7 @@ class AmrParser(ParserPipe):
         return [AmrInput.of(sentence) for sentence in self._amr_sentences(docs, layout)]
 
     def _amr_sentences(self, docs: Sequence[Doc], layout: Layout) -> list[AmrSentence]:
-        lemmatizer = self._known_scheme.lemmatizer
-        return [lemmatizer.sentence(*found) for found in read_words(docs, layout, self.lemma_source)]
+        return [AmrSentence.of(*found) for found in read_words(docs, layout, self.lemma_source)]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
@@ -208,7 +207,7 @@ class AmrParser(ParserPipe):
         labels: dict[str, Any] | None = None,
         encoder: Callable[..., Any] | None = None,
     ) -> None:
-        """Learn lemmas, alignments and actions, then build the model.
+        """Learn alignments and actions, then build the model.
 
         get_examples: The training data; references have ``doc._.amr``.
         nlp: The pipeline, whose annotating components give lemmas, see ``lemma_source``.

@@ -32,12 +32,12 @@ SCHEME = AmrScheme.learn([(graph_of(amr), text.split(), None) for text, amr in A
 
 
 def sentence_of(text: str) -> Sentence:
-    read = SCHEME.lemmatizer.sentence(text.split())
+    read = AmrSentence.of(text.split())
     return AmrInput.of(read)
 
 
 def replay_of(text: str, amr: str) -> Replay:
-    return SCHEME.replay(graph_of(amr), SCHEME.lemmatizer.sentence(text.split()))
+    return SCHEME.replay(graph_of(amr), AmrSentence.of(text.split()))
 
 
 SENTENCES = [sentence_of(text) for text in AMRS]
@@ -92,7 +92,7 @@ def test_padded_replays_are_the_states_of_each_step():
     sequences = pad_replays(GOLD, 12)
     valid = iter(sequences.valid)
     for i, (text, amr) in enumerate(AMRS.items()):
-        sentence = SCHEME.lemmatizer.sentence(text.split())
+        sentence = AmrSentence.of(text.split())
         n, state = len(sentence) + 1, SCHEME.table.begin(sentence)
         choices = SCHEME.table.word_choices(sentence)
         actions = SCHEME.amr_oracle_actions(graph_of(amr), sentence)
@@ -153,7 +153,7 @@ def step_by_step(
 
 
 def loss_by_hand(shim: G2GShim, sentence: Sentence, amr: str, share: float = 0.0) -> float:
-    read = SCHEME.lemmatizer.sentence(sentence.words)
+    read = AmrSentence.of(sentence.words)
     actions = SCHEME.amr_oracle_actions(graph_of(amr), read)
     rows, ids, _ = step_by_step(shim, sentence, actions)
     loss = 0.0
@@ -193,7 +193,7 @@ def test_actions_that_there_are_not_have_no_loss_and_others_have_theirs():
 
 def test_sentences_without_actions_can_not_be_learned():
     parser = AmrParser(Vocab(), make()[0])
-    none = SCHEME.table.replay(SCHEME.lemmatizer.sentence(["boy"]), [])
+    none = SCHEME.table.replay(AmrSentence.of(["boy"]), [])
     unknown = GOLD[0]._replace(ids=np.full_like(GOLD[0].ids, -1))
     assert parser._can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]
     assert parser._can_learn([]).tolist() == []
@@ -262,7 +262,7 @@ def test_a_parse_has_the_probability_that_training_gives_its_actions(
     monkeypatch.undo()
     for sentence, parse in zip(SENTENCES, parses, strict=False):
         (actions,) = (actions for n, actions in ends if n == len(sentence.words))
-        read = SCHEME.lemmatizer.sentence(sentence.words)
+        read = AmrSentence.of(sentence.words)
         replay = SCHEME.table.replay(read, actions)
         loss, _ = model.begin_update(([sentence], [replay]))
         assert parse.log_prob == pytest.approx(-loss, rel=1e-5)
@@ -286,10 +286,10 @@ def test_a_parse_depends_on_nothing_else_in_its_batch(
     assert model.predict([]) == []
 
 
-def test_words_without_lemmas_are_their_own_in_lower_case():
+def test_words_without_lemmas_have_those_of_the_library():
     model, _ = make(seed=6)
     words = ["Boys", "Sang"]
-    found = model.predict([Sentence(words), AmrInput.of(AmrSentence.of(words, ["boys", "sang"]))])
+    found = model.predict([Sentence(words), AmrInput.of(AmrSentence.of(words, ["boy", "sing"]))])
     assert_same_parse(*found)
 
 

@@ -339,7 +339,7 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(tmp_path: Path):
     before = encoder.model.to_bytes()
     white = plain_doc(nlp.vocab, [" "])
     overfit(
-        nlp, [*amr_examples(nlp), Example(white, white.copy()), Example(Doc(nlp.vocab), Doc(nlp.vocab))], 45
+        nlp, [*amr_examples(nlp), Example(white, white.copy()), Example(Doc(nlp.vocab), Doc(nlp.vocab))], 60
     )
     assert encoder.model.to_bytes() != before
     assert get_shim(amr_parser_of(nlp).model).spec.encoder is None  # type: ignore[union-attr]
