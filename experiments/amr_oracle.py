@@ -4,8 +4,8 @@ python -m experiments.amr_oracle amr-bank-struct-v3.0.txt:train=lpp_1943.289..15
     amr-bank-struct-v3.0.txt:dev=lpp_1943.1..145 amr-release-dev-bio.txt:bio \
     [--split bio] [--output amr_oracle]
 
-A file may have a name and a selection of ids after it. The aligner learns from the first part of each file. Text without ::tok is split at white space, and also at punctuation in the parts that --split
-names.
+A file may have a name and a selection of ids after it. The aligner learns from the first part of each file.
+Text without ::tok is split at white space, and also at punctuation in the parts that --split names.
 
 "Smatch" compares the graph of the executed actions with the gold graph, without :wiki. "lexical" is the share
 of concepts whose word was found by a rule or by EM. "structure" is the share of names and quantities, which
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 from project.markdown import markdown_table
 from spacy_g2g.amr.evaluation.smatch import smatch
-from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
+from spacy_g2g.amr.formats.amr_file import read_amr_file
 from spacy_g2g.amr.parsing.actions import COPIES, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
 from spacy_g2g.amr.parsing.build import build_graph
@@ -47,6 +48,8 @@ COLUMNS = (
     "copied",
 )
 COLUMNS += ("table", "seconds")
+#: Words and punctuation marks of text that is not tokenised.
+TOKEN = re.compile(r"<[^<>\s]+>|\w+(?:[-'.\u2019]\w+)*|[^\w\s]")
 
 
 class Part(NamedTuple):
@@ -87,7 +90,7 @@ def read_part(text: str, split: Sequence[str]) -> Part:
     name = name or path.stem
     blocks = read_amr_file(path, ids=ids.split(",") if ids else None)
     forms = [
-        simple_tokens(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
+        TOKEN.findall(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
         for block in blocks
     ]
     return Part(name, path, [AmrGraph.from_tree(block.tree) for block in blocks], forms)
@@ -118,13 +121,13 @@ def measure(part: Part, aligner: Aligner) -> dict[str, Any]:
         oracle.append((sentence, actions))
         built.append(execute(sentence, actions))
     seconds = time.perf_counter() - start
-    score = smatch([graph.to_penman() for graph in part.graphs], built)
+    score, _ = smatch([graph.to_penman() for graph in part.graphs], built)
     n_concepts, n_actions = tiers.total(), kinds.total()
     n_copies = sum(kinds[kind.name] for kind in COPIES)
     return {
         "part": part.name,
         "graphs": len(part.graphs),
-        "Smatch": round(100 * score.f_score, 2),
+        "Smatch": round(100 * score.fscore, 2),
         "lexical": round(100 * sum(tiers[tier] for tier in LEXICAL) / n_concepts, 1),
         "structure": round(100 * tiers["structure"] / n_concepts, 1),
         "propagated": round(100 * tiers["propagated"] / n_concepts, 1),

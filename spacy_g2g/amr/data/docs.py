@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 
 from ...data.docs import sentences_of
 from ...errors import Errors
-from ..formats.amr_file import AmrBlock, simple_tokens
+from ..formats.amr_file import AmrBlock
 from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
 
 #: Name of the extension attributes of Docs and Spans.
@@ -158,37 +158,24 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     return [same.pop(0) if same else None for same in found]
 
 
-def doc_from_amr(
-    block: AmrBlock,
-    vocab: Vocab,
-    *,
-    gold_tokens: bool = True,
-    tokenizer: Callable[[str], Doc] | None = None,
-) -> Doc:
+def doc_from_amr(block: AmrBlock, vocab: Vocab, tokenizer: Callable[[str], Doc] | None = None) -> Doc:
     """Make a Doc of one sentence with its AMR, and with the id of the AMR in its user data.
 
     block: A graph of a file of AMRs.
     vocab: Vocabulary of the Doc.
-    gold_tokens: Whether to take the words of ``::tok``, or else of ``::snt`` split at white space, as in
-        files of tokenised text. If False, the tokenizer makes the words, and alignment markers (~e.5), which
-        count the words of the file, are removed from the AMR.
-    tokenizer: Makes the words from ``::snt``, or else from ``::tok``; None to split the text at white space
-        and punctuation marks.
+    tokenizer: Makes the words from ``::snt``, or else from ``::tok``. Alignment markers (~e.5), which count
+        the words of the file, are then removed from the AMR. None for the words of ``::tok``, or else of
+        ``::snt`` split at white space.
     Raises ValueError for a block without words.
     """
     text = " ".join(block.sentence.split())
-    if gold_tokens:
-        words = block.tokens
-    elif tokenizer is None:
-        words = simple_tokens(text)
-    else:
-        words = [token.text for token in tokenizer(text) if not token.is_space]
+    words = block.tokens if tokenizer is None else _words(tokenizer(text)[:])
     if not words:
         raise ValueError(Errors.E1019.format(where=block.where))
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
     amr = format_penman(block.tree)
-    set_amrs(doc, [amr if gold_tokens else without_markers(amr)])
+    set_amrs(doc, [amr if tokenizer is None else without_markers(amr)])
     if block.id:
         doc.user_data[AMR_IDS_KEY] = [block.id]
     return doc

@@ -23,7 +23,6 @@ TEXTS = ("snt", "tok")
 
 _KEY = re.compile(r"::(\S+)")
 _RANGE = re.compile(r"(.*?)([0-9]+)\.\.([0-9]+)$")
-_TOKEN = re.compile(r"<[^<>\s]+>|\w+(?:[-'.\u2019]\w+)*|[^\w\s]")
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def read_file_blocks(
     is_wanted: Says whether to take the block of an id; None for all.
     Raises ValueError for text that is not UTF-8, with its line.
     """
-    for number, block in _split(_lines(path)):
+    for number, block in _split(text_lines(path)):
         comments = [line for line in block if line.startswith("#")]
         text = "\n".join(line for line in block if not line.startswith("#"))
         metadata = read_metadata(comments)
@@ -159,16 +158,6 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
         return name in names
 
     return is_wanted
-
-
-def simple_tokens(text: str) -> list[str]:
-    """Split raw text into words and punctuation marks, for files that are not tokenised."""
-    return _TOKEN.findall(text)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    for line in text_lines(path):
-        yield line.rstrip("\r\n")
 
 
 def _split(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
+from itertools import takewhile
 
 from .actions import AmrSentence
 from .lemmas import find_lemma, stem
@@ -51,8 +51,13 @@ class AlignRules:
 
     def _prefix(self, text: str) -> list[int]:
         """Return the words that share the longest prefix with a text, if it is long enough."""
-        lengths = [len(commonprefix((text.lower(), lower))) for lower in self._lowers]
+        lengths = [_shared(text.lower(), lower) for lower in self._lowers]
         longest = max(lengths, default=0)
         if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
             return []
         return [i for i, length in enumerate(lengths) if length == longest]
+
+
+def _shared(a: str, b: str) -> int:
+    """Return the length of the prefix that two texts share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))

@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from ...errors import Errors
 from ...transition.parsing.state import NO_WORD
 from .actions import AmrSentence
 from .align_rules import TIERS, AlignRules
@@ -50,12 +49,9 @@ class Aligner:
 
     unaligned: The word for a node that no rule places: the word of a "neighbour", or the nearest "free_word".
     translations: Probability of a concept given a word, learned by EM.
-    Raises ValueError for an unknown `unaligned`.
     """
 
     def __init__(self, unaligned: Unaligned = "neighbour") -> None:
-        if unaligned not in get_args(Unaligned):
-            raise ValueError(Errors.E1016.format(unaligned=unaligned, expected=get_args(Unaligned)))
         self.unaligned = unaligned
         self.translations: dict[tuple[str, str], float] = {}
 

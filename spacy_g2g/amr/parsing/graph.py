@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from ...errors import Errors
 from .tree import INDENT, AmrTree, tree_edges
 
 Wiki = Literal["drop", "keep"]
@@ -86,10 +85,7 @@ class AmrGraph:
         return graph
 
     def to_penman(self) -> str:
-        """Return the graph in PENMAN notation, over several lines, without a final line end.
-
-        Raises ValueError if the graph is not connected.
-        """
+        """Return a connected graph in PENMAN notation, over several lines, without a final line end."""
         branches = self._branches()
         names = _variables(self.labels, {self.labels[node] for node in self.constants})
         pieces: list[str] = []
@@ -118,14 +114,6 @@ class AmrGraph:
         for node, (_, _, parent) in self._spanning_tree().items():
             found[node] = 0 if parent is None else (found[parent] or 0) + 1
         return found
-
-    def parents(self) -> list[int]:
-        """Return the number of edges that lead to each node."""
-        return _count((edge.target for edge in self.edges), len(self.labels))
-
-    def children(self) -> list[int]:
-        """Return the number of edges that leave each node."""
-        return _count((edge.source for edge in self.edges), len(self.labels))
 
     def neighbours(self) -> list[list[int]]:
         """Return the nodes that share an edge with each node, in the order of the edges."""
@@ -165,8 +153,7 @@ class AmrGraph:
     def _branches(self) -> list[list[tuple[str, int, bool]]]:
         """Return each node's branches in the text: role, target, whether the target is introduced there."""
         tree = self._spanning_tree()
-        if len(tree) < len(self.labels):
-            raise ValueError(Errors.E1001.format(n=len(self.labels) - len(tree), total=len(self.labels)))
+        assert len(tree) == len(self.labels), "The graph is not connected."
         introduced = {index: is_forward for index, is_forward, _ in tree.values() if index is not None}
         branches: list[list[tuple[str, int, bool]]] = [[] for _ in self.labels]
         for index, (source, role, target) in enumerate(self.edges):
@@ -212,10 +199,3 @@ def _variables(labels: list[str], constants: Collection[str]) -> list[str]:
             name = initial if counts[initial] == 1 else f"{initial}{counts[initial]}"
         names.append(name)
     return names
-
-
-def _count(nodes: Iterable[int], n: int) -> list[int]:
-    counts = [0] * n
-    for node in nodes:
-        counts[node] += 1
-    return counts

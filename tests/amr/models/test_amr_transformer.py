@@ -17,7 +17,7 @@ from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import AmrState
-from spacy_g2g.amr.parsing.scheme import AmrScheme
+from spacy_g2g.amr.parsing.scheme import AmrScheme, AmrSettings
 from spacy_g2g.amr.parsing.table import Replay
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 from spacy_g2g.models.shim import G2GShim, get_shim
@@ -28,7 +28,8 @@ from ...util import TINY_STACK, noted_batch, randomise, tiny_encoder
 from ..parsing.samples import graph_of
 from ..util import AMRS, STATE_HEADS
 
-SCHEME = AmrScheme.learn([(graph_of(amr), text.split(), None) for text, amr in AMRS.items()], shift_labels=3)
+PAIRS = [(graph_of(amr), AmrSentence.of(text.split())) for text, amr in AMRS.items()]
+SCHEME = AmrScheme.learn(PAIRS, AmrSettings(shift_labels=3))
 
 
 def sentence_of(text: str) -> Sentence:
@@ -89,7 +90,7 @@ def plain_places(state: AmrState) -> tuple[list[int], list[int]]:
 
 
 def test_padded_replays_are_the_states_of_each_step():
-    sequences = pad_replays(GOLD, 12)
+    sequences = pad_replays(GOLD, 12, len(SCHEME.table))
     valid = iter(sequences.valid)
     for i, (text, amr) in enumerate(AMRS.items()):
         sentence = AmrSentence.of(text.split())
@@ -113,7 +114,7 @@ def test_padded_replays_are_the_states_of_each_step():
 
 def test_padding_has_no_places():
     n = [replay.stack.shape[1] for replay in GOLD]
-    sequences = pad_replays(GOLD, max(n) + 2)
+    sequences = pad_replays(GOLD, max(n) + 2, len(SCHEME.table))
     for i, width in enumerate(n):
         assert (sequences.stack[i, :, width:] == -1).all()
         assert (sequences.buffer[i, :, width:] == -1).all()

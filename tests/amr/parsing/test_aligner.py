@@ -106,8 +106,3 @@ def test_every_concept_has_a_word(text: str):
 def test_one_word_takes_all_nodes_even_without_any_match():
     graph = AmrGraph(["x", "y"], [])
     assert Aligner().align(graph, sentence_of("?")).words == [0, 0]
-
-
-def test_an_unknown_place_for_unaligned_nodes_is_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E1016.*'drop'"):
-        Aligner(unaligned="drop")

@@ -20,8 +20,8 @@ from thinc.api import Config, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
-from spacy_g2g.amr.pipeline import amr_parser, replay_cache
-from spacy_g2g.amr.pipeline.amr_parser import AmrParser
+from spacy_g2g.amr.parsing.scheme import AmrSettings
+from spacy_g2g.amr.pipeline import amr_parser, training_data
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline, encoder_from_scratch
@@ -211,16 +211,13 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
     for found, expected in zip(kept, fresh, strict=True):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
-    assert len(parser._replays._kept) == len(examples)
+    assert len(parser._replays) == len(examples)
     for copied in (copy.deepcopy(parser), pickle.loads(pickle.dumps(parser))):
-        assert not copied._replays._kept
-    # The oldest go.
-    monkeypatch.setattr(replay_cache, "MAX_BYTES", parser._replays._n_bytes - 1)
+        assert not copied._replays
+    # No more are kept than there is room for.
+    monkeypatch.setattr(training_data, "MAX_BYTES", parser._replays.n_bytes)
     parser._read_gold([example_of(nlp, "boy", "(b / boy)")])
-    kept_texts = {text for _, text in parser._replays._kept}
-    assert "(b / boy)" in kept_texts
-    assert next(iter(AMRS.values())) not in kept_texts
-    assert parser._replays._n_bytes == sum(kept.n_bytes for kept in parser._replays._kept.values())
+    assert "(b / boy)" not in {text for _, text in parser._replays}
 
 
 def test_what_is_loaded_has_its_own_actions():
@@ -378,9 +375,8 @@ def test_a_model_that_builds_something_else_is_an_error():
     ],
 )
 def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, value: Any, expected: str):
-    parser = amr_parser_of(amr_nlp())
     with pytest.raises(ValueError, match=rf"E1027.*{setting} of amr_parser is .*{value}.*{expected}"):
-        AmrParser(parser.vocab, parser.model, **{setting: value})
+        AmrSettings(**{setting: value})
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):
         amr_nlp(**{setting: value})
