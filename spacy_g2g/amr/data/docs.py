@@ -26,7 +26,7 @@ AMR = "amr"
 #: Key of ``doc.user_data`` for the ids of the sentences' AMRs in their file.
 AMR_IDS_KEY = "amr_ids"
 #: Characters of a value that an error shows.
-SHOWN = 80
+SHOWN_CHARACTERS = 80
 
 #: A sentence of a Doc: number of characters before it, and its characters, all without white space.
 SentenceKey = tuple[int, str]
@@ -60,7 +60,9 @@ def get_amrs(doc: Doc) -> list[str] | None:
         return None
     n_sentences = len(sentences_of(doc))
     if len(amrs) != n_sentences:
-        raise ValueError(Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
+        raise ValueError(
+            Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN_CHARACTERS])
+        )
     return amrs
 
 
@@ -151,10 +153,10 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     """
     numbers: dict[SentenceKey, list[int]] = {}
     reference_spans = [(span.start, span.end) for span in sentences_of(example.reference)]
-    for number, key in enumerate(_keys(example.reference, reference_spans)):
+    for number, key in enumerate(_sentence_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
     # Several sentences of white space alone may have one key.
-    found = (numbers.get(key, []) for key in _keys(example.predicted, spans))
+    found = (numbers.get(key, []) for key in _sentence_keys(example.predicted, spans))
     return [same.pop(0) if same else None for same in found]
 
 
@@ -188,11 +190,11 @@ def _amr_values(doc: Doc) -> list[str] | None:
     if amrs is None:
         return None
     if not isinstance(amrs, list | tuple) or not all(isinstance(text, str) for text in amrs):
-        raise ValueError(Errors.E1017.format(found=repr(amrs)[:SHOWN]))
+        raise ValueError(Errors.E1017.format(found=repr(amrs)[:SHOWN_CHARACTERS]))
     return [*amrs]
 
 
-def _keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
+def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
     words = ["".join(token.text.split()) for token in doc]
     starts = [0]
     for word in words:

@@ -36,7 +36,7 @@ def parse_penman(text: str, where: str = "<text>") -> AmrTree:
         raise ValueError(Errors.E1002.format(where=where, error=message, text=_start(text))) from None
     if rest := _after_graph(text):
         raise ValueError(Errors.E1003.format(where=where, rest=_start(rest)))
-    _check(tree, where)
+    _check_tree(tree, where)
     return tree
 
 
@@ -80,7 +80,7 @@ def _after_graph(text: str) -> str:
     return ""
 
 
-def _check(tree: AmrTree, where: str) -> None:
+def _check_tree(tree: AmrTree, where: str) -> None:
     """Raise ValueError unless each variable has one tree with a concept, and each role has a target."""
     seen: set[str] = set()
     agenda = [tree]

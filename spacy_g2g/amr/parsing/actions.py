@@ -12,7 +12,7 @@ from .lemmas import find_lemma
 
 
 class ActionKind(IntEnum):
-    """ActionKind of an action; `machine` has the precondition and the effect of each."""
+    """Kind of an action; `machine` has the precondition and the effect of each."""
 
     SHIFT = 0
     REDUCE = 1
@@ -42,7 +42,7 @@ _CONSTANT = re.compile(r'".*"|[-+]|[-+]?[0-9]+(?:[.,][0-9]+)*|imperative|express
 class AmrAction(NamedTuple):
     """An action.
 
-    kind: ActionKind of the action.
+    kind: Kind of the action.
     label: Word of a SHIFT ("" for a plain SHIFT), role of LA, RA and DEPENDENT, or label of PRED.
     value: Constant of DEPENDENT.
     """

@@ -59,7 +59,7 @@ class Aligner:
         """Learn the words of concepts from graphs and sentences, and forget what was learned before."""
         bags = []
         for graph, sentence in pairs:
-            search = _Search(graph, sentence)
+            search = _Placement(graph, sentence)
             search.run_rules()
             concepts = [stem(graph.labels[node]) for node in search.open_nodes()]
             words = [sentence.lemmas[word].lower() for word in search.unused_words()]
@@ -69,7 +69,7 @@ class Aligner:
 
     def align(self, graph: AmrGraph, sentence: AmrSentence) -> Alignment:
         """Return the words of a graph's nodes. Markers of the graph come before any rule."""
-        search = _Search(graph, sentence)
+        search = _Placement(graph, sentence)
         if not len(sentence):
             return Alignment(search.words, search.tiers)
         search.run_rules()
@@ -78,7 +78,7 @@ class Aligner:
         return Alignment(search.words, search.tiers)
 
 
-class _Search:
+class _Placement:
     """The words found so far for the nodes of one graph."""
 
     def __init__(self, graph: AmrGraph, sentence: AmrSentence) -> None:

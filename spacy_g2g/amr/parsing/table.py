@@ -17,7 +17,7 @@ from .machine import MAX_FORKS, AmrState
 Candidates = Literal["word", "lemma", "vocab"]
 
 # Actions that any table has.
-PLAIN = tuple(AmrAction(kind) for kind in ActionKind if kind < ActionKind.LA)
+PLAIN_ACTIONS = tuple(AmrAction(kind) for kind in ActionKind if kind < ActionKind.LA)
 
 
 class Replay(NamedTuple):
@@ -52,14 +52,14 @@ class AmrActions:
         candidates: Candidates = "lemma",
         max_forks: int = MAX_FORKS,
     ) -> None:
-        self.actions = sorted({*PLAIN, *actions})
+        self.actions = sorted({*PLAIN_ACTIONS, *actions})
         self.candidates: Candidates = candidates
         self.max_forks = max_forks
         self.seen = {key: sorted(set(labels)) for key, labels in sorted((seen or {}).items())}
         self._ids = {action: i for i, action in enumerate(self.actions)}
         kinds = np.array([action.kind for action in self.actions])
         # Number of the plain action of each kind.
-        self._plain = {action.kind: self._ids[action] for action in PLAIN}
+        self._plain = {action.kind: self._ids[action] for action in PLAIN_ACTIONS}
         self._of_kind = {kind: np.flatnonzero(kinds == kind) for kind in ActionKind}
         self._seen_ids = {
             key: np.array([self._ids[AmrAction(ActionKind.PRED, label)] for label in labels], dtype=np.int64)

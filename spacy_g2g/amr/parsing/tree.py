@@ -1,4 +1,4 @@
-"""Trees of PENMAN notation, as `formats.amr_file.parse_penman` reads them, and their branches."""
+"""Trees of PENMAN notation, as `formats.penman_text.parse_penman` reads them, and their branches."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from ..parsing.graph import AmrGraph, Wiki
 from ..parsing.scheme import AmrSettings, LemmaSource, TrainingGraph
 from ..parsing.table import Replay
 
-EXAMPLES_AT_ONCE = 500
+READ_AT_ONCE = 500
 #: Most bytes of replays that are kept.
 MAX_BYTES = 500_000_000
 #: Words of a sentence in a message.
@@ -56,7 +56,7 @@ def read_training_data(
     Raises ValueError for an ill-formed AMR, and if no sentence has an AMR.
     """
     data, n_graphs = TrainingData(), 0
-    for batch in minibatch(get_examples(), size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+    for batch in minibatch(get_examples(), size=READ_AT_ONCE):  # type: ignore[no-untyped-call]
         layout = lay_out_examples(batch)
         docs = [example.predicted for example in batch]
         if settings.lemma_source == "token" and nlp is not None:

@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 import spacy
 from hypothesis import given
@@ -105,12 +103,6 @@ def test_an_ill_formed_amr_has_no_graph_but_an_error_that_names_it():
     doc._.amr = [BARK, "(s / sleep-01"]
     with pytest.raises(ValueError, match=r"E1002.*doc\._\.amr, sentence 2.*\(s / sleep-01"):
         _ = doc._.amr_graphs
-
-
-def test_graphs_without_penman_are_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "penman", None)
-    with pytest.raises(ImportError, match="E1010"):
-        _ = two_sentences()._.amr_graphs
 
 
 @pytest.mark.parametrize("value", [BARK, [BARK, None], {"amr": BARK}])

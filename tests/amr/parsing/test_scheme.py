@@ -64,13 +64,6 @@ def test_the_actions_build_the_graphs():
         assert (scheme.replay(graph, sentence).ids >= 0).all()
 
 
-def test_settings_are_those_of_the_parts():
-    scheme = learn(shift_labels=2, label_candidates="word", unaligned="free_word", max_forks=1)
-    assert (scheme.table.candidates, scheme.table.max_forks) == ("word", 1)
-    assert scheme.aligner.unaligned == "free_word"
-    assert sum(bool(action.label) for action in scheme.table.actions if action.kind == 0) == 3
-
-
 def test_given_lemmas_go_before_rules():
     pair = graph_of("(z / zib)"), AmrSentence.of(["quux"], ["zib"])
     scheme = AmrScheme.learn([pair], AmrSettings())

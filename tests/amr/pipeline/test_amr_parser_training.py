@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -24,7 +23,7 @@ from spacy_g2g.amr.parsing.scheme import AmrSettings
 from spacy_g2g.amr.pipeline import amr_parser, training_data
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.sources import encoder_from_pipeline, encoder_from_scratch
+from spacy_g2g.models.sources import encoder_from_scratch
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
@@ -191,13 +190,6 @@ def test_examples_without_anything_to_learn_change_nothing():
     # Nor do they change what others learn.
     alone = update(initialised(), amr_examples(nlp))
     assert update(nlp, [*examples, *amr_examples(nlp)]) == pytest.approx(alone, rel=1e-5)
-
-
-def test_a_frozen_parser_does_not_change():
-    nlp = initialised()
-    before = get_shim(amr_parser_of(nlp).model).to_bytes()
-    nlp.update(amr_examples(nlp), sgd=nlp.create_optimizer(), exclude=["amr_parser"])
-    assert get_shim(amr_parser_of(nlp).model).to_bytes() == before
 
 
 def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch):
@@ -380,17 +372,3 @@ def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, va
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):
         amr_nlp(**{setting: value})
-
-
-def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(tmp_path: Path):
-    trained, nlp = initialised(), amr_nlp()
-    trained.to_disk(tmp_path)
-    source = encoder_from_pipeline(str(tmp_path), component="amr_parser")
-    amr_parser_of(nlp).initialize(lambda: amr_examples(nlp), nlp=nlp, encoder=source)
-    found, expected = (get_shim(amr_parser_of(n).model) for n in (nlp, trained))
-    assert found.known_spec.pretrained == ("encoder", "scorers")
-    weights = expected.network.state_dict()
-    assert all(torch.equal(weight, weights[name]) for name, weight in found.network.state_dict().items())
-    for text in AMRS:
-        docs = [plain_doc(n.vocab, text) for n in (nlp, trained)]
-        assert get_amrs(nlp(docs[0])) == get_amrs(trained(docs[1]))
