@@ -43,7 +43,7 @@ def draw_amrs(predicted: str, gold: str = "") -> list[str]:
     if len(trees) == 2:
         ours, theirs = trees.values()
         n_matched, mapping = best_mapping(ours.triples, theirs.triples)
-        score = make_score(n_matched, ours.triples.size, theirs.triples.size).fscore
+        score = make_score(n_matched, predicted=ours.triples.size, gold=theirs.triples.size).fscore
         captions["AMR"] = f"Smatch {score:.1%}"
         if n_matched < max(ours.triples.size, theirs.triples.size):
             captions["AMR"] += " · marked lines differ"

@@ -60,11 +60,11 @@ def smatch_scores(
         n_matched, _ = best_mapping(found, expected, restarts=restarts, seed=seed)
         n_shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
         yield (
-            make_score(n_matched, found.size, expected.size),
-            make_score(n_shared, len(found.concepts), len(expected.concepts)),
+            make_score(n_matched, predicted=found.size, gold=expected.size),
+            make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts)),
         )
 
 
-def make_score(matched: int, predicted: int, gold: int) -> PRFScore:
+def make_score(matched: int, *, predicted: int, gold: int) -> PRFScore:
     """Return the score of numbers of things."""
     return PRFScore(tp=matched, fp=predicted - matched, fn=gold - matched)

@@ -192,7 +192,7 @@ class AmrParser(ParserPipe):
             self.scheme = AmrScheme.learn(data.graphs, self.settings)
         self._replays = ReplayCache()
         self.cfg["scheme"] = self.scheme.to_dict()
-        sentences = list(map(AmrInput.of, data.sentences))
+        sentences: list[Sentence] = [AmrInput.of(sentence) for sentence in data.sentences]
         self._build_model(get_examples, encoder, sentences, AmrStart(table=self.scheme.table))
 
     def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:
