@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from project.markdown import markdown_table
 from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.formats.amr_file import read_amr_file
+from spacy_g2g.amr.formats.penman_text import format_penman
 from spacy_g2g.amr.parsing.actions import COPIES, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
 from spacy_g2g.amr.parsing.build import build_graph
@@ -121,7 +122,7 @@ def measure(part: Part, aligner: Aligner) -> dict[str, Any]:
         oracle.append((sentence, actions))
         built.append(execute(sentence, actions))
     seconds = time.perf_counter() - start
-    score, _ = smatch([graph.to_penman() for graph in part.graphs], built)
+    score, _ = smatch([format_penman(graph.to_tree()) for graph in part.graphs], built)
     n_concepts, n_actions = tiers.total(), kinds.total()
     n_copies = sum(kinds[kind.name] for kind in COPIES)
     return {
@@ -147,7 +148,7 @@ def execute(sentence: AmrSentence, actions: Sequence[AmrAction]) -> str:
     state = AmrState(sentence)
     for action in actions:
         state.apply(action)
-    return build_graph(state).to_penman()
+    return format_penman(build_graph(state).to_tree())
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

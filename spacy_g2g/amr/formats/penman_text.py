@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...errors import Errors
-from ..parsing.tree import INDENT, AmrTree
+from ..parsing.tree import AmrTree
 
 _COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -43,7 +43,7 @@ def parse_penman(text: str, where: str = "<text>") -> AmrTree:
 def format_penman(tree: AmrTree) -> str:
     """Return the text of a well-formed tree: each branch on its own line, indented by its depth."""
     penman = _import_penman()
-    text: str = penman.format(penman.Tree(tree), indent=len(INDENT))
+    text: str = penman.format(penman.Tree(tree), indent=3)
     return text
 
 

@@ -1,4 +1,4 @@
-"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and written in PENMAN notation.
+"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and turned into them.
 
 Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013).
 """
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from .tree import INDENT, AmrTree, tree_edges
+from .tree import AmrTree, tree_edges
 
 Wiki = Literal["drop", "keep"]
 
@@ -84,29 +84,18 @@ class AmrGraph:
         graph.markers = again | graph.markers
         return graph
 
-    def to_penman(self) -> str:
-        """Return a connected graph in PENMAN notation, over several lines, without a final line end."""
-        branches = self._branches()
+    def to_tree(self) -> AmrTree:
+        """Return the tree of a connected graph: each node stands where the graph first reaches it."""
         names = _variables(self.labels, {self.labels[node] for node in self.constants})
-        pieces: list[str] = []
-        agenda: list[str | tuple[int, int]] = [(self.top, 1)]
-        while agenda:
-            item = agenda.pop()
-            if isinstance(item, str):
-                pieces.append(item)
-                continue
-            node, depth = item
-            pieces.append(f"({names[node]} / {self.labels[node]}")
-            parts: list[str | tuple[int, int]] = []
-            for role, target, is_new in branches[node]:
-                parts.append(f"\n{INDENT * depth}:{role} ")
-                if target in self.constants:
-                    parts.append(self.labels[target])
-                else:
-                    parts.append((target, depth + 1) if is_new else names[target])
-            agenda.append(")")
-            agenda.extend(reversed(parts))
-        return "".join(pieces)
+        trees: list[AmrTree] = [
+            (name, [("/", label)]) for name, label in zip(names, self.labels, strict=True)
+        ]
+        for node, branches in enumerate(self._branches()):
+            for role, target, is_new in branches:
+                leaf = self.labels[target] if target in self.constants else names[target]
+                is_tree = is_new and target not in self.constants
+                trees[node][1].append((f":{role}", trees[target] if is_tree else leaf))
+        return trees[self.top]
 
     def distances(self) -> list[int | None]:
         """Return the number of edges, in any direction, from the top to each node; None if unreachable."""

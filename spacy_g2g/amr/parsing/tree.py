@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 # tuple and list.
 AmrTree = tuple[str, list[tuple[str, Any]]]
 
-# What each level of a text is indented by.
-INDENT = "   "
-
 _MARKER = re.compile(r"~(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)$")
 
 

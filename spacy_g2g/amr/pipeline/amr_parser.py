@@ -24,10 +24,11 @@ from ...pipeline.gold import lay_out_examples
 from ...pipeline.parser_pipe import ParserPipe
 from ...pipeline.sentence_inputs import ParsedBatch
 from ..data.docs import set_amr_extensions, set_amrs
+from ..formats.penman_text import format_penman
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned
 from ..parsing.build import EMPTY_LABEL
-from ..parsing.graph import AmrGraph, Wiki
+from ..parsing.graph import Wiki
 from ..parsing.scheme import AmrScheme, AmrSettings, LemmaSource
 from ..parsing.table import Candidates, Replay
 from .training_data import ReplayCache, gold_graph, gold_texts, read_amr_sentences, read_training_data
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 #: AMR of a sentence that has only white space.
-EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
+EMPTY_AMR = f"(a / {EMPTY_LABEL})"
 
 
 @Language.factory(
@@ -132,7 +133,7 @@ class AmrParser(ParserPipe):
         amrs: list[list[str]] = [[] for _ in docs]
         parses = iter(scores.parses)
         for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
-            amrs[doc].append(next(parses).graph.to_penman() if n_words else EMPTY_AMR)
+            amrs[doc].append(format_penman(next(parses).graph.to_tree()) if n_words else EMPTY_AMR)
         for doc, texts in zip(docs, amrs, strict=True):
             set_amrs(doc, texts)
         self._warn_unfit(docs, scores)

@@ -1,5 +1,6 @@
 import pytest
 
+from spacy_g2g.amr.formats.penman_text import format_penman
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence, copied_label, is_constant_label
 from spacy_g2g.amr.parsing.build import REPAIR_ROLE, build_graph
 from spacy_g2g.amr.parsing.graph import Edge
@@ -139,7 +140,7 @@ def test_a_copy_goes_its_own_way():
 def test_a_state_is_final_after_the_most_actions():
     state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA], max_factor=2)
     assert state.is_final
-    assert build_graph(state).to_penman() == "(a / a)"
+    assert format_penman(build_graph(state).to_tree()) == "(a / a)"
 
 
 def test_without_a_top_the_parentless_node_with_most_children_is_it():
@@ -160,7 +161,7 @@ def test_a_sentence_without_nodes_is_the_empty_amr():
     for words in ("", "a"):
         state = make_state(words, [SHIFT] * (len(words) + 1) + [CLOSE])
         graph = build_graph(state)
-        assert graph.to_penman() == "(a / amr-empty)"
+        assert format_penman(graph.to_tree()) == "(a / amr-empty)"
 
 
 def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
@@ -170,7 +171,7 @@ def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
         actions += [SHIFT, LEMMA, ra("ARG0")]
     graph = build_graph(make_state("a " * n, actions))
     assert sum(edge.role == REPAIR_ROLE for edge in graph.edges) == 2
-    assert len(graph_of(graph.to_penman()).labels) == n
+    assert len(graph_of(format_penman(graph.to_tree())).labels) == n
 
 
 @pytest.mark.parametrize(

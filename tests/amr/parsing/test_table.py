@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_g2g.amr.formats.penman_text import parse_penman
+from spacy_g2g.amr.formats.penman_text import format_penman, parse_penman
 from spacy_g2g.amr.parsing.actions import ROOT_FORM, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import Aligner
 from spacy_g2g.amr.parsing.build import build_graph
@@ -83,7 +83,7 @@ def test_any_sequence_of_valid_actions_ends_in_a_connected_graph_that_is_read_ba
     state = walk(sentence, TABLES[candidates], random.Random(seed))
     graph = build_graph(state)
     assert None not in graph.distances()
-    again = AmrGraph.from_tree(parse_penman(graph.to_penman()))
+    again = AmrGraph.from_tree(parse_penman(format_penman(graph.to_tree())))
     assert facts(again) == facts(graph)
 
 
