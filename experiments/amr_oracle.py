@@ -4,9 +4,8 @@ python -m experiments.amr_oracle amr-bank-struct-v3.0.txt:train=lpp_1943.289..15
     amr-bank-struct-v3.0.txt:dev=lpp_1943.1..145 amr-release-dev-bio.txt:bio \
     [--split bio] [--output amr_oracle]
 
-A file may have a name and a selection of ids after it. Lemmatizer and aligner learn from the first part of
-each file. Text without ::tok is split at white space, and also at punctuation in the parts that --split
-names.
+A file may have a name and a selection of ids after it. The aligner learns from the first part of each file.
+Text without ::tok is split at white space, and also at punctuation in the parts that --split names.
 
 "Smatch" compares the graph of the executed actions with the gold graph, without :wiki. "lexical" is the share
 of concepts whose word was found by a rule or by EM. "structure" is the share of names and quantities, which
@@ -18,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 from project.markdown import markdown_table
 from spacy_g2g.amr.evaluation.smatch import smatch
-from spacy_g2g.amr.formats.amr_file import read_amr_file, simple_tokens
+from spacy_g2g.amr.formats.amr_file import read_amr_file
+from spacy_g2g.amr.formats.penman_text import format_penman
 from spacy_g2g.amr.parsing.actions import COPIES, ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Unaligned
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph
-from spacy_g2g.amr.parsing.lemmas import Lemmatizer
 from spacy_g2g.amr.parsing.machine import AmrState
 from spacy_g2g.amr.parsing.oracle import amr_oracle_actions
 from spacy_g2g.amr.parsing.table import AmrActions
@@ -49,6 +49,8 @@ COLUMNS = (
     "copied",
 )
 COLUMNS += ("table", "seconds")
+#: Words and punctuation marks of text that is not tokenised.
+TOKEN = re.compile(r"<[^<>\s]+>|\w+(?:[-'.\u2019]\w+)*|[^\w\s]")
 
 
 class Part(NamedTuple):
@@ -70,11 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="write OUTPUT.json and OUTPUT.md, too")
     args = parser.parse_args(arguments)
     rows: list[dict[str, Any]] = []
-    learned_from, tools = None, (Lemmatizer(), Aligner())
+    learned_from, aligner = None, Aligner()
     for part in (read_part(text, args.split) for text in args.parts):
         if part.path != learned_from:
-            learned_from, tools = part.path, learn(part, args.unaligned)
-        rows.append(measure(part, *tools))
+            learned_from, aligner = part.path, learn(part, args.unaligned)
+        rows.append(measure(part, aligner))
         print(table(rows[-1:])[-1] if len(rows) > 1 else "\n".join(table(rows)), flush=True)
     if args.output:
         args.output.with_suffix(".json").write_text(json.dumps(rows, indent=2) + "\n", encoding="utf8")
@@ -89,20 +91,20 @@ def read_part(text: str, split: Sequence[str]) -> Part:
     name = name or path.stem
     blocks = read_amr_file(path, ids=ids.split(",") if ids else None)
     forms = [
-        simple_tokens(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
+        TOKEN.findall(block.sentence) if name in split and "tok" not in block.metadata else block.tokens
         for block in blocks
     ]
     return Part(name, path, [AmrGraph.from_tree(block.tree) for block in blocks], forms)
 
 
-def learn(part: Part, unaligned: Unaligned) -> tuple[Lemmatizer, Aligner]:
-    """Return a lemmatizer and an aligner that have learned from a part."""
-    lemmatizer, aligner = Lemmatizer.learn(part.graphs), Aligner(unaligned)
-    aligner.learn(zip(part.graphs, map(lemmatizer.sentence, part.forms), strict=True))
-    return lemmatizer, aligner
+def learn(part: Part, unaligned: Unaligned) -> Aligner:
+    """Return an aligner that has learned from a part."""
+    aligner = Aligner(unaligned)
+    aligner.learn(zip(part.graphs, map(AmrSentence.of, part.forms), strict=True))
+    return aligner
 
 
-def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, Any]:
+def measure(part: Part, aligner: Aligner) -> dict[str, Any]:
     """Return the row of a part."""
     start = time.perf_counter()
     tiers: Counter[str] = Counter()
@@ -111,7 +113,7 @@ def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, A
     built: list[str] = []
     longest = 0.0
     for graph, forms in zip(part.graphs, part.forms, strict=True):
-        sentence = lemmatizer.sentence(forms)
+        sentence = AmrSentence.of(forms)
         alignment = aligner.align(graph, sentence)
         tiers.update(tier for node, tier in enumerate(alignment.tiers) if node not in graph.constants)
         actions = amr_oracle_actions(graph, sentence, alignment)
@@ -120,13 +122,13 @@ def measure(part: Part, lemmatizer: Lemmatizer, aligner: Aligner) -> dict[str, A
         oracle.append((sentence, actions))
         built.append(execute(sentence, actions))
     seconds = time.perf_counter() - start
-    score = smatch([graph.to_penman() for graph in part.graphs], built)
+    score, _ = smatch([format_penman(graph.to_tree()) for graph in part.graphs], built)
     n_concepts, n_actions = tiers.total(), kinds.total()
     n_copies = sum(kinds[kind.name] for kind in COPIES)
     return {
         "part": part.name,
         "graphs": len(part.graphs),
-        "Smatch": round(100 * score.f_score, 2),
+        "Smatch": round(100 * score.fscore, 2),
         "lexical": round(100 * sum(tiers[tier] for tier in LEXICAL) / n_concepts, 1),
         "structure": round(100 * tiers["structure"] / n_concepts, 1),
         "propagated": round(100 * tiers["propagated"] / n_concepts, 1),
@@ -146,7 +148,7 @@ def execute(sentence: AmrSentence, actions: Sequence[AmrAction]) -> str:
     state = AmrState(sentence)
     for action in actions:
         state.apply(action)
-    return build_graph(state).to_penman()
+    return format_penman(build_graph(state).to_tree())
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

@@ -21,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 import spacy
 import torch
+from spacy.scorer import PRFScore
 from spacy.training import Example
 
 from project.markdown import markdown_table
 from spacy_g2g.amr.data.corpus import make_amr_corpus
 from spacy_g2g.amr.data.docs import get_amrs
-from spacy_g2g.amr.evaluation.smatch import SmatchScore, concept_scores, smatch_scores
+from spacy_g2g.amr.evaluation.smatch import smatch_scores
 from spacy_g2g.amr.evaluation.triples import to_triples
 from spacy_g2g.amr.formats.penman_text import parse_penman
 
@@ -84,19 +85,19 @@ def measure(pipeline: str, beam_width: int, args: argparse.Namespace) -> dict[st
     seconds = time.perf_counter() - start
     gold = [amr for example in examples for amr in get_amrs(example.reference) or ()]
     predicted = [amr for doc in docs for amr in get_amrs(doc) or ()]
-    scores = smatch_scores(gold, predicted)
-    total, concepts = sum(scores, SmatchScore()), concept_scores(gold, predicted)
+    scores = list(smatch_scores(gold, predicted))
+    total, concepts = (sum(of_kind, PRFScore()) for of_kind in zip(*scores, strict=True))
     sizes = [np.sum([_sizes(text) for text in texts], axis=0) for texts in (predicted, gold)]
     nodes, edges = (sizes[0] / sizes[1]).tolist()
     return {
         "P": total.precision,
         "R": total.recall,
-        "Smatch": total.f_score,
-        "concepts": concepts.f_score,
+        "Smatch": total.fscore,
+        "concepts": concepts.fscore,
         "nodes": nodes,
         "edges": edges,
         "seconds": seconds,
-        "counts": np.array([(score.matched, score.predicted, score.gold) for score in scores]),
+        "counts": np.array([(score.tp, score.tp + score.fp, score.tp + score.fn) for score, _ in scores]),
     }
 
 

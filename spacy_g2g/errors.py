@@ -406,10 +406,6 @@ class Errors(metaclass=_TextsWithCodes):
     E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
 
     # 10xx: amr
-    E1001 = (
-        "{n} of the {total} nodes of the AMR are not connected to its top node. Expected a connected graph, "
-        "such as build_graph() returns."
-    )
     E1002 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."
     E1003 = "{where}: unexpected text after the AMR: {rest}. Expected one graph, followed by an empty line."
     E1004 = "{where}: the AMR has an empty node (). Expected a variable and a concept, as in (d / dog)."
@@ -421,13 +417,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1007 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
     E1008 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
     E1009 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
-    E1010 = "Can't read AMRs without penman ({error}). " + _install("amr")
-    E1011 = "{n} words have {found} lemmas. Expected one lemma for each word."
-    E1012 = "Action {action} is not valid in the state {state} (stack | buffer). Expected a valid action."
-    E1013 = "candidates is {candidates!r}. Expected one of: {expected}."
-    E1014 = "The labels {labels} were seen with words, but no PRED has them. Expected labels of PREDs."
-    E1015 = "Can't read the table of actions: {error}. Expected the output of ActionTable.to_dict()."
-    E1016 = "unaligned is {unaligned!r}. Expected one of: {expected}."
+    E1010 = "AMRs need a package that can't be imported: {error}. " + _install("amr")
     E1017 = "doc._.amr is {found}. Expected None, or a list with the text of one AMR for each sentence."
     E1018 = (
         "doc._.amr has {n} AMR(s), but the Doc {text!r}... has {sentences} sentence(s). Expected one AMR for "
@@ -435,7 +425,6 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E1019 = "{where}: the AMR has no sentence. Expected a line such as '# ::snt The dog barked .'"
     E1020 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
-    E1021 = "There are {gold} gold AMRs, but {predicted} predicted AMRs. Expected the same number."
     E1022 = "restarts is {restarts}. Expected 0 or more."
     E1026 = "Can't set {n} labels for an AMR parser. It has actions instead, which are set when it is built."
     E1027 = "{setting} of amr_parser is {value}. Expected {expected}."

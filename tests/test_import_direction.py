@@ -47,7 +47,7 @@ ONLY = {
     ".transition.layers": {"torch", "numpy"},
     ".layers.checkpoint": {"torch", "safetensors", "huggingface_hub"},
     ".formats": set(),
-    ".amr.parsing": {"numpy"},
+    ".amr.parsing": {"numpy", "simplemma"},
     ".amr.formats": {"penman"},
 }
 # Packages of an extra, and the room or file that alone imports them.

@@ -5,8 +5,9 @@ from spacy.cli._util import app as spacy_app
 
 from .analyze import analyze_cli
 from .calibrate import calibrate_cli
+from .common import user_errors
 from .convert import convert_cli
-from .convert_amr import convert_amr_cli
+from .convert_amr import convert_amr
 from .debug_data import CONTEXT, debug_data_cli
 from .encoders import encoders_cli
 from .evaluate import evaluate_cli
@@ -21,7 +22,7 @@ HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, 
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
-app.command("convert-amr")(convert_amr_cli)
+app.command("convert-amr")(user_errors()(convert_amr))
 app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
 app.command("encoders")(encoders_cli)
 app.command("parse")(parse_cli)

@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 
 from ...data.docs import sentences_of
 from ...errors import Errors
-from ..formats.amr_file import AmrBlock, simple_tokens
+from ..formats.amr_file import AmrBlock
 from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
 
 #: Name of the extension attributes of Docs and Spans.
@@ -26,7 +26,7 @@ AMR = "amr"
 #: Key of ``doc.user_data`` for the ids of the sentences' AMRs in their file.
 AMR_IDS_KEY = "amr_ids"
 #: Characters of a value that an error shows.
-SHOWN = 80
+SHOWN_CHARACTERS = 80
 
 #: A sentence of a Doc: number of characters before it, and its characters, all without white space.
 SentenceKey = tuple[int, str]
@@ -60,7 +60,9 @@ def get_amrs(doc: Doc) -> list[str] | None:
         return None
     n_sentences = len(sentences_of(doc))
     if len(amrs) != n_sentences:
-        raise ValueError(Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN]))
+        raise ValueError(
+            Errors.E1018.format(n=len(amrs), sentences=n_sentences, text=doc.text[:SHOWN_CHARACTERS])
+        )
     return amrs
 
 
@@ -151,44 +153,31 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     """
     numbers: dict[SentenceKey, list[int]] = {}
     reference_spans = [(span.start, span.end) for span in sentences_of(example.reference)]
-    for number, key in enumerate(_keys(example.reference, reference_spans)):
+    for number, key in enumerate(_sentence_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
     # Several sentences of white space alone may have one key.
-    found = (numbers.get(key, []) for key in _keys(example.predicted, spans))
+    found = (numbers.get(key, []) for key in _sentence_keys(example.predicted, spans))
     return [same.pop(0) if same else None for same in found]
 
 
-def doc_from_amr(
-    block: AmrBlock,
-    vocab: Vocab,
-    *,
-    gold_tokens: bool = True,
-    tokenizer: Callable[[str], Doc] | None = None,
-) -> Doc:
+def doc_from_amr(block: AmrBlock, vocab: Vocab, tokenizer: Callable[[str], Doc] | None = None) -> Doc:
     """Make a Doc of one sentence with its AMR, and with the id of the AMR in its user data.
 
     block: A graph of a file of AMRs.
     vocab: Vocabulary of the Doc.
-    gold_tokens: Whether to take the words of ``::tok``, or else of ``::snt`` split at white space, as in
-        files of tokenised text. If False, the tokenizer makes the words, and alignment markers (~e.5), which
-        count the words of the file, are removed from the AMR.
-    tokenizer: Makes the words from ``::snt``, or else from ``::tok``; None to split the text at white space
-        and punctuation marks.
+    tokenizer: Makes the words from ``::snt``, or else from ``::tok``. Alignment markers (~e.5), which count
+        the words of the file, are then removed from the AMR. None for the words of ``::tok``, or else of
+        ``::snt`` split at white space.
     Raises ValueError for a block without words.
     """
     text = " ".join(block.sentence.split())
-    if gold_tokens:
-        words = block.tokens
-    elif tokenizer is None:
-        words = simple_tokens(text)
-    else:
-        words = [token.text for token in tokenizer(text) if not token.is_space]
+    words = block.tokens if tokenizer is None else _words(tokenizer(text)[:])
     if not words:
         raise ValueError(Errors.E1019.format(where=block.where))
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
     amr = format_penman(block.tree)
-    set_amrs(doc, [amr if gold_tokens else without_markers(amr)])
+    set_amrs(doc, [amr if tokenizer is None else without_markers(amr)])
     if block.id:
         doc.user_data[AMR_IDS_KEY] = [block.id]
     return doc
@@ -201,11 +190,11 @@ def _amr_values(doc: Doc) -> list[str] | None:
     if amrs is None:
         return None
     if not isinstance(amrs, list | tuple) or not all(isinstance(text, str) for text in amrs):
-        raise ValueError(Errors.E1017.format(found=repr(amrs)[:SHOWN]))
+        raise ValueError(Errors.E1017.format(found=repr(amrs)[:SHOWN_CHARACTERS]))
     return [*amrs]
 
 
-def _keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
+def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
     words = ["".join(token.text.split()) for token in doc]
     starts = [0]
     for word in words:

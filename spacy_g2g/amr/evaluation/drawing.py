@@ -6,7 +6,7 @@ from ...evaluation.page import escape
 from ..formats.penman_text import format_penman, parse_penman
 from ..parsing.tree import AmrTree, tree_edges
 from .mapping import NO_NODE, best_mapping
-from .smatch import SmatchScore
+from .smatch import make_score
 from .triples import Triple, Triples, find_triple, to_triples
 
 
@@ -43,7 +43,7 @@ def draw_amrs(predicted: str, gold: str = "") -> list[str]:
     if len(trees) == 2:
         ours, theirs = trees.values()
         n_matched, mapping = best_mapping(ours.triples, theirs.triples)
-        score = SmatchScore(n_matched, ours.triples.size, theirs.triples.size).f_score
+        score = make_score(n_matched, predicted=ours.triples.size, gold=theirs.triples.size).fscore
         captions["AMR"] = f"Smatch {score:.1%}"
         if n_matched < max(ours.triples.size, theirs.triples.size):
             captions["AMR"] += " · marked lines differ"

@@ -25,7 +25,7 @@ def best_mapping(a: Triples, b: Triples, *, restarts: int = RESTARTS, seed: int 
     best, found = 0, [NO_NODE] * len(a.concepts)
     if not a.concepts or not b.concepts:
         return best, found
-    search = _Search(a, b)
+    search = _MappingSearch(a, b)
     rng = np.random.default_rng(seed)
     for start in range(len(FIRST_ROUNDS) + restarts):
         is_random = start >= len(FIRST_ROUNDS)
@@ -39,7 +39,7 @@ def best_mapping(a: Triples, b: Triples, *, restarts: int = RESTARTS, seed: int 
     return best, found
 
 
-class _Search:
+class _MappingSearch:
     """Hill-climbing over mappings of the A nodes of one graph to the B nodes of another, or to no node.
 
     single: Triples that each pair of nodes shares by itself, float [A, B + 1]; the last column is "no node".

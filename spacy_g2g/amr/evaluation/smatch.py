@@ -9,118 +9,62 @@ is the package's hill-climbing by moves and swaps, with better first starts and 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 
-from ...errors import Errors
+from spacy.scorer import PRFScore
+
 from ..formats.penman_text import parse_penman
 from .mapping import RESTARTS, best_mapping
 from .triples import Triples, to_triples
 
 
-@dataclass
-class SmatchScore:
-    """Counts of triples, which add up over sentences, and their scores.
-
-    matched: Triples of the prediction that the gold graph has.
-    predicted: Triples of the prediction.
-    gold: Triples of the gold graph.
-    ill_formed: Predictions that are not AMRs; they count as empty graphs.
-    """
-
-    matched: int = 0
-    predicted: int = 0
-    gold: int = 0
-    ill_formed: int = 0
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted triples that match, from 0 to 1; 0 without predicted triples."""
-        return self.matched / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        """Share of the gold triples that match, from 0 to 1; 0 without gold triples."""
-        return self.matched / self.gold if self.gold else 0.0
-
-    @property
-    def f_score(self) -> float:
-        """Harmonic mean of precision and recall, from 0 to 1."""
-        total = self.predicted + self.gold
-        return 2 * self.matched / total if self.predicted and self.gold else 0.0
-
-    def __add__(self, other: "SmatchScore") -> "SmatchScore":
-        return SmatchScore(
-            self.matched + other.matched,
-            self.predicted + other.predicted,
-            self.gold + other.gold,
-            self.ill_formed + other.ill_formed,
-        )
-
-
 def smatch(
-    gold: Iterable[str],
+    gold: Iterable[str | None],
     predicted: Iterable[str | None],
     *,
     restarts: int = RESTARTS,
     seed: int = 0,
     wiki: bool = False,
-) -> SmatchScore:
-    """Return the Smatch of predicted AMRs over all sentences (micro average).
+) -> tuple[PRFScore, PRFScore]:
+    """Return Smatch over all sentences (micro average), and the score of the concepts alone.
 
-    gold: The text of a graph for each sentence.
+    gold: The text of a graph for each sentence; None for an empty graph.
     predicted: The text of a graph for each sentence. None and ill-formed text count as an empty graph.
     restarts: Random starts of the search, after the first ones, which go by equal concepts.
     seed: Seed of the random starts; the same seed gives the same result.
     wiki: Whether :wiki counts.
     Raises ValueError for an ill-formed gold graph, and for different numbers of graphs.
     """
-    return sum(smatch_scores(gold, predicted, restarts=restarts, seed=seed, wiki=wiki), start=SmatchScore())
+    triples, concepts = PRFScore(), PRFScore()
+    for scores in smatch_scores(gold, predicted, restarts=restarts, seed=seed, wiki=wiki):
+        triples += scores[0]
+        concepts += scores[1]
+    return triples, concepts
 
 
 def smatch_scores(
-    gold: Iterable[str],
+    gold: Iterable[str | None],
     predicted: Iterable[str | None],
     *,
     restarts: int = RESTARTS,
     seed: int = 0,
     wiki: bool = False,
-) -> list[SmatchScore]:
-    """Return the score of each sentence. Arguments and errors are those of ``smatch``."""
-    if restarts < 0:
-        raise ValueError(Errors.E1022.format(restarts=restarts))
-    return [
-        SmatchScore(
-            best_mapping(found, expected, restarts=restarts, seed=seed)[0],
-            found.size,
-            expected.size,
-            ill_formed,
+) -> Iterator[tuple[PRFScore, PRFScore]]:
+    """Yield the scores of each sentence: of all triples, and of its concepts as bags; see ``smatch``."""
+    for number, (gold_text, text) in enumerate(zip(gold, predicted, strict=True), start=1):
+        expected = found = Triples([], Counter(), Counter())
+        if gold_text is not None:
+            expected = to_triples(parse_penman(gold_text, f"gold AMR {number}"), wiki=wiki)
+        with suppress(ValueError):
+            found = to_triples(parse_penman(text or ""), wiki=wiki)
+        n_matched, _ = best_mapping(found, expected, restarts=restarts, seed=seed)
+        n_shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
+        yield (
+            make_score(n_matched, predicted=found.size, gold=expected.size),
+            make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts)),
         )
-        for expected, found, ill_formed in _pairs(gold, predicted, wiki)
-    ]
 
 
-def concept_scores(
-    gold: Iterable[str], predicted: Iterable[str | None], *, wiki: bool = False
-) -> SmatchScore:
-    """Return the score of the concepts alone, as bags. Arguments and errors are those of ``smatch``."""
-    total = SmatchScore()
-    for expected, found, ill_formed in _pairs(gold, predicted, wiki):
-        shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
-        total += SmatchScore(shared, len(found.concepts), len(expected.concepts), ill_formed)
-    return total
-
-
-def _pairs(
-    gold: Iterable[str], predicted: Iterable[str | None], wiki: bool
-) -> Iterator[tuple[Triples, Triples, int]]:
-    """Yield the triples of each gold graph and of its prediction, and 1 for an ill-formed prediction."""
-    golds, predictions = list(gold), list(predicted)
-    if len(golds) != len(predictions):
-        raise ValueError(Errors.E1021.format(gold=len(golds), predicted=len(predictions)))
-    for number, (gold_text, text) in enumerate(zip(golds, predictions, strict=True), start=1):
-        expected = to_triples(parse_penman(gold_text, f"gold AMR {number}"), wiki=wiki)
-        try:
-            found, ill_formed = to_triples(parse_penman(text or ""), wiki=wiki), 0
-        except ValueError:
-            found, ill_formed = Triples([], Counter(), Counter()), 1
-        yield expected, found, ill_formed
+def make_score(matched: int, *, predicted: int, gold: int) -> PRFScore:
+    """Return the score of numbers of things."""
+    return PRFScore(tp=matched, fp=predicted - matched, fn=gold - matched)

@@ -19,11 +19,10 @@ from .penman_text import parse_penman
 OnError = Literal["raise", "skip"]
 
 #: Metadata whose value is the whole rest of the line.
-TEXTS = ("snt", "tok")
+TEXT_KEYS = ("snt", "tok")
 
 _KEY = re.compile(r"::(\S+)")
-_RANGE = re.compile(r"(.*?)([0-9]+)\.\.([0-9]+)$")
-_TOKEN = re.compile(r"<[^<>\s]+>|\w+(?:[-'.\u2019]\w+)*|[^\w\s]")
+_ID_RANGE = re.compile(r"(.*?)([0-9]+)\.\.([0-9]+)$")
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,11 @@ def read_file_blocks(
     is_wanted: Says whether to take the block of an id; None for all.
     Raises ValueError for text that is not UTF-8, with its line.
     """
-    for number, block in _split(_lines(path)):
+    for number, block in _read_blocks(text_lines(path)):
         comments = [line for line in block if line.startswith("#")]
         text = "\n".join(line for line in block if not line.startswith("#"))
         metadata = read_metadata(comments)
-        is_header = not text and not metadata.keys() & {"id", *TEXTS}
+        is_header = not text and not metadata.keys() & {"id", *TEXT_KEYS}
         if is_header or (is_wanted is not None and not is_wanted(metadata.get("id", ""))):
             continue
         where = f"{path}, line {number}, id {metadata.get('id', '(none)')}"
@@ -118,7 +117,7 @@ def read_metadata(comments: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for comment in comments:
         matches = list(_KEY.finditer(comment))
-        if matches and matches[0][1] in TEXTS:
+        if matches and matches[0][1] in TEXT_KEYS:
             found.setdefault(matches[0][1], comment[matches[0].end() :].strip())
             continue
         ends = [*(match.start() for match in matches[1:]), len(comment)]
@@ -139,7 +138,7 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
     # Ranges by prefix; a range has the width of numbers that begin with zeros, or 0 for none.
     ranges: dict[str, list[tuple[range, int]]] = {}
     for entry in ids:
-        match = _RANGE.match(entry)
+        match = _ID_RANGE.match(entry)
         if match is None:
             names.add(entry)
             continue
@@ -161,17 +160,7 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
     return is_wanted
 
 
-def simple_tokens(text: str) -> list[str]:
-    """Split raw text into words and punctuation marks, for files that are not tokenised."""
-    return _TOKEN.findall(text)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    for line in text_lines(path):
-        yield line.rstrip("\r\n")
-
-
-def _split(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _read_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield each run of lines that are not empty, with the number of its first line."""
     block: list[str] = []
     number = 0

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...errors import Errors
-from ..parsing.tree import INDENT, AmrTree
+from ..parsing.tree import AmrTree
 
 _COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -36,14 +36,14 @@ def parse_penman(text: str, where: str = "<text>") -> AmrTree:
         raise ValueError(Errors.E1002.format(where=where, error=message, text=_start(text))) from None
     if rest := _after_graph(text):
         raise ValueError(Errors.E1003.format(where=where, rest=_start(rest)))
-    _check(tree, where)
+    _check_tree(tree, where)
     return tree
 
 
 def format_penman(tree: AmrTree) -> str:
     """Return the text of a well-formed tree: each branch on its own line, indented by its depth."""
     penman = _import_penman()
-    text: str = penman.format(penman.Tree(tree), indent=len(INDENT))
+    text: str = penman.format(penman.Tree(tree), indent=3)
     return text
 
 
@@ -80,7 +80,7 @@ def _after_graph(text: str) -> str:
     return ""
 
 
-def _check(tree: AmrTree, where: str) -> None:
+def _check_tree(tree: AmrTree, where: str) -> None:
     """Raise ValueError unless each variable has one tree with a concept, and each role has a target."""
     seen: set[str] = set()
     agenda = [tree]

@@ -137,15 +137,15 @@ class AmrTransformer(ActionNetwork):
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
     def note(self, sentence: Sentence) -> AmrSentence:
-        """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
+        """Return the input of the machine."""
         if isinstance(sentence, AmrInput):
             return sentence.amr
-        return AmrSentence.of(sentence.words, [word.lower() for word in sentence.words])
+        return AmrSentence.of(sentence.words)
 
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
         """Return the smoothed cross-entropy of the oracle's actions, summed over states."""
         memory, mask = self.read(batch)
-        return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1]))
+        return self.parser.loss(memory, mask, pad_replays(gold, memory.shape[1], len(self.table)))
 
     def parse(self, batch: Batch) -> list[AmrParse]:
         """Return the graph of the best action sequence of each sentence."""
@@ -176,13 +176,14 @@ class AmrTransformer(ActionNetwork):
         return parses
 
 
-def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
+def pad_replays(replays: Sequence[Replay], width: int, n_actions: int) -> Sequences:
     """Pad the sequences of actions of several sentences to one length.
 
     Actions that the table lacks have no loss, but the decoder passes through their states.
 
     replays: The sequences.
     width: Number of words of the longest sentence, ROOT included.
+    n_actions: Number of actions in the table.
     """
     n_steps = max(len(replay.ids) for replay in replays)
     actions = np.full((len(replays), n_steps), -1)
@@ -191,5 +192,6 @@ def pad_replays(replays: Sequence[Replay], width: int) -> Sequences:
         n_steps, n_words = replay.stack.shape
         actions[i, :n_steps] = replay.ids
         stack[i, :n_steps, :n_words], buffer[i, :n_steps, :n_words] = replay.stack, replay.buffer
-    valid = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
+    packed = np.concatenate([replay.valid[replay.ids >= 0] for replay in replays])
+    valid = np.unpackbits(packed, axis=1, count=n_actions).astype(np.bool_)
     return Sequences(actions, stack, buffer, valid)

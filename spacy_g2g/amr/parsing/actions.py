@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from ...errors import Errors
+from .lemmas import find_lemma
 
 
 class ActionKind(IntEnum):
-    """ActionKind of an action; `machine` has the precondition and the effect of each."""
+    """Kind of an action; `machine` has the precondition and the effect of each."""
 
     SHIFT = 0
     REDUCE = 1
@@ -42,7 +42,7 @@ _CONSTANT = re.compile(r'".*"|[-+]|[-+]?[0-9]+(?:[.,][0-9]+)*|imperative|express
 class AmrAction(NamedTuple):
     """An action.
 
-    kind: ActionKind of the action.
+    kind: Kind of the action.
     label: Word of a SHIFT ("" for a plain SHIFT), role of LA, RA and DEPENDENT, or label of PRED.
     value: Constant of DEPENDENT.
     """
@@ -61,26 +61,20 @@ class AmrSentence:
     """A sentence to parse.
 
     forms: Words of the sentence; they may contain white space.
-    lemmas: Lemma of each word, from a component or `lemmas.Lemmatizer`.
+    lemmas: Lemma of each word.
     """
 
     forms: tuple[str, ...]
     lemmas: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        if len(self.forms) != len(self.lemmas):
-            raise ValueError(Errors.E1011.format(n=len(self.forms), found=len(self.lemmas)))
-
     def __len__(self) -> int:
         return len(self.forms)
 
     @classmethod
-    def of(cls, forms: Sequence[str], lemmas: Sequence[str]) -> AmrSentence:
-        """Make a sentence of words and their lemmas.
-
-        Raises ValueError if they differ in number.
-        """
-        return cls(tuple(forms), tuple(lemmas))
+    def of(cls, forms: Sequence[str], lemmas: Sequence[str] | None = None) -> AmrSentence:
+        """Make a sentence of words. Words whose lemma is missing or "" get that of `find_lemma`."""
+        pairs = zip(forms, lemmas if lemmas is not None else [""] * len(forms), strict=True)
+        return cls(tuple(forms), tuple(lemma or find_lemma(form) for form, lemma in pairs))
 
 
 def copied_label(kind: ActionKind, form: str, lemma: str) -> str | None:

@@ -11,12 +11,11 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from ...errors import Errors
 from ...transition.parsing.state import NO_WORD
 from .actions import AmrSentence
-from .align_rules import TIERS, candidates, make_words
+from .align_rules import TIERS, AlignRules
 from .graph import AmrGraph
 from .lemmas import stem
 
@@ -50,12 +49,9 @@ class Aligner:
 
     unaligned: The word for a node that no rule places: the word of a "neighbour", or the nearest "free_word".
     translations: Probability of a concept given a word, learned by EM.
-    Raises ValueError for an unknown `unaligned`.
     """
 
     def __init__(self, unaligned: Unaligned = "neighbour") -> None:
-        if unaligned not in get_args(Unaligned):
-            raise ValueError(Errors.E1016.format(unaligned=unaligned, expected=get_args(Unaligned)))
         self.unaligned = unaligned
         self.translations: dict[tuple[str, str], float] = {}
 
@@ -63,7 +59,7 @@ class Aligner:
         """Learn the words of concepts from graphs and sentences, and forget what was learned before."""
         bags = []
         for graph, sentence in pairs:
-            search = _Search(graph, sentence)
+            search = _Placement(graph, sentence)
             search.run_rules()
             concepts = [stem(graph.labels[node]) for node in search.open_nodes()]
             words = [sentence.lemmas[word].lower() for word in search.unused_words()]
@@ -73,7 +69,7 @@ class Aligner:
 
     def align(self, graph: AmrGraph, sentence: AmrSentence) -> Alignment:
         """Return the words of a graph's nodes. Markers of the graph come before any rule."""
-        search = _Search(graph, sentence)
+        search = _Placement(graph, sentence)
         if not len(sentence):
             return Alignment(search.words, search.tiers)
         search.run_rules()
@@ -82,7 +78,7 @@ class Aligner:
         return Alignment(search.words, search.tiers)
 
 
-class _Search:
+class _Placement:
     """The words found so far for the nodes of one graph."""
 
     def __init__(self, graph: AmrGraph, sentence: AmrSentence) -> None:
@@ -100,13 +96,12 @@ class _Search:
             inside = [word for word in marked if word < len(self.sentence)]
             if inside and node not in self._modifiers:
                 self._set(node, inside[-1], "marker")
-        words = make_words(self.sentence)
+        rules = AlignRules(self.sentence)
         found: dict[int, tuple[str, list[int]]] = {}
         for node, label in enumerate(self.graph.labels):
             if self.words[node] == NO_WORD and node not in self._modifiers:
-                found[node] = candidates(label, node in self.graph.constants, words)
-        n_sure = TIERS.index("closed class")
-        for tiers in (TIERS[:n_sure], TIERS[n_sure:]):
+                found[node] = rules.candidates(label)
+        for tiers in (TIERS[:-1], TIERS[-1:]):
             self._resolve({node: hit for node, hit in found.items() if hit[0] in tiers})
         self._place_structure()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from .actions import is_constant_label
 from .graph import MAX_DEPTH, AmrGraph, Edge, unique_edges
 from .machine import AmrState
@@ -23,13 +25,13 @@ def build_graph(state: AmrState) -> AmrGraph:
     graph, nodes, top = _raw_graph(state)
     if not graph.labels:
         return AmrGraph([EMPTY_LABEL], [])
-    parents, children = graph.parents(), graph.children()
+    parents, children = _count_edges(graph)
     # The first of equal nodes.
     best = max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
     graph.top = best if top is None else nodes[top]
     _drop_lonely(graph)
     _attach(graph)
-    parents, children = graph.parents(), graph.children()
+    parents, children = _count_edges(graph)
     graph.constants = frozenset(
         node
         for node, label in enumerate(graph.labels)
@@ -53,6 +55,11 @@ def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int], int | None]:
     return graph, nodes, state.root
 
 
+def _count_edges(graph: AmrGraph) -> tuple[Counter[int], Counter[int]]:
+    """Return the number of edges that lead to each node, and of edges that leave it."""
+    return Counter(edge.target for edge in graph.edges), Counter(edge.source for edge in graph.edges)
+
+
 def _drop_lonely(graph: AmrGraph) -> None:
     """Remove nodes without an edge, except the top."""
     neighbours = graph.neighbours()
@@ -69,7 +76,7 @@ def _attach(graph: AmrGraph) -> None:
         steps = graph.distances()
         unreached = [node for node, n in enumerate(steps) if n is None]
         if unreached:
-            parents = graph.parents()
+            parents, _ = _count_edges(graph)
             node = next((node for node in unreached if not parents[node]), unreached[0])
         else:
             node = next((node for node, n in enumerate(steps) if n == MAX_DEPTH + 1), -1)

@@ -1,4 +1,4 @@
-"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and written in PENMAN notation.
+"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and turned into them.
 
 Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013).
 """
@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from ...errors import Errors
-from .tree import INDENT, AmrTree, tree_edges
+from .tree import AmrTree, tree_edges
 
 Wiki = Literal["drop", "keep"]
 
@@ -85,32 +84,18 @@ class AmrGraph:
         graph.markers = again | graph.markers
         return graph
 
-    def to_penman(self) -> str:
-        """Return the graph in PENMAN notation, over several lines, without a final line end.
-
-        Raises ValueError if the graph is not connected.
-        """
-        branches = self._branches()
+    def to_tree(self) -> AmrTree:
+        """Return the tree of a connected graph: each node stands where the graph first reaches it."""
         names = _variables(self.labels, {self.labels[node] for node in self.constants})
-        pieces: list[str] = []
-        agenda: list[str | tuple[int, int]] = [(self.top, 1)]
-        while agenda:
-            item = agenda.pop()
-            if isinstance(item, str):
-                pieces.append(item)
-                continue
-            node, depth = item
-            pieces.append(f"({names[node]} / {self.labels[node]}")
-            parts: list[str | tuple[int, int]] = []
-            for role, target, is_new in branches[node]:
-                parts.append(f"\n{INDENT * depth}:{role} ")
-                if target in self.constants:
-                    parts.append(self.labels[target])
-                else:
-                    parts.append((target, depth + 1) if is_new else names[target])
-            agenda.append(")")
-            agenda.extend(reversed(parts))
-        return "".join(pieces)
+        trees: list[AmrTree] = [
+            (name, [("/", label)]) for name, label in zip(names, self.labels, strict=True)
+        ]
+        for node, branches in enumerate(self._branches()):
+            for role, target, is_new in branches:
+                leaf = self.labels[target] if target in self.constants else names[target]
+                is_tree = is_new and target not in self.constants
+                trees[node][1].append((f":{role}", trees[target] if is_tree else leaf))
+        return trees[self.top]
 
     def distances(self) -> list[int | None]:
         """Return the number of edges, in any direction, from the top to each node; None if unreachable."""
@@ -118,14 +103,6 @@ class AmrGraph:
         for node, (_, _, parent) in self._spanning_tree().items():
             found[node] = 0 if parent is None else (found[parent] or 0) + 1
         return found
-
-    def parents(self) -> list[int]:
-        """Return the number of edges that lead to each node."""
-        return _count((edge.target for edge in self.edges), len(self.labels))
-
-    def children(self) -> list[int]:
-        """Return the number of edges that leave each node."""
-        return _count((edge.source for edge in self.edges), len(self.labels))
 
     def neighbours(self) -> list[list[int]]:
         """Return the nodes that share an edge with each node, in the order of the edges."""
@@ -165,8 +142,7 @@ class AmrGraph:
     def _branches(self) -> list[list[tuple[str, int, bool]]]:
         """Return each node's branches in the text: role, target, whether the target is introduced there."""
         tree = self._spanning_tree()
-        if len(tree) < len(self.labels):
-            raise ValueError(Errors.E1001.format(n=len(self.labels) - len(tree), total=len(self.labels)))
+        assert len(tree) == len(self.labels), "The graph is not connected."
         introduced = {index: is_forward for index, is_forward, _ in tree.values() if index is not None}
         branches: list[list[tuple[str, int, bool]]] = [[] for _ in self.labels]
         for index, (source, role, target) in enumerate(self.edges):
@@ -212,10 +188,3 @@ def _variables(labels: list[str], constants: Collection[str]) -> list[str]:
             name = initial if counts[initial] == 1 else f"{initial}{counts[initial]}"
         names.append(name)
     return names
-
-
-def _count(nodes: Iterable[int], n: int) -> list[int]:
-    counts = [0] * n
-    for node in nodes:
-        counts[node] += 1
-    return counts

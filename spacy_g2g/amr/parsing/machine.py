@@ -22,7 +22,7 @@ CLOSE            s1 is ROOT, nothing on the stack has a label    the end, withou
 While ROOT is on top of the stack only SWAP, ROOT and CLOSE are possible. COPY_LEMMA copies the lemma,
 COPY_LOWER the word in lower case, COPY_SENSE01 the lemma with -01, COPY_QUOTE the word in quotes. A state
 that is not final has a valid action, and any sequence of valid actions ends; `build` makes a connected graph
-of it.
+of it. `AmrActions.valid_actions` checks the preconditions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import IntArray
-from ...errors import Errors
 from .actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence, copied_label
 from .graph import Edge
 
@@ -59,7 +58,7 @@ class AmrState:
     """
 
     __slots__ = (
-        "_has_ended", "_limit", "_max_forks", "_n_forks", "_swapped", "buffer", "constants", "edges",
+        "_has_ended", "_limit", "_max_forks", "_swapped", "buffer", "constants", "edges",
         "labels", "n_actions", "root", "sentence", "stack", "words",
     )  # fmt: skip
 
@@ -78,7 +77,6 @@ class AmrState:
         self.n_actions = 0
         self._max_forks = max_forks
         self._limit = max_factor * (n + 1)
-        self._n_forks: dict[int, int] = {}
         self._swapped: set[tuple[int, int]] = set()
         self._has_ended = False
 
@@ -115,12 +113,13 @@ class AmrState:
         """The word at the front of the buffer, ROOT_FORM for ROOT, or None if the buffer is empty."""
         if not self.buffer:
             return None
-        return self._form(self.buffer[-1])
+        word = self.words[self.buffer[-1]]
+        return ROOT_FORM if word == self.root_item else self.sentence.forms[word]
 
     @property
     def can_fork(self) -> bool:
         """Whether the word of s1 may have another item. FORK also needs a label of s1."""
-        return bool(self.stack) and self._n_forks.get(self.words[self.stack[-1]], 0) < self._max_forks
+        return bool(self.stack) and self.words.count(self.words[self.stack[-1]]) <= self._max_forks
 
     @property
     def can_swap(self) -> bool:
@@ -132,37 +131,8 @@ class AmrState:
         """Whether nothing on the stack has a label."""
         return all(self.labels[item] is None for item in self.stack)
 
-    def copied(self, kind: ActionKind) -> str | None:
-        """Return the label that a COPY action gives s1, or None if it cannot copy the word."""
-        word = self.words[self.stack[-1]]
-        return copied_label(kind, self.sentence.forms[word], self.sentence.lemmas[word])
-
-    def is_valid(self, action: AmrAction) -> bool:
-        """Return whether the action may be applied. `AmrActions` further restricts the labels of PRED."""
-        kind, top, second = action.kind, self.top, self.second
-        if self.is_final:
-            return False
-        if top == self.root_item:
-            if kind == ActionKind.SWAP:
-                return self.can_swap
-            if kind == ActionKind.ROOT:
-                return second is not None and self.labels[second] is not None
-            return kind == ActionKind.CLOSE and self.can_close
-        if kind == ActionKind.SHIFT:
-            return bool(self.buffer) and action.label in ("", self.front_form)
-        if top is None or kind in (ActionKind.ROOT, ActionKind.CLOSE):
-            return False
-        if kind == ActionKind.SWAP:
-            return self.can_swap
-        return kind == ActionKind.REDUCE or self._may_label_or_draw(action, top, second)
-
     def apply(self, action: AmrAction) -> None:
-        """Apply an action.
-
-        Raises ValueError if the action is not valid.
-        """
-        if not self.is_valid(action):
-            raise ValueError(Errors.E1012.format(action=action, state=self.describe()))
+        """Apply an action whose precondition holds, such as one of `AmrActions.valid_actions`."""
         kind, top = action.kind, self.top
         self.n_actions += 1
         if kind == ActionKind.SHIFT:
@@ -177,6 +147,10 @@ class AmrState:
         elif kind == ActionKind.ROOT:
             self.root = self.second
             self._has_ended = True
+        elif top is not None and kind == ActionKind.FORK:
+            self.stack.append(len(self.words))
+            self.words.append(self.words[top])
+            self.labels.append(None)
         elif top is not None:
             self._label_or_draw(action, top)
 
@@ -197,54 +171,14 @@ class AmrState:
         buffer[stack >= 0] = -1
         return stack, buffer
 
-    def describe(self) -> str:
-        """Return up to five items of stack and buffer for messages, with top and front at the bar."""
-
-        def name(item: int) -> str:
-            form = self._form(item)
-            return f"{form}/{self.labels[item]}" if self.labels[item] else form
-
-        stack, buffer = self.stack[-5:], self.buffer[:-6:-1]
-        return f"{' '.join(map(name, stack))} | {' '.join(map(name, buffer))}"
-
-    def _form(self, item: int) -> str:
-        word = self.words[item]
-        return ROOT_FORM if word == self.root_item else self.sentence.forms[word]
-
-    def _may_label_or_draw(self, action: AmrAction, top: int, second: int | None) -> bool:
-        kind = action.kind
-        if kind in COPIES:
-            return self.labels[top] is None and self.copied(kind) is not None
-        if kind == ActionKind.PRED:
-            return self.labels[top] is None and bool(action.label)
-        if self.labels[top] is None:
-            return False
-        if kind == ActionKind.FORK:
-            return self.can_fork
-        if kind == ActionKind.DEPENDENT:
-            return (top, action.label, action.value) not in self.constants
-        if second is None or self.labels[second] is None:
-            return False
-        return self._edge(action, top, second) not in self.edges
-
     def _label_or_draw(self, action: AmrAction, top: int) -> None:
-        kind = action.kind
+        kind, word = action.kind, self.words[top]
         if kind == ActionKind.PRED:
             self.labels[top] = action.label
         elif kind in COPIES:
-            self.labels[top] = self.copied(kind)
+            self.labels[top] = copied_label(kind, self.sentence.forms[word], self.sentence.lemmas[word])
         elif kind == ActionKind.DEPENDENT:
             self.constants[top, action.label, action.value] = None
-        elif kind == ActionKind.FORK:
-            word = self.words[top]
-            self._n_forks[word] = self._n_forks.get(word, 0) + 1
-            self.stack.append(len(self.words))
-            self.words.append(word)
-            self.labels.append(None)
         else:
-            self.edges[self._edge(action, top, self.stack[-2])] = None
-
-    @staticmethod
-    def _edge(action: AmrAction, top: int, second: int) -> Edge:
-        is_left = action.kind == ActionKind.LA
-        return Edge(top, action.label, second) if is_left else Edge(second, action.label, top)
+            ends = (top, self.stack[-2]) if kind == ActionKind.LA else (self.stack[-2], top)
+            self.edges[Edge(ends[0], action.label, ends[1])] = None

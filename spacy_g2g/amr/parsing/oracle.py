@@ -7,6 +7,7 @@ to be swapped a second time is lost; this happens in random graphs with many nod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ...transition.parsing.state import NO_WORD
@@ -42,10 +43,7 @@ def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
     n_words: Number of words in the sentence.
     max_nodes: Most nodes of a word.
     """
-    counts = [0] * n_words
-    for word in words:
-        if word != NO_WORD:
-            counts[word] += 1
+    counts = Counter(words)
     new = list(words)
     for node in range(len(words) - 1, -1, -1):
         word = words[node]
@@ -56,17 +54,8 @@ def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
         new[node] = min(
             room, key=lambda other: (counts[other] > 0, abs(other - word), other), default=NO_WORD
         )
-        if new[node] != NO_WORD:
-            counts[new[node]] += 1
+        counts[new[node]] += 1
     return new
-
-
-def label_action(label: str, form: str, lemma: str) -> AmrAction:
-    """Return the action that labels a word: the first COPY that gives this label, and PRED if none does."""
-    for kind in COPIES:
-        if copied_label(kind, form, lemma) == label:
-            return AmrAction(kind)
-    return AmrAction(ActionKind.PRED, label)
 
 
 class _Oracle:
@@ -131,17 +120,23 @@ class _Oracle:
         return AmrAction(ActionKind.SWAP)
 
     def _label(self, item: int, node: int) -> AmrAction:
-        word, sentence = self._state.words[item], self._state.sentence
-        return label_action(self._graph.labels[node], sentence.forms[word], sentence.lemmas[word])
+        """Return the first COPY that gives a node's label, and PRED if none does."""
+        word, sentence, label = self._state.words[item], self._state.sentence, self._graph.labels[node]
+        for kind in COPIES:
+            if copied_label(kind, sentence.forms[word], sentence.lemmas[word]) == label:
+                return AmrAction(kind)
+        return AmrAction(ActionKind.PRED, label)
 
     def _dependents(self, node: int) -> Iterator[AmrAction]:
         """Apply and yield the DEPENDENTs of a node that just got its label."""
+        state, item = self._state, self._items[node]
         for source, role, target in self._graph.edges:
-            if source == node and not self._is_placed[target] and target in self._graph.constants:
-                action = AmrAction(ActionKind.DEPENDENT, role, self._graph.labels[target])
-                if self._state.is_valid(action):
-                    self._state.apply(action)
-                    yield action
+            label = self._graph.labels[target]
+            is_dependent = source == node and not self._is_placed[target] and target in self._graph.constants
+            if is_dependent and (item, role, label) not in state.constants and not state.is_final:
+                action = AmrAction(ActionKind.DEPENDENT, role, label)
+                state.apply(action)
+                yield action
 
     def _arc(self, top: int) -> AmrAction | None:
         """Return the action for an edge between top and second that is still missing, or None."""

@@ -1,71 +1,80 @@
-"""Facts learned from training data before the network: lemmas, words of concepts, and actions."""
+"""Facts learned from training data before the network: words of concepts, and actions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from ...errors import Errors
 from .actions import AmrAction, AmrSentence
 from .aligner import N_ITERATIONS, Aligner, Unaligned
-from .graph import AmrGraph
-from .lemmas import Lemmatizer
+from .graph import AmrGraph, Wiki
 from .machine import MAX_FORKS
 from .oracle import amr_oracle_actions
 from .table import AmrActions, Candidates, Replay
 
-# A graph, the words of its sentence, and their lemmas or None.
-TrainingGraph = tuple[AmrGraph, Sequence[str], Sequence[str] | None]
+LemmaSource = Literal["rules", "token"]
+
+# A graph, and its sentence.
+TrainingGraph = tuple[AmrGraph, AmrSentence]
+
+_CHOICES = {"label_candidates": Candidates, "lemma_source": LemmaSource, "unaligned": Unaligned, "wiki": Wiki}
+
+
+@dataclass(frozen=True)
+class AmrSettings:
+    """Settings of ``amr_parser``; ``make_amr_parser`` describes them.
+
+    Raises ValueError for a value that there is not.
+    """
+
+    shift_labels: int = 0
+    label_candidates: Candidates = "lemma"
+    lemma_source: LemmaSource = "rules"
+    unaligned: Unaligned = "neighbour"
+    em_iterations: int = N_ITERATIONS
+    max_forks: int = MAX_FORKS
+    wiki: Wiki = "drop"
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            choices = get_args(_CHOICES.get(name))
+            if (value not in choices) if choices else value < 0:
+                expected = f"one of {choices}" if choices else "a number from 0"
+                raise ValueError(Errors.E1027.format(setting=name, value=repr(value), expected=expected))
 
 
 class AmrScheme:
-    """Lemmatizer, aligner and actions, which belong together.
+    """Aligner and actions, which belong together.
 
-    lemmatizer: Gives lemmas to words that have none.
     aligner: Finds words for the nodes of gold graphs.
     table: The actions.
     """
 
-    def __init__(self, lemmatizer: Lemmatizer, aligner: Aligner, table: AmrActions) -> None:
-        self.lemmatizer = lemmatizer
+    def __init__(self, aligner: Aligner, table: AmrActions) -> None:
         self.aligner = aligner
         self.table = table
 
     @classmethod
-    def learn(
-        cls,
-        graphs: Iterable[TrainingGraph],
-        *,
-        shift_labels: int = 0,
-        candidates: Candidates = "lemma",
-        unaligned: Unaligned = "neighbour",
-        iterations: int = N_ITERATIONS,
-        max_forks: int = MAX_FORKS,
-    ) -> AmrScheme:
-        """Learn from graphs with sentences.
-
-        graphs: The training data.
-        shift_labels: Number of frequent words that get a SHIFT action of their own.
-        candidates: The labels that PRED may give a word, see `AmrActions`.
-        unaligned: The words for nodes that no rule places, see `Aligner`.
-        iterations: EM iterations that learn the words of concepts.
-        max_forks: Most FORKs for one word.
-        """
-        graphs = list(graphs)
-        lemmatizer, aligner = Lemmatizer.learn(graph for graph, _, _ in graphs), Aligner(unaligned)
-        pairs = [(graph, lemmatizer.sentence(forms, lemmas)) for graph, forms, lemmas in graphs]
-        aligner.learn(pairs, iterations)
-        oracle = [
-            (
-                sentence,
-                amr_oracle_actions(graph, sentence, aligner.align(graph, sentence), max_forks=max_forks),
-            )
-            for graph, sentence in pairs
-        ]
+    def learn(cls, graphs: Sequence[TrainingGraph], settings: AmrSettings) -> AmrScheme:
+        """Learn from graphs with sentences."""
+        aligner = Aligner(settings.unaligned)
+        aligner.learn(graphs, settings.em_iterations)
+        max_forks = settings.max_forks
         table = AmrActions.learn(
-            oracle, shift_labels=shift_labels, candidates=candidates, max_forks=max_forks
+            (
+                (
+                    sentence,
+                    amr_oracle_actions(graph, sentence, aligner.align(graph, sentence), max_forks=max_forks),
+                )
+                for graph, sentence in graphs
+            ),
+            shift_labels=settings.shift_labels,
+            candidates=settings.label_candidates,
+            max_forks=max_forks,
         )
-        return cls(lemmatizer, aligner, table)
+        return cls(aligner, table)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AmrScheme:
@@ -76,18 +85,29 @@ class AmrScheme:
         try:
             aligner = Aligner(data["unaligned"])
             aligner.translations = {(concept, word): float(p) for concept, word, p in data["translations"]}
-            return cls(Lemmatizer(data["lemmas"]), aligner, AmrActions.from_dict(data["table"]))
+            scheme = cls(aligner, AmrActions.from_dict(data["table"]))
+            AmrSettings(**scheme.learned_settings)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(Errors.E1020.format(error=repr(error))) from error
+        return scheme
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole scheme, for JSON."""
         translations = self.aligner.translations.items()
         return {
-            "lemmas": self.lemmatizer.known,
             "unaligned": self.aligner.unaligned,
             "translations": [[concept, word, p] for (concept, word), p in translations],
             "table": self.table.to_dict(),
+        }
+
+    @property
+    def learned_settings(self) -> dict[str, Any]:
+        """The settings of `AmrSettings` that the scheme keeps."""
+        table = self.table
+        return {
+            "label_candidates": table.candidates,
+            "max_forks": table.max_forks,
+            "unaligned": self.aligner.unaligned,
         }
 
     def amr_oracle_actions(self, graph: AmrGraph, sentence: AmrSentence) -> list[AmrAction]:

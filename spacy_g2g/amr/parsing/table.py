@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...arrays import BoolArray, IntArray
-from ...errors import Errors
 from ...transition.parsing.arc_standard import NO_ACTION
 from .actions import COPIES, ROOT_FORM, ActionKind, AmrAction, AmrSentence, copied_label
 from .machine import MAX_FORKS, AmrState
@@ -17,19 +17,20 @@ from .machine import MAX_FORKS, AmrState
 Candidates = Literal["word", "lemma", "vocab"]
 
 # Actions that any table has.
-PLAIN = tuple(AmrAction(kind) for kind in ActionKind if kind < ActionKind.LA)
+PLAIN_ACTIONS = tuple(AmrAction(kind) for kind in ActionKind if kind < ActionKind.LA)
 
 
 class Replay(NamedTuple):
     """A sequence of actions, and the state before each action.
 
     ids: int [steps], the actions; NO_ACTION for an action that the table lacks.
-    valid: bool [steps, actions], the valid actions of each state; an action in `ids` always is valid.
+    valid: uint8 [steps, actions / 8], the valid actions of each state, packed by `np.packbits`; an action in
+        `ids` always is valid.
     stack, buffer: int [steps, 1 + words], see `AmrState.positions`.
     """
 
     ids: IntArray
-    valid: BoolArray
+    valid: npt.NDArray[np.uint8]
     stack: IntArray
     buffer: IntArray
 
@@ -42,7 +43,6 @@ class AmrActions:
     candidates: The labels that PRED may give a word: those seen with the "word", those seen with its "lemma",
         or all ("vocab").
     max_forks: Most FORKs for one word.
-    Raises ValueError for an unknown `candidates`, or a label in `seen` that no PRED has.
     """
 
     def __init__(
@@ -52,23 +52,18 @@ class AmrActions:
         candidates: Candidates = "lemma",
         max_forks: int = MAX_FORKS,
     ) -> None:
-        if candidates not in get_args(Candidates):
-            raise ValueError(Errors.E1013.format(candidates=candidates, expected=get_args(Candidates)))
-        self.actions = sorted({*PLAIN, *actions})
+        self.actions = sorted({*PLAIN_ACTIONS, *actions})
         self.candidates: Candidates = candidates
         self.max_forks = max_forks
         self.seen = {key: sorted(set(labels)) for key, labels in sorted((seen or {}).items())}
         self._ids = {action: i for i, action in enumerate(self.actions)}
-        unknown = {label for labels in self.seen.values() for label in labels} - set(
-            self.labels(ActionKind.PRED)
-        )
-        if unknown:
-            raise ValueError(Errors.E1014.format(labels=sorted(unknown)[:5]))
         kinds = np.array([action.kind for action in self.actions])
         # Number of the plain action of each kind.
-        self._plain = {action.kind: i for i, action in enumerate(self.actions) if action in PLAIN}
-        self._of_kind: dict[ActionKind, IntArray] = {
-            kind: np.flatnonzero(kinds == kind) for kind in ActionKind
+        self._plain = {action.kind: self._ids[action] for action in PLAIN_ACTIONS}
+        self._of_kind = {kind: np.flatnonzero(kinds == kind) for kind in ActionKind}
+        self._seen_ids = {
+            key: np.array([self._ids[AmrAction(ActionKind.PRED, label)] for label in labels], dtype=np.int64)
+            for key, labels in self.seen.items()
         }
 
     @classmethod
@@ -108,15 +103,9 @@ class AmrActions:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AmrActions:
-        """Restore the table that `to_dict` returned.
-
-        Raises ValueError if the data is anything else.
-        """
-        try:
-            actions = [AmrAction(ActionKind[kind], label, value) for kind, label, value in data["actions"]]
-            return cls(actions, data["seen"], data["candidates"], data["max_forks"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(Errors.E1015.format(error=repr(error))) from error
+        """Restore the table that `to_dict` returned."""
+        actions = [AmrAction(ActionKind[kind], label, value) for kind, label, value in data["actions"]]
+        return cls(actions, data["seen"], data["candidates"], data["max_forks"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole table, for JSON."""
@@ -126,11 +115,6 @@ class AmrActions:
 
     def __len__(self) -> int:
         return len(self.actions)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AmrActions) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def labels(self, kind: ActionKind) -> list[str]:
         """Return the labels of a kind's actions, in order."""
@@ -149,13 +133,9 @@ class AmrActions:
         choices = []
         for position, (form, lemma) in enumerate(zip(sentence.forms, sentence.lemmas, strict=True)):
             copies = [self._plain[kind] for kind in COPIES if copied_label(kind, form, lemma) is not None]
-            if self.candidates == "vocab":
-                labels = self._of_kind[ActionKind.PRED]
-            else:
-                seen = self.seen.get(_key(sentence, position, self.candidates), [])
-                labels = np.array(
-                    [self._ids[AmrAction(ActionKind.PRED, label)] for label in seen], dtype=np.int64
-                )
+            labels = self._of_kind[ActionKind.PRED]
+            if self.candidates != "vocab":
+                labels = self._seen_ids.get(_key(sentence, position, self.candidates), labels[:0])
             choices.append(np.concatenate([np.array(copies, dtype=np.int64), labels]))
         return choices
 
@@ -197,7 +177,6 @@ class AmrActions:
 
         sentence: The sentence.
         actions: Valid actions, such as the oracle's. A plain SHIFT stands for the SHIFT of its word.
-        Raises ValueError for an action that is not valid.
         """
         state = self.begin(sentence)
         choices = self.word_choices(sentence)
@@ -213,7 +192,7 @@ class AmrActions:
                 valid[step, ids[step]] = True
             stack[step], buffer[step] = state.positions()
             state.apply(action)
-        return Replay(ids, valid, stack, buffer)
+        return Replay(ids, np.packbits(valid, axis=1), stack, buffer)
 
     def _set_new(self, valid: BoolArray, state: AmrState, top: int, second: int | None) -> None:
         """Set the actions that draw an edge or a constant which the graph still lacks."""

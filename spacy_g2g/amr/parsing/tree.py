@@ -1,4 +1,4 @@
-"""Trees of PENMAN notation, as `formats.amr_file.parse_penman` reads them, and their branches."""
+"""Trees of PENMAN notation, as `formats.penman_text.parse_penman` reads them, and their branches."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from typing import Any, NamedTuple
 # variable, a constant or an AmrTree. Any stands for str | AmrTree, since the recursive types of mypy fail in
 # tuple and list.
 AmrTree = tuple[str, list[tuple[str, Any]]]
-
-# What each level of a text is indented by.
-INDENT = "   "
 
 _MARKER = re.compile(r"~(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)$")
 

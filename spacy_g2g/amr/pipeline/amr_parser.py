@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.language import Language
@@ -23,22 +24,21 @@ from ...pipeline.gold import lay_out_examples
 from ...pipeline.parser_pipe import ParserPipe
 from ...pipeline.sentence_inputs import ParsedBatch
 from ..data.docs import set_amr_extensions, set_amrs
+from ..formats.penman_text import format_penman
 from ..parsing.actions import AmrSentence
 from ..parsing.aligner import Unaligned
 from ..parsing.build import EMPTY_LABEL
-from ..parsing.graph import AmrGraph, Wiki
-from ..parsing.machine import MAX_FORKS
-from ..parsing.scheme import AmrScheme
+from ..parsing.graph import Wiki
+from ..parsing.scheme import AmrScheme, AmrSettings, LemmaSource
 from ..parsing.table import Candidates, Replay
-from .replay_cache import ReplayCache
-from .training_data import LemmaSource, gold_graph, gold_texts, read_training_data, read_words
+from .training_data import ReplayCache, gold_graph, gold_texts, read_amr_sentences, read_training_data
 
 if TYPE_CHECKING:
     from ...models.types import Sentence
 
 
 #: AMR of a sentence that has only white space.
-EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
+EMPTY_AMR = f"(a / {EMPTY_LABEL})"
 
 
 @Language.factory(
@@ -46,13 +46,7 @@ EMPTY_AMR = AmrGraph([EMPTY_LABEL], []).to_penman()
     assigns=["doc._.amr"],
     default_config={
         "model": {"@architectures": "spacy_g2g.AmrStackTransformer.v1"},
-        "shift_labels": 0,
-        "label_candidates": "lemma",
-        "lemma_source": "rules",
-        "unaligned": "neighbour",
-        "em_iterations": 8,
-        "max_forks": MAX_FORKS,
-        "wiki": "drop",
+        **asdict(AmrSettings()),
         "half_precision_weights": False,
         "scorer": {"@scorers": "spacy_g2g.amr_scorer.v1"},
     },
@@ -78,8 +72,8 @@ def make_amr_parser(
     shift_labels: Number of the most frequent words that have a SHIFT action of their own.
     label_candidates: Labels that a word may get besides copies of itself: labels that the training data gave
         to the same "word", to words of the same "lemma", or to any word ("vocab").
-    lemma_source: Source of lemmas: "rules" together with the concepts of the training data, or "token" for
-        lemmas that an earlier component wrote. Tokens without a lemma follow the rules. In training, that
+    lemma_source: Source of lemmas: "rules" for those of the package simplemma, which are English, or "token"
+        for lemmas that an earlier component wrote. Tokens without a lemma get simplemma's. In training, that
         component must be among the ``annotating_components``.
     unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbour"
         in the graph, or the "free_word" nearest to that word.
@@ -90,26 +84,18 @@ def make_amr_parser(
     half_precision_weights: Save weights in float16, which takes half the space.
     scorer: Scoring method.
     """
+    settings = AmrSettings(
+        shift_labels, label_candidates, lemma_source, unaligned, em_iterations, max_forks, wiki
+    )
     return AmrParser(
-        nlp.vocab,
-        model,
-        name,
-        shift_labels=shift_labels,
-        label_candidates=label_candidates,
-        lemma_source=lemma_source,
-        unaligned=unaligned,
-        em_iterations=em_iterations,
-        max_forks=max_forks,
-        wiki=wiki,
-        half_precision_weights=half_precision_weights,
-        scorer=scorer,
+        nlp.vocab, model, name, settings, half_precision_weights=half_precision_weights, scorer=scorer
     )
 
 
 class AmrParser(ParserPipe):
     """Parser that writes an AMR for each sentence to ``doc._.amr``. A Doc without boundaries is one sentence.
 
-    scheme: What was learned before the network: lemmas, alignments and actions; None before initialisation.
+    scheme: What was learned before the network: alignments and actions; None before initialisation.
     """
 
     output_kind = "amrs"
@@ -121,34 +107,14 @@ class AmrParser(ParserPipe):
         vocab: Vocab,
         model: Model[Any, Any],
         name: str = "amr_parser",
+        settings: AmrSettings | None = None,
         *,
-        shift_labels: int = 0,
-        label_candidates: Candidates = "lemma",
-        lemma_source: LemmaSource = "rules",
-        unaligned: Unaligned = "neighbour",
-        em_iterations: int = 8,
-        max_forks: int = MAX_FORKS,
-        wiki: Wiki = "drop",
         half_precision_weights: bool = False,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
-        _check_choice("label_candidates", label_candidates, Candidates)
-        _check_choice("lemma_source", lemma_source, LemmaSource)
-        _check_choice("unaligned", unaligned, Unaligned)
-        _check_choice("wiki", wiki, Wiki)
-        counts = {"shift_labels": shift_labels, "em_iterations": em_iterations, "max_forks": max_forks}
-        for setting, n in counts.items():
-            if n < 0:
-                raise ValueError(Errors.E1027.format(setting=setting, value=n, expected="a number from 0"))
         set_amr_extensions()
-        self.shift_labels = shift_labels
-        self.label_candidates: Candidates = label_candidates
-        self.lemma_source = lemma_source
-        self.unaligned: Unaligned = unaligned
-        self.em_iterations = em_iterations
-        self.max_forks = max_forks
-        self.wiki: Wiki = wiki
+        self.settings = settings or AmrSettings()
         self.scheme: AmrScheme | None = None
         self._replays = ReplayCache()
 
@@ -158,11 +124,7 @@ class AmrParser(ParserPipe):
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
-        return [AmrInput.of(sentence) for sentence in self._amr_sentences(docs, layout)]
-
-    def _amr_sentences(self, docs: Sequence[Doc], layout: Layout) -> list[AmrSentence]:
-        lemmatizer = self._known_scheme.lemmatizer
-        return [lemmatizer.sentence(*found) for found in read_words(docs, layout, self.lemma_source)]
+        return [AmrInput.of(found) for found in read_amr_sentences(docs, layout, self.settings.lemma_source)]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
@@ -171,7 +133,7 @@ class AmrParser(ParserPipe):
         amrs: list[list[str]] = [[] for _ in docs]
         parses = iter(scores.parses)
         for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
-            amrs[doc].append(next(parses).graph.to_penman() if n_words else EMPTY_AMR)
+            amrs[doc].append(format_penman(next(parses).graph.to_tree()) if n_words else EMPTY_AMR)
         for doc, texts in zip(docs, amrs, strict=True):
             set_amrs(doc, texts)
         self._warn_unfit(docs, scores)
@@ -185,19 +147,20 @@ class AmrParser(ParserPipe):
         """
         layout = lay_out_examples(examples)
         docs = [example.predicted for example in examples]
-        pairs = zip(self._amr_sentences(docs, layout), gold_texts(examples, layout), strict=True)
-        return docs, layout, [self._replay(sentence, text) for sentence, text in pairs]
+        sentences = read_amr_sentences(docs, layout, self.settings.lemma_source)
+        texts = gold_texts(examples, layout)
+        return docs, layout, [self._replay(*pair) for pair in zip(sentences, texts, strict=True)]
 
     def _replay(self, sentence: AmrSentence, text: str | None) -> Replay:
         """Return the oracle's actions for the text of an AMR; none for None."""
         scheme = self._known_scheme
         if text is None:
             return scheme.table.replay(sentence, [])
-        found = self._replays.get(sentence, text)
+        found = self._replays.get((sentence, text))
         if found is None:
-            graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.wiki)
+            graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.settings.wiki)
             found = scheme.replay(graph, sentence)
-            self._replays.put(sentence, text, found)
+            self._replays[sentence, text] = found
         return found
 
     def initialize(
@@ -208,7 +171,7 @@ class AmrParser(ParserPipe):
         labels: dict[str, Any] | None = None,
         encoder: Callable[..., Any] | None = None,
     ) -> None:
-        """Learn lemmas, alignments and actions, then build the model.
+        """Learn alignments and actions, then build the model.
 
         get_examples: The training data; references have ``doc._.amr``.
         nlp: The pipeline, whose annotating components give lemmas, see ``lemma_source``.
@@ -218,29 +181,19 @@ class AmrParser(ParserPipe):
         Raises ValueError if no sentence has an AMR, for an ill-formed AMR, and for an encoder if the model
         has a shared one.
         """
-        from ...models.types import Sentence
-        from ..models.types import AmrStart
+        from ..models.types import AmrInput, AmrStart
 
         self._check_model()
         validate_get_examples(get_examples, "AmrParser.initialize")
-        data = read_training_data(
-            get_examples, name=self.name, wiki=self.wiki, lemma_source=self.lemma_source, nlp=nlp
-        )
+        data = read_training_data(get_examples, name=self.name, settings=self.settings, nlp=nlp)
         if labels is not None:
             self.scheme = AmrScheme.from_dict(labels)
             self._warn_settings()
         else:
-            self.scheme = AmrScheme.learn(
-                data.graphs,
-                shift_labels=self.shift_labels,
-                candidates=self.label_candidates,
-                unaligned=self.unaligned,
-                iterations=self.em_iterations,
-                max_forks=self.max_forks,
-            )
+            self.scheme = AmrScheme.learn(data.graphs, self.settings)
         self._replays = ReplayCache()
         self.cfg["scheme"] = self.scheme.to_dict()
-        sentences = [Sentence(words) for words in data.sentences]
+        sentences: list[Sentence] = [AmrInput.of(sentence) for sentence in data.sentences]
         self._build_model(get_examples, encoder, sentences, AmrStart(table=self.scheme.table))
 
     def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:
@@ -249,13 +202,8 @@ class AmrParser(ParserPipe):
 
     def _warn_settings(self) -> None:
         """Warn of settings that differ from the scheme's."""
-        table, aligner = self._known_scheme.table, self._known_scheme.aligner
-        learned = {
-            "label_candidates": table.candidates,
-            "max_forks": table.max_forks,
-            "unaligned": aligner.unaligned,
-        }
-        given = {name: getattr(self, name) for name in learned}
+        learned = self._known_scheme.learned_settings
+        given = {name: getattr(self.settings, name) for name in learned}
         if given != learned:
             warnings.warn(Warnings.W1004.format(name=self.name, given=given, learned=learned), stacklevel=3)
 
@@ -286,11 +234,3 @@ class AmrParser(ParserPipe):
         expected = self._built_for(exclude)
         if expected and (self.scheme is None or AmrStart(table=self.scheme.table).built_for != expected):
             raise ValueError(Errors.E1029.format(origin=origin))
-
-
-def _check_choice(setting: str, value: object, literal: Any) -> None:
-    choices = get_args(literal)
-    if value not in choices:
-        raise ValueError(
-            Errors.E1027.format(setting=setting, value=repr(value), expected=f"one of {choices}")
-        )

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from spacy.scorer import PRFScore
 from spacy.training import Example
 
 from ...data.docs import sentences_of
 from ...errors import Errors
 from ..data.docs import get_amrs, match_sentences
 from ..evaluation.mapping import RESTARTS
-from ..evaluation.smatch import SmatchScore, concept_scores, smatch
-from ..evaluation.triples import to_triples
-from ..formats.penman_text import parse_penman
+from ..evaluation.smatch import smatch
 
 
 def make_amr_scorer(
@@ -46,22 +45,16 @@ def score_amrs(
     ``amr_concepts_f``; each is None without gold AMRs.
     Raises ValueError for an ill-formed gold AMR, and unless there is one AMR for each sentence.
     """
-    gold: list[str] = []
+    gold: list[str | None] = []
     predicted: list[str | None] = []
-    triples, concepts = SmatchScore(), SmatchScore()
     for example in examples:
         references = get_amrs(example.reference)
         if references is None:
             continue
         found, without_gold = _predictions(example, len(references))
-        gold += references
-        predicted += found
-        for text in without_gold:
-            n_triples, n_concepts = _sizes(text, wiki)
-            triples += SmatchScore(predicted=n_triples)
-            concepts += SmatchScore(predicted=n_concepts)
-    triples += smatch(gold, predicted, restarts=restarts, seed=seed, wiki=wiki)
-    concepts += concept_scores(gold, predicted, wiki=wiki)
+        gold += [*references, *[None] * len(without_gold)]
+        predicted += [*found, *without_gold]
+    triples, concepts = smatch(gold, predicted, restarts=restarts, seed=seed, wiki=wiki)
     return _summary("smatch", triples) | _summary("amr_concepts", concepts)
 
 
@@ -79,15 +72,7 @@ def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[
     return found, without_gold
 
 
-def _sizes(text: str, wiki: bool) -> tuple[int, int]:
-    """Return the number of triples and of concepts of a predicted AMR; 0 for an ill-formed AMR."""
-    try:
-        triples = to_triples(parse_penman(text), wiki=wiki)
-    except ValueError:
-        return 0, 0
-    return triples.size, len(triples.concepts)
-
-
-def _summary(name: str, score: SmatchScore) -> dict[str, Any]:
-    values = {"p": score.precision, "r": score.recall, "f": score.f_score}
-    return {f"{name}_{key}": value if score.gold else None for key, value in values.items()}
+def _summary(name: str, score: PRFScore) -> dict[str, Any]:
+    values = {"p": score.precision, "r": score.recall, "f": score.fscore}
+    has_gold = score.tp + score.fn > 0
+    return {f"{name}_{key}": value if has_gold else None for key, value in values.items()}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -18,12 +16,14 @@ from ...errors import Errors, Warnings
 from ...pipeline.gold import lay_out_examples
 from ..data.docs import get_amrs, gold_amrs
 from ..formats.penman_text import parse_penman
+from ..parsing.actions import AmrSentence
 from ..parsing.graph import AmrGraph, Wiki
-from ..parsing.scheme import TrainingGraph
+from ..parsing.scheme import AmrSettings, LemmaSource, TrainingGraph
+from ..parsing.table import Replay
 
-LemmaSource = Literal["rules", "token"]
-
-EXAMPLES_AT_ONCE = 500
+READ_AT_ONCE = 500
+#: Most bytes of replays that are kept.
+MAX_BYTES = 500_000_000
 #: Words of a sentence in a message.
 SHOWN_WORDS = 8
 
@@ -32,11 +32,11 @@ SHOWN_WORDS = 8
 class TrainingData:
     """All that is read before training.
 
-    sentences: Words of each sentence that has words.
-    graphs: Gold graphs, with the words and lemmas of their sentences.
+    sentences: The sentences that have words.
+    graphs: Gold graphs with their sentences.
     """
 
-    sentences: list[list[str]] = field(default_factory=list)
+    sentences: list[AmrSentence] = field(default_factory=list)
     graphs: list[TrainingGraph] = field(default_factory=list)
 
 
@@ -44,31 +44,30 @@ def read_training_data(
     get_examples: Callable[[], Iterable[Example]],
     *,
     name: str,
-    wiki: Wiki,
-    lemma_source: LemmaSource,
+    settings: AmrSettings,
     nlp: Language | None,
 ) -> TrainingData:
     """Read the sentences and gold graphs of Examples.
 
     get_examples: The training data.
     name: Name of the component.
-    wiki: Whether to drop or keep `:wiki`.
-    lemma_source: Whether to take the lemmas of tokens.
+    settings: Settings of the component.
     nlp: The pipeline, whose components give lemmas; None to take those of the Docs.
     Raises ValueError for an ill-formed AMR, and if no sentence has an AMR.
     """
     data, n_graphs = TrainingData(), 0
-    for batch in minibatch(get_examples(), size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+    for batch in minibatch(get_examples(), size=READ_AT_ONCE):  # type: ignore[no-untyped-call]
         layout = lay_out_examples(batch)
         docs = [example.predicted for example in batch]
-        if lemma_source == "token" and nlp is not None:
+        if settings.lemma_source == "token" and nlp is not None:
             docs = annotate(docs, nlp, name)
         n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
-        texts = gold_texts(batch, layout)
-        for (words, lemmas), text in zip(read_words(docs, layout, lemma_source), texts, strict=True):
-            data.sentences.append(words)
+        sentences = read_amr_sentences(docs, layout, settings.lemma_source)
+        data.sentences += sentences
+        for sentence, text in zip(sentences, gold_texts(batch, layout), strict=True):
             if text is not None:
-                data.graphs.append((gold_graph(text, words, name=name, wiki=wiki), words, lemmas))
+                graph = gold_graph(text, sentence.forms, name=name, wiki=settings.wiki)
+                data.graphs.append((graph, sentence))
     if not data.graphs:
         raise ValueError(Errors.E1028.format(name=name, n=len(data.sentences), amrs=n_graphs))
     if len(data.graphs) < n_graphs:
@@ -99,26 +98,20 @@ def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:
     return docs
 
 
-def read_words(
-    docs: Sequence[Doc], layout: Layout, lemma_source: LemmaSource
-) -> Iterator[tuple[list[str], list[str] | None]]:
-    """Yield the words of each sentence that has words, and the lemmas of its tokens; None for "rules"."""
+def read_amr_sentences(docs: Sequence[Doc], layout: Layout, lemma_source: LemmaSource) -> list[AmrSentence]:
+    """Return the sentences that have words; with "token", tokens give the lemmas that they have."""
     words = word_attributes(docs, layout, "ORTH")
-    lemmas = word_attributes(docs, layout, "LEMMA") if lemma_source == "token" else None
-    for part in layout.sentence_slices:
-        yield words[part], None if lemmas is None else lemmas[part]
+    lemmas = word_attributes(docs, layout, "LEMMA") if lemma_source == "token" else [""] * len(words)
+    return [AmrSentence.of(words[part], lemmas[part]) for part in layout.sentence_slices]
 
 
 def gold_texts(examples: Sequence[Example], layout: Layout) -> Iterator[str | None]:
     """Yield the gold AMR of each sentence that has words, or None."""
-    starts = np.flatnonzero(layout.starts)
-    ends = np.append(starts, len(layout.starts))[1:]
-    owners = layout.doc_of
-    for i, example in enumerate(examples):
-        of_doc = np.flatnonzero((owners == i) & (layout.n_words > 0))
-        first = layout.doc_starts[i]
-        spans = [(int(starts[j] - first), int(ends[j] - first)) for j in of_doc]
-        yield from gold_amrs(example, spans)
+    spans: list[list[tuple[int, int]]] = [[] for _ in examples]
+    for doc, words in layout.word_places():
+        spans[doc].append((words[0], words[-1] + 1))
+    for example, of_doc in zip(examples, spans, strict=True):
+        yield from gold_amrs(example, of_doc)
 
 
 def gold_graph(text: str, words: Sequence[str], *, name: str, wiki: Wiki) -> AmrGraph:
@@ -132,3 +125,20 @@ def gold_graph(text: str, words: Sequence[str], *, name: str, wiki: Wiki) -> Amr
     """
     where = f"{name}, gold AMR of {' '.join(words[:SHOWN_WORDS])!r}"
     return AmrGraph.from_tree(parse_penman(text, where), wiki)
+
+
+class ReplayCache(dict[tuple[AmrSentence, str], Replay]):
+    """Replays by sentence and text of the AMR: to find one takes longer than to train on it.
+
+    When it is full, no more are kept. Copies and pickles begin empty.
+    """
+
+    n_bytes = 0
+
+    def __reduce__(self) -> tuple[type[ReplayCache], tuple[()]]:
+        return ReplayCache, ()
+
+    def __setitem__(self, key: tuple[AmrSentence, str], replay: Replay) -> None:
+        self.n_bytes += sum(array.nbytes for array in replay)
+        if self.n_bytes <= MAX_BYTES:
+            super().__setitem__(key, replay)

@@ -166,15 +166,6 @@ def test_text_that_is_not_tokenised_leads_to_a_warning(nlp: Language, tmp_path: 
     assert len(texts(path, nlp, ids=["r.1..2"], gold_tokens=False)) == 2
 
 
-def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(path: Path, nlp: Language):
-    expected = [get_amrs(example.reference) for example in make_amr_corpus(path)(nlp)]
-    path.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
-    assert [get_amrs(example.reference) for example in make_amr_corpus(path)(nlp)] == expected
-    path.write_bytes(b"# ::id a\n# ::snt caf\xe9\n(a / a)\n")
-    with pytest.raises(ValueError, match=r"E302.*line 2.*0xe9"):
-        texts(path, nlp)
-
-
 def test_wrong_paths_and_settings_are_errors(path: Path, nlp: Language, tmp_path: Path):
     for nothing in (None, ""):
         with pytest.raises(ValueError, match="E506"):

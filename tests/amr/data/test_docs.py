@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 import spacy
 from hypothesis import given
@@ -107,12 +105,6 @@ def test_an_ill_formed_amr_has_no_graph_but_an_error_that_names_it():
         _ = doc._.amr_graphs
 
 
-def test_graphs_without_penman_are_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "penman", None)
-    with pytest.raises(ImportError, match="E1010"):
-        _ = two_sentences()._.amr_graphs
-
-
 @pytest.mark.parametrize("value", [BARK, [BARK, None], {"amr": BARK}])
 def test_a_value_that_is_no_list_of_texts_is_an_error(value):
     doc = two_sentences()
@@ -208,17 +200,15 @@ def test_words_that_are_not_those_of_the_text_have_unknown_spaces():
 def test_words_are_those_of_the_tokenizer_where_the_file_has_none():
     raw = block(MARKED, snt="Dogs don't bark.")
     assert [token.text for token in doc_from_amr(raw, NLP.vocab)] == ["Dogs", "don't", "bark."]
-    simple = doc_from_amr(raw, NLP.vocab, gold_tokens=False)
-    assert [token.text for token in simple] == ["Dogs", "don't", "bark", "."]
-    english = doc_from_amr(raw, NLP.vocab, gold_tokens=False, tokenizer=NLP.tokenizer)
+    english = doc_from_amr(raw, NLP.vocab, NLP.tokenizer)
     assert [token.text for token in english] == ["Dogs", "do", "n't", "bark", "."]
-    assert simple.text == english.text == "Dogs don't bark."
+    assert english.text == "Dogs don't bark."
 
 
 def test_markers_of_alignments_stay_with_the_words_that_they_count_only():
     kept = doc_from_amr(block(MARKED, snt="The dogs bark"), NLP.vocab)
     assert "bark-01~e.2" in kept._.amr[0]
-    removed = doc_from_amr(block(MARKED, snt="The dogs bark"), NLP.vocab, gold_tokens=False)
+    removed = doc_from_amr(block(MARKED, snt="The dogs bark"), NLP.vocab, NLP.tokenizer)
     assert removed._.amr == [format_penman(parse_penman(without_markers(MARKED)))]
     assert without_markers(MARKED) == ('(b / bark-01 :ARG0 (d / dog :name (n / name :op1 "a~e.1 (b")))')
 

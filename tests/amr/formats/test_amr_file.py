@@ -6,7 +6,6 @@ from spacy_g2g.amr.formats.amr_file import (
     read_amr_file,
     read_metadata,
     select_ids,
-    simple_tokens,
     write_amrs,
 )
 
@@ -114,12 +113,6 @@ def test_ids_are_names_and_ranges():
 def test_a_range_that_ends_before_it_starts_is_an_error():
     with pytest.raises(ValueError, match=r"G2G-E1009.*'a\.3\.\.1'"):
         select_ids(["a.3..1"])
-
-
-def test_raw_text_is_split_at_punctuation():
-    text = "The B-Raf (V600E) <i>BRAF</i>, it's 1.5%."
-    tokens = ["The", "B-Raf", "(", "V600E", ")", "<i>", "BRAF", "</i>", ",", "it's", "1.5", "%", "."]
-    assert simple_tokens(text) == tokens
 
 
 def test_what_is_written_is_read_again(tmp_path: Path):

@@ -8,7 +8,9 @@ import pytest
 import torch
 from spacy.vocab import Vocab
 
+from spacy_g2g.amr.formats.penman_text import format_penman
 from spacy_g2g.amr.models.amr_transformer import (
+    AmrMachines,
     AmrTransformer,
     build_amr_transformer,
     pad_replays,
@@ -17,7 +19,7 @@ from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import AmrState
-from spacy_g2g.amr.parsing.scheme import AmrScheme
+from spacy_g2g.amr.parsing.scheme import AmrScheme, AmrSettings
 from spacy_g2g.amr.parsing.table import Replay
 from spacy_g2g.amr.pipeline.amr_parser import AmrParser
 from spacy_g2g.models.shim import G2GShim, get_shim
@@ -28,16 +30,17 @@ from ...util import TINY_STACK, noted_batch, randomise, tiny_encoder
 from ..parsing.samples import graph_of
 from ..util import AMRS, STATE_HEADS
 
-SCHEME = AmrScheme.learn([(graph_of(amr), text.split(), None) for text, amr in AMRS.items()], shift_labels=3)
+PAIRS = [(graph_of(amr), AmrSentence.of(text.split())) for text, amr in AMRS.items()]
+SCHEME = AmrScheme.learn(PAIRS, AmrSettings(shift_labels=3))
 
 
 def sentence_of(text: str) -> Sentence:
-    read = SCHEME.lemmatizer.sentence(text.split())
+    read = AmrSentence.of(text.split())
     return AmrInput.of(read)
 
 
 def replay_of(text: str, amr: str) -> Replay:
-    return SCHEME.replay(graph_of(amr), SCHEME.lemmatizer.sentence(text.split()))
+    return SCHEME.replay(graph_of(amr), AmrSentence.of(text.split()))
 
 
 SENTENCES = [sentence_of(text) for text in AMRS]
@@ -67,7 +70,7 @@ def network_of(shim: G2GShim) -> AmrTransformer:
 
 
 def assert_same_parse(found: AmrParse, expected: AmrParse) -> None:
-    assert found.graph.to_penman() == expected.graph.to_penman()
+    assert format_penman(found.graph.to_tree()) == format_penman(expected.graph.to_tree())
     assert (found.n_words, found.coverage) == (expected.n_words, expected.coverage)
     assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-3)
 
@@ -89,10 +92,10 @@ def plain_places(state: AmrState) -> tuple[list[int], list[int]]:
 
 
 def test_padded_replays_are_the_states_of_each_step():
-    sequences = pad_replays(GOLD, 12)
+    sequences = pad_replays(GOLD, 12, len(SCHEME.table))
     valid = iter(sequences.valid)
     for i, (text, amr) in enumerate(AMRS.items()):
-        sentence = SCHEME.lemmatizer.sentence(text.split())
+        sentence = AmrSentence.of(text.split())
         n, state = len(sentence) + 1, SCHEME.table.begin(sentence)
         choices = SCHEME.table.word_choices(sentence)
         actions = SCHEME.amr_oracle_actions(graph_of(amr), sentence)
@@ -111,12 +114,16 @@ def test_padded_replays_are_the_states_of_each_step():
     assert next(valid, None) is None
 
 
-def test_padding_has_no_places():
-    n = [replay.stack.shape[1] for replay in GOLD]
-    sequences = pad_replays(GOLD, max(n) + 2)
-    for i, width in enumerate(n):
-        assert (sequences.stack[i, :, width:] == -1).all()
-        assert (sequences.buffer[i, :, width:] == -1).all()
+def test_states_that_are_taken_twice_go_their_own_ways():
+    sentence, table = AmrSentence.of(["a", "b"]), SCHEME.table
+    machines = AmrMachines(table, [table.begin(sentence)], [table.word_choices(sentence)], 3)
+    shift, reduce = (table.id(AmrAction(kind)) for kind in (ActionKind.SHIFT, ActionKind.REDUCE))
+    machines.apply(np.array([shift]), np.zeros(1))
+    two = machines.take(np.array([0, 0]))
+    two.apply(np.array([-1, reduce]), np.zeros(2))
+    assert [state.stack for state in two.states] == [[0], []]
+    assert [valid.tolist()[reduce] for valid in two.valid(np.arange(2))] == [True, False]
+    assert two.positions(np.arange(2))[0].tolist() == [[-1, 0, -1], [-1, -1, -1]]
 
 
 # Loss
@@ -153,7 +160,7 @@ def step_by_step(
 
 
 def loss_by_hand(shim: G2GShim, sentence: Sentence, amr: str, share: float = 0.0) -> float:
-    read = SCHEME.lemmatizer.sentence(sentence.words)
+    read = AmrSentence.of(sentence.words)
     actions = SCHEME.amr_oracle_actions(graph_of(amr), read)
     rows, ids, _ = step_by_step(shim, sentence, actions)
     loss = 0.0
@@ -193,7 +200,7 @@ def test_actions_that_there_are_not_have_no_loss_and_others_have_theirs():
 
 def test_sentences_without_actions_can_not_be_learned():
     parser = AmrParser(Vocab(), make()[0])
-    none = SCHEME.table.replay(SCHEME.lemmatizer.sentence(["boy"]), [])
+    none = SCHEME.table.replay(AmrSentence.of(["boy"]), [])
     unknown = GOLD[0]._replace(ids=np.full_like(GOLD[0].ids, -1))
     assert parser._can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]
     assert parser._can_learn([]).tolist() == []
@@ -230,44 +237,6 @@ def test_greedy_decoding_takes_the_best_action_of_each_state(variant: str):
         assert_same_parse(parse, AmrParse(graph=graph, log_prob=total, n_words=len(sentence.words)))
 
 
-@pytest.mark.parametrize("beam_width", [1, 4])
-def test_a_parse_has_the_probability_that_training_gives_its_actions(
-    beam_width: int, monkeypatch: pytest.MonkeyPatch
-):
-    found: list[Any] = []
-    model, shim = make("d", seed=5, beam_width=beam_width)
-    network = network_of(shim)
-    search = network.parser.search
-    monkeypatch.setattr(network.parser, "search", lambda *a: found.append(search(*a)) or found[-1])
-    apply = AmrState.apply
-    taken: dict[int, list[AmrAction]] = {}
-    copied = AmrState.copy
-
-    def record(state: AmrState, action: AmrAction) -> None:
-        taken.setdefault(id(state), []).append(action)
-        apply(state, action)
-
-    def copy(state: AmrState) -> AmrState:
-        other = copied(state)
-        taken[id(other)] = list(taken.get(id(state), []))
-        keep.append(other)
-        return other
-
-    # States stay alive, so that no two have one id.
-    keep: list[AmrState] = []
-    monkeypatch.setattr(AmrState, "apply", record)
-    monkeypatch.setattr(AmrState, "copy", copy)
-    parses = model.predict(SENTENCES[:3])
-    ends = [(len(s.sentence), taken[id(s)]) for f in found for s in f.machines.states]
-    monkeypatch.undo()
-    for sentence, parse in zip(SENTENCES, parses, strict=False):
-        (actions,) = (actions for n, actions in ends if n == len(sentence.words))
-        read = SCHEME.lemmatizer.sentence(sentence.words)
-        replay = SCHEME.table.replay(read, actions)
-        loss, _ = model.begin_update(([sentence], [replay]))
-        assert parse.log_prob == pytest.approx(-loss, rel=1e-5)
-
-
 @pytest.mark.parametrize(("variant", "beam_width"), [("d", 1), ("h", 3)])
 def test_a_parse_depends_on_nothing_else_in_its_batch(
     variant: str, beam_width: int, monkeypatch: pytest.MonkeyPatch
@@ -286,10 +255,10 @@ def test_a_parse_depends_on_nothing_else_in_its_batch(
     assert model.predict([]) == []
 
 
-def test_words_without_lemmas_are_their_own_in_lower_case():
+def test_words_without_lemmas_have_those_of_the_library():
     model, _ = make(seed=6)
     words = ["Boys", "Sang"]
-    found = model.predict([Sentence(words), AmrInput.of(AmrSentence.of(words, ["boys", "sang"]))])
+    found = model.predict([Sentence(words), AmrInput.of(AmrSentence.of(words, ["boy", "sing"]))])
     assert_same_parse(*found)
 
 
@@ -307,22 +276,6 @@ def test_sentences_in_windows_are_learned():
 # The model as a whole
 
 
-def test_a_kept_model_parses_alike():
-    model, shim = make("d")
-    kept = make("d", seed=1)[0].from_bytes(model.to_bytes())
-    assert get_shim(kept).spec == shim.spec
-    for found, expected in zip(kept.predict(SENTENCES[-2:]), model.predict(SENTENCES[-2:]), strict=True):
-        assert_same_parse(found, expected)
-
-
 def test_labels_can_not_be_added():
     with pytest.raises(ValueError, match=r"E1026.* 3 labels"):
         make()[1].resize_labels(3)
-
-
-def test_weights_that_are_not_numbers_are_an_error_that_says_so():
-    model, shim = make()
-    with torch.no_grad():
-        network_of(shim).parser.output.weight[0] = torch.nan
-    with pytest.raises(ValueError, match=r"E409.*NaN"):
-        model.predict(SENTENCES)

@@ -4,7 +4,6 @@ from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.parsing.actions import AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph, canonical
-from spacy_g2g.amr.parsing.lemmas import Lemmatizer
 from spacy_g2g.amr.parsing.machine import AmrState
 
 # Reentrancy, inverse roles, a name, numbers, polarity and mode, a cycle, several nodes of one word.
@@ -33,7 +32,7 @@ def graph_of(text: str) -> AmrGraph:
 
 
 def sentence_of(text: str) -> AmrSentence:
-    return Lemmatizer().sentence(text.split())
+    return AmrSentence.of(text.split())
 
 
 def facts(graph: AmrGraph) -> tuple:

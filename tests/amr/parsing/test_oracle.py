@@ -6,7 +6,7 @@ from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.aligner import Aligner, Alignment
 from spacy_g2g.amr.parsing.graph import AmrGraph, Edge
 from spacy_g2g.amr.parsing.machine import AmrState
-from spacy_g2g.amr.parsing.oracle import amr_oracle_actions, label_action, limit_nodes
+from spacy_g2g.amr.parsing.oracle import amr_oracle_actions, limit_nodes
 from spacy_g2g.transition.parsing.state import NO_WORD
 
 from .samples import SAMPLES, execute, facts, graph_of, sentence_of
@@ -122,4 +122,6 @@ def test_nodes_beyond_the_limit_go_to_the_nearest_free_word(words, n_words, max_
     ],
 )
 def test_a_label_is_copied_where_it_can_be(label: str, form: str, lemma: str, expected: str):
-    assert str(label_action(label, form, lemma)) == expected
+    sentence = AmrSentence.of([form], [lemma])
+    actions = amr_oracle_actions(AmrGraph([label], []), sentence, Alignment([0], ["exact"]))
+    assert str(actions[1]) == expected

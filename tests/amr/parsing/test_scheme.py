@@ -5,23 +5,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacy_g2g.amr.parsing.scheme import AmrScheme
+from spacy_g2g.amr.parsing.actions import AmrSentence
+from spacy_g2g.amr.parsing.scheme import AmrScheme, AmrSettings
 
-from .samples import SAMPLES, execute, facts, graph_of
+from .samples import SAMPLES, execute, facts, graph_of, sentence_of
 
 TEXTS = [text for text in SAMPLES if text]
 
 
 def learn(**settings: Any) -> AmrScheme:
-    return AmrScheme.learn(((graph_of(SAMPLES[t]), t.split(), None) for t in TEXTS), **settings)
+    return AmrScheme.learn([(graph_of(SAMPLES[t]), sentence_of(t)) for t in TEXTS], AmrSettings(**settings))
 
 
 def assert_same(found: AmrScheme, expected: AmrScheme) -> None:
     """Both do the same with all sentences."""
     for text in TEXTS:
         graph, words = graph_of(SAMPLES[text]), text.split()
-        sentence = expected.lemmatizer.sentence(words)
-        assert found.lemmatizer.sentence(words) == sentence
+        sentence = AmrSentence.of(words)
         assert found.aligner.align(graph, sentence) == expected.aligner.align(graph, sentence)
         assert found.amr_oracle_actions(graph, sentence) == expected.amr_oracle_actions(graph, sentence)
         for of_found, of_expected in zip(
@@ -34,8 +34,8 @@ def assert_same(found: AmrScheme, expected: AmrScheme) -> None:
     "settings",
     [
         {},
-        {"shift_labels": 3, "candidates": "word", "unaligned": "free_word"},
-        {"candidates": "vocab", "iterations": 0, "max_forks": 0},
+        {"shift_labels": 3, "label_candidates": "word", "unaligned": "free_word"},
+        {"label_candidates": "vocab", "em_iterations": 0, "max_forks": 0},
     ],
 )
 def test_a_scheme_that_was_json_does_the_same(settings: dict[str, Any]):
@@ -47,45 +47,42 @@ def test_a_scheme_that_was_json_does_the_same(settings: dict[str, Any]):
 
 def test_learned_words_of_concepts_are_kept():
     # No letter of "zib" is in the word that it always comes with.
-    pairs = [(graph_of(f"(z / zib-01 :ARG0 ({word[0]} / {word}))"), [word, "quux"], None) for word in "bcdf"]
-    scheme = AmrScheme.learn(pairs)
+    pairs = [
+        (graph_of(f"(z / zib-01 :ARG0 ({word} / {word}))"), AmrSentence.of([word, "quux"])) for word in "bcdf"
+    ]
+    scheme = AmrScheme.learn(pairs, AmrSettings())
     assert scheme.aligner.translations["zib", "quux"] > 0.5
     assert AmrScheme.from_dict(scheme.to_dict()).aligner.translations == scheme.aligner.translations
-    assert AmrScheme.learn(pairs, iterations=0).aligner.translations == {}
+    assert AmrScheme.learn(pairs, AmrSettings(em_iterations=0)).aligner.translations == {}
 
 
 def test_the_actions_build_the_graphs():
     scheme = learn()
     for text in TEXTS:
-        graph, sentence = graph_of(SAMPLES[text]), scheme.lemmatizer.sentence(text.split())
+        graph, sentence = graph_of(SAMPLES[text]), AmrSentence.of(text.split())
         assert facts(execute(sentence, scheme.amr_oracle_actions(graph, sentence))) == facts(graph)
         assert (scheme.replay(graph, sentence).ids >= 0).all()
 
 
-def test_settings_are_those_of_the_parts():
-    scheme = learn(shift_labels=2, candidates="word", unaligned="free_word", max_forks=1)
-    assert (scheme.table.candidates, scheme.table.max_forks) == ("word", 1)
-    assert scheme.aligner.unaligned == "free_word"
-    assert sum(bool(action.label) for action in scheme.table.actions if action.kind == 0) == 3
-
-
 def test_given_lemmas_go_before_rules():
-    scheme = AmrScheme.learn([(graph_of("(z / zib)"), ["quux"], ["zib"])])
-    assert scheme.replay(graph_of("(z / zib)"), scheme.lemmatizer.sentence(["quux"], ["zib"])).ids.min() >= 0
+    pair = graph_of("(z / zib)"), AmrSentence.of(["quux"], ["zib"])
+    scheme = AmrScheme.learn([pair], AmrSettings())
+    assert scheme.replay(*pair).ids.min() >= 0
     assert scheme.table.seen == {}
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("lemmas", ["boy"]),
-        ("lemmas", 3),
         ("unaligned", "nowhere"),
         ("translations", [["boy", "girl"]]),
         ("translations", [["boy", "girl", "often"]]),
         ("translations", None),
         ("table", []),
         ("table", {"actions": [["JUMP", "", ""]]}),
+        ("table", {"actions": [], "seen": {"a": ["x"]}, "candidates": "lemma", "max_forks": 8}),
+        ("table", {"actions": [], "seen": {}, "candidates": "all", "max_forks": 8}),
+        ("table", {"actions": [], "seen": {}, "candidates": "lemma", "max_forks": -1}),
     ],
 )
 def test_what_is_no_scheme_is_an_error(key: str, value: object):
@@ -95,7 +92,7 @@ def test_what_is_no_scheme_is_an_error(key: str, value: object):
             AmrScheme.from_dict(other)
 
 
-@pytest.mark.parametrize("data", [[], None, "scheme", ["lemmas"]])
+@pytest.mark.parametrize("data", [[], None, "scheme", ["table"]])
 def test_what_is_no_dictionary_is_an_error(data: Any):
     with pytest.raises(ValueError, match="E1020"):
         AmrScheme.from_dict(data)
