@@ -28,7 +28,7 @@ from spacy_g2g.cli.calibrate import Observer
 from spacy_g2g.data.docs import sentences_to_doc, sentences_to_docs
 from spacy_g2g.evaluation.calibration import Reliability, reliability
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
-from spacy_g2g.pipeline.answers import TEMPERATURES
+from spacy_g2g.pipeline.scored_trees import TEMPERATURES
 
 EVERY = 5
 #: Number of Newton's steps for a logistic curve.

@@ -15,9 +15,8 @@ import torch
 
 from ..arrays import DoubleArray, FloatArray, IntArray
 from ..layers.matrix_tree import log_partition, marginals
-from ..trees.arc_scores import ArcScores
 from ..trees.tree import ROOT_LABEL
-from .types import Tree
+from .types import ArcScores, Tree
 
 #: Largest number of arcs of a batch, with padding.
 ARCS_AT_ONCE = 500_000
@@ -34,30 +33,19 @@ class Temperatures(NamedTuple):
     labels: float = 1.0
 
 
-class Confidence(NamedTuple):
-    """Probabilities of a tree over n words and of its parts.
-
-    arcs: Probability of each word's head, float [n].
-    labelled: Probability of each word's head and label together, float [n].
-    tree: Probability of all heads together.
-    """
-
-    arcs: DoubleArray
-    labelled: DoubleArray
-    tree: float
-
-
 def confidences(
     scores: Sequence[ArcScores], trees: Sequence[Tree], temperatures: Temperatures
-) -> list[Confidence]:
-    """Return the probabilities of a tree of each sentence.
+) -> list[tuple[float, DoubleArray, DoubleArray]]:
+    """Return the probabilities of a tree of each sentence, and of its parts.
 
     scores: Scores of the sentences.
     trees: Their trees, without missing heads. Labels that a parser would never give have the probability 0:
         unknown ones, -1, the root label of other arcs than the root's, and any other label of that arc.
     temperatures: Temperatures of heads and labels.
+    Returns the probability of all heads together; that of each word's head, float [n]; and that of each
+        word's head and label together, float [n].
     """
-    found: list[Confidence] = [Confidence(np.zeros(0), np.zeros(0), 1.0)] * len(scores)
+    found = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
     for members, arcs, is_word in _batches([of.arcs for of in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
@@ -67,7 +55,7 @@ def confidences(
             of_labels = np.exp(_label_log_probs(scores[i], tree, temperatures.labels))
             is_possible = (tree.labels >= 0) & ((tree.labels == ROOT_LABEL) == (tree.heads == 0))
             of_labels[~is_possible] = 0.0
-            found[i] = Confidence(of_heads, of_heads * of_labels, float(np.exp(min(score - log_z[row], 0.0))))
+            found[i] = float(np.exp(min(score - log_z[row], 0.0))), of_heads, of_heads * of_labels
     return found
 
 

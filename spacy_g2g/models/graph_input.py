@@ -116,10 +116,10 @@ def _arcs(batch: PieceBatch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     firsts = places[rows, batch.words[rows, pieces]]
     arcs = [(rows, firsts, pieces, np.full_like(rows, SUB_WORD))]
     if batch.heads is not None and batch.labels is not None:
-        heads = batch.heads[batch.sentences]
+        heads = batch.heads[batch.sentence_of]
         head_places = np.take_along_axis(places, np.maximum(heads, 0), axis=1)
         rows, words = np.nonzero((heads >= 0) & (places[:, 1:] >= 0) & (head_places >= 0))
-        labels = batch.labels[batch.sentences[rows], words]
+        labels = batch.labels[batch.sentence_of[rows], words]
         arcs.append((rows, head_places[rows, words], places[rows, words + 1], labels))
     row, head, dependent, label = (np.concatenate(fields) for fields in zip(*arcs, strict=True))
     return row, head, dependent, label

@@ -20,7 +20,6 @@ from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder_config import EncoderConfig
 from ..layers.relations import RelationTables
-from ..trees.arc_scores import ArcScores
 from ..trees.constraints import allowed_arcs
 from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
@@ -28,7 +27,7 @@ from .model import make_model
 from .network import NetworkSpec
 from .settings import COUNT, SHARE, ListeningSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
-from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
+from .types import ArcScores, Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
 #: Least log-probability of a head or a label in a mean. It keeps sums finite.
 LEAST_LOG_PROB = -100.0
@@ -95,7 +94,11 @@ class RNGTr(SynTr[PieceBatch]):
     """
 
     runs_upstream = True
-    reads_prior = True
+
+    @classmethod
+    def reads_prior(cls, settings: RNGTrSettings) -> bool:
+        """Return whether priors have a share in decoding."""
+        return settings.prior_share > 0
 
     def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
         self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
@@ -177,9 +180,8 @@ class RNGTr(SynTr[PieceBatch]):
             fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
-            for i, member in enumerate(members):
-                parse = graphs.parse(i, batch)
-                passes[member].append(self.answer(parse, scores, batch, i) if finished[i] else parse)
+            for i, parse in enumerate(batch.parses(*graphs[:4])):
+                passes[members[i]].append(self.complete(parse, scores, batch, i) if finished[i] else parse)
             if finished.all():
                 break
             going_on = np.flatnonzero(~finished)
@@ -193,22 +195,17 @@ class RNGTr(SynTr[PieceBatch]):
         The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
         ``label_log_probs`` averages labels of arcs that are in the parser's tree as well.
         """
-        known = [i for i, note in enumerate(batch.notes) if note.prior is not None]
+        known = [(i, s.prior) for i, s in enumerate(batch.sentences) if s.prior is not None]
         if not known or not self.prior_share:
             return scores
         prior = np.zeros(scores.arcs.shape, dtype=np.float32)
         heads = np.full(prior.shape[:2], -1)
         labels = np.zeros((*prior.shape[:2], self.scorer.n_labels), dtype=np.float32)
-        for i in known:
-            n = int(batch.n_words[i])
-            of_sentence = batch.notes[i].prior
-            assert of_sentence is not None
-            prior[i, :n, : n + 1] = of_sentence.head_log_probs
-            if of_sentence.label_log_probs is not None:
-                heads[i, :n] = of_sentence.heads
-                labels[i, :n] = of_sentence.label_log_probs
         is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
-        is_known[known] = True
+        for i, own_prior in known:
+            n, is_known[i] = int(batch.n_words[i]), True
+            prior[i, :n, : n + 1] = own_prior.arcs
+            heads[i, :n], labels[i, :n] = own_prior.heads, own_prior.labels
         own = self.head_log_probs(scores.arcs, batch.n_words)
         mean = self.mean(own, self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
         arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
@@ -240,10 +237,10 @@ class RNGTr(SynTr[PieceBatch]):
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""
         allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
-        for i, (constraints, *_) in enumerate(batch.notes):
-            if constraints:
-                n = int(batch.n_words[i])
-                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
+        for i, sentence in enumerate(batch.sentences):
+            if sentence.constraints:
+                n = len(sentence.words)
+                allowed[i, :n, : n + 1] = allowed_arcs(sentence.constraints, n, self.scorer.n_labels + 1)
         if allowed.all():
             return scores
         return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))
@@ -285,8 +282,8 @@ def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
     """Write the labels that are fixed to the graphs that the next pass reads."""
-    for i, (constraints, *_) in enumerate(batch.notes):
-        for kind, words, label in constraints:
+    for i, sentence in enumerate(batch.sentences):
+        for kind, words, label in sentence.constraints:
             if kind == "label":
                 graphs.labels[i, words[0] - 1] = label
 

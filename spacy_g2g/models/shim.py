@@ -87,14 +87,13 @@ class G2GShim(NetworkShim[Network[Any]]):
     def _batches(
         self, words: WordPieces | WordVectors, sentences: Sequence[Sentence], share: int = 1
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Yield batches of the sentences, with the network's notes on them.
+        """Return batches of the sentences, with the numbers of their members.
 
         share: Number of batches that the memory for one batch must hold.
         """
         network = self.network
         unknown = network.unknown_words if network.training else ()
-        for members, batch in words.batches(sentences, self.max_padded // share, unknown):
-            yield members, replace(batch, notes=[network.note(sentences[i]) for i in members])
+        return words.batches(sentences, self.max_padded // share, unknown)
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
         """Return what makes batches of the sentences."""

@@ -20,15 +20,13 @@ from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
 from ..layers.edges import Edges
 from ..layers.matrix_tree import log_partition, marginals, restrict
-from ..trees.arc_scores import ArcScores
-from ..trees.constraints import Constraint
 from ..trees.mst import decode
 from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, ListeningSettings, builder
-from .types import Parse, ParserModel, Prior, Sentence, Tree, pad_trees
+from .types import ArcScores, Parse, ParserModel, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
 LEAST_PROBABILITY = 1e-20
@@ -54,7 +52,7 @@ class SynTr(Network[B]):
     The scorer has no root label, since the root arc alone has it.
     """
 
-    meets_constraints = True
+    meets_constraints = scores_arcs = True
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
@@ -233,31 +231,27 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        parses = [trees.parse(i, batch) for i in range(len(batch.n_words))]
-        if any(note.keep_prior for note in batch.notes):
+        parses = batch.parses(*trees[:4])
+        if any(sentence.keep_prior for sentence in batch.sentences):
             labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
-            for i, note in enumerate(batch.notes):
-                if note.keep_prior:
+            for i, sentence in enumerate(batch.sentences):
+                if sentence.keep_prior:
                     n, heads = parses[i].n_words, parses[i].tree.heads
-                    prior = Prior(log_probs[i, :n, : n + 1].copy(), heads.copy(), labels[i].copy())
+                    prior = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), heads.copy())
                     parses[i] = replace(parses[i], prior=prior)
-        return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
+        return [self.complete(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
-    def note(self, sentence: Sentence) -> Note:
-        """Return what the sentence asks for."""
-        return Note(sentence.constraints, sentence.keep_scores, sentence.prior, sentence.keep_prior)
-
-    def answer(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
+    def complete(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
         """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
-        constraints, keep_scores, *_ = batch.notes[i] if batch.notes else Note()
-        if not (constraints or keep_scores):
+        sentence = batch.sentences[i]
+        if not (sentence.constraints or sentence.keep_scores):
             return parse
         found = self.arc_scores(scores, i, parse.n_words)
-        if constraints:
-            met = Parse.of_scores(found, constraints)
-            prior = None if parse.prior is None else parse.prior.with_tree(met.tree, found)
+        if sentence.constraints:
+            (met,) = found.best(1, sentence.constraints)
+            prior = None if parse.prior is None else found.at(met.tree.heads)
             parse = replace(met, coverage=parse.coverage, prior=prior)
-        return replace(parse, scores=found if keep_scores else None)
+        return replace(parse, scores=found if sentence.keep_scores else None)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
@@ -266,15 +260,6 @@ class SynTr(Network[B]):
         labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
         arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
-
-
-class Note(NamedTuple):
-    """What a sentence asks for; see ``Sentence``."""
-
-    constraints: tuple[Constraint, ...] = ()
-    keep_scores: bool = False
-    prior: Prior | None = None
-    keep_prior: bool = False
 
 
 class Scores(NamedTuple):
@@ -327,16 +312,6 @@ class Graphs(NamedTuple):
         is_root = self.heads[arcs] == 0
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
-
-    def parse(self, i: int, batch: Batch) -> Parse:
-        """Return the parse of sentence i of a batch."""
-        n = int(batch.n_words[i])
-        return Parse(
-            Tree(self.heads[i, :n], self.labels[i, :n]),
-            self.head_probs[i, :n],
-            self.label_probs[i, :n],
-            batch.coverages[i],
-        )
 
 
 def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:

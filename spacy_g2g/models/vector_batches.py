@@ -68,6 +68,7 @@ class WordVectors:
                     vectors=self.of_sentences(lengths, members),
                     n_words=lengths[members],
                     coverages=["whole"] * len(members),
+                    sentences=[sentences[i] for i in members],
                 ),
             )
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc
 
 from ..data.doc_graphs import TokenGraph, empty_tokens, to_tokens, tree_of
 from ..formats.graph import Graph
+from ..models.types import Parse
 from .sentence_inputs import ParsedBatch
-
-if TYPE_CHECKING:
-    from ..models.types import Parse
 
 
 def graphs_of_passes(

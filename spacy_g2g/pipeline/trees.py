@@ -8,7 +8,7 @@ whose first token is the root.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,7 @@ from ..arrays import HashArray, IntArray
 from ..data.doc_graphs import initial_arrays
 from ..data.docs import write_tree
 from ..data.layout import Layout
-
-if TYPE_CHECKING:
-    from ..models.types import Tree
+from ..models.types import Tree
 
 #: Label of white-space tokens.
 SPACE_LABEL = "dep"
@@ -33,8 +31,6 @@ def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
     heads: Number of each head in its sentence; int [words].
     labels: Label ids; int [words].
     """
-    from ..models.types import Tree
-
     return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
 
 

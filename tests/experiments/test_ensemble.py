@@ -10,7 +10,7 @@ from spacy.language import Language
 from experiments import ensemble
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
-from spacy_g2g.trees.arc_scores import ArcScores
+from spacy_g2g.models.types import ArcScores
 
 from ..util import initialised_nlp, make_nlp, parser_of, randomise, treebank_docs, treebank_examples
 
@@ -57,11 +57,11 @@ def test_trees_are_the_best_by_the_mean_of_the_parsers(gold: Path, tmp_path: Pat
     ensemble.main([str(gold), str(tmp_path / "out.conllu"), *map(str, folders)])
     for sentence, one, two in zip(read_conllu(tmp_path / "out.conllu"), first, other, strict=True):
         arcs, of_arcs = ((one[key] + two[key]) / 2 for key in ("arcs", "labels"))
-        best = ArcScores(arcs, of_arcs).best()
+        tree = ArcScores(arcs, of_arcs).best()[0].tree
         assert arcs_of(sentence) == [
-            (head, labels[label]) for head, label in zip(best.heads[0], best.labels[0], strict=True)
+            (head, labels[label]) for head, label in zip(tree.heads, tree.labels, strict=True)
         ]
-        assert not np.array_equal(best.heads[0], ArcScores(**one).best().heads[0]) or len(arcs) < 4
+        assert not np.array_equal(tree.heads, ArcScores(**one).best()[0].tree.heads) or len(arcs) < 4
 
 
 def test_parsers_with_other_labels_are_an_error(gold: Path, tmp_path: Path):

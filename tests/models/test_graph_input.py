@@ -49,7 +49,7 @@ def dense(batch: PieceBatch, graphs: Sequence[Graph], with_graph: bool = True) -
     matrix = np.zeros((n_rows, width, width, count_relations(N_LABELS)), dtype=int)
     for row, i, j in product(range(n_rows), range(width), range(width)):
         words = batch.words[row].tolist()
-        _, heads, labels = graphs[batch.sentences[row]]
+        _, heads, labels = graphs[batch.sentence_of[row]]
         if min(words[i], words[j]) < 0:
             continue
         i_is_first, j_is_first = words.index(words[i]) == i, words.index(words[j]) == j
@@ -205,7 +205,7 @@ def test_each_piece_has_the_label_of_its_arc(sentences: list[Graph], with_graph:
     assert rows.shape == batch.piece_ids.shape
     for row, i in product(*map(range, rows.shape)):
         words = batch.words[row].tolist()
-        _, heads, labels = sentences[batch.sentences[row]]
+        _, heads, labels = sentences[batch.sentence_of[row]]
         expected = 0
         if words[i] >= 0 and words.index(words[i]) < i:
             expected = 1

@@ -8,11 +8,10 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.models.types import Parse, Prior, Sentence, Tree
+from spacy_g2g.models.types import ArcScores, Parse, Sentence, Tree
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut, join
 from spacy_g2g.pipeline.rng_refiner import GRAPHS
-from spacy_g2g.trees.arc_scores import ArcScores
 
 from ..util import initialised_nlp, parser_of, plain_doc
 from .refiners import random_nlp
@@ -118,8 +117,7 @@ def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expecte
 
 def test_a_joined_parse_has_nothing_that_belongs_to_a_part():
     scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
-    prior = Prior(scores.arcs, np.zeros(1, np.int64), None)
-    part = replace(parse_of([0], [0]), scores=scores, prior=prior)
+    part = replace(parse_of([0], [0]), scores=scores, prior=scores.at(np.zeros(1, np.int64)))
     joined = join([part, part], LABELS)
     assert (joined.scores, joined.prior, joined.coverage) == (None, None, "cut")
     assert join([part], LABELS) is part
