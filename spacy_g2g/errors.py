@@ -116,10 +116,6 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E410 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
     E411 = "{setting} is {value!r}. Expected one of {choices}."
-    E412 = (
-        "In the initial graph, word {word} of {n} words has the head {head} and the label id {label}. "
-        "Expected a head from -1 (none) to the number of words, and a label id below {n_labels}."
-    )
     E413 = (
         "The pipeline {path} has no parser called {component!r}. Expected one of its components {names} that "
         "has an encoder from this library."
@@ -152,11 +148,9 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E421 = "factor is {factor}. Expected a number above 0."
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
-    E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
     E432 = (
         "The special piece {piece!r} has the id {id}. Expected an id of the encoder's vocabulary, below {n}."
     )
-    E433 = "The sentences have no vectors, which this model reads. Expected a model with its tok2vec."
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
@@ -252,7 +246,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E703 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
     E704 = (
-        "Can't cache the output of {name!r}: its vectors come from {other!r}, which is being trained. "
+        "Can't cache the output of {name!r}: it reads what {other!r} gives, which is being trained. "
         "Expected {other!r} in training.frozen_components as well, which is {frozen}."
     )
 

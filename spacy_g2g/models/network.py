@@ -59,11 +59,10 @@ class NetworkSpec:
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
         """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave.
 
-        Raises ValueError for an encoder that cannot be built.
+        Raises ValueError for an encoder that can't be built.
         """
         encoder, tags = fields["encoder"], fields["tags"]
-        if (encoder is None) != bool(fields["vector_width"]):
-            raise ValueError(Errors.E431)
+        assert (encoder is None) == bool(fields["vector_width"])
         return cls(
             **{
                 **fields,

@@ -25,7 +25,7 @@ from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, SHARE, ListeningSettings, builder, setting
+from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import ArcScores, Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
@@ -34,7 +34,7 @@ LEAST_LOG_PROB = -100.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RNGTrSettings(ListeningSettings):
+class RNGTrSettings(BiaffineSettings):
     """Settings of RNGTr."""
 
     iterations: int = setting(
@@ -152,7 +152,6 @@ class RNGTr(SynTr[PieceBatch]):
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
         """Sum the loss of SynTr over all passes; finished sentences have no loss."""
-        self._check(batch)
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         scores = self.score(batch, self.edges(batch))
         loss = self.loss_of_scores(scores, heads, labels)
@@ -171,7 +170,6 @@ class RNGTr(SynTr[PieceBatch]):
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Return the tree of each sentence after its last pass, with the graphs of all passes."""
-        self._check(batch)
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
         members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
@@ -251,23 +249,6 @@ class RNGTr(SynTr[PieceBatch]):
             return np.zeros(len(batch.n_words), dtype=np.bool_)
         same: BoolArray = ((batch.heads == graphs.heads) & (batch.labels == graphs.labels)).all(axis=1)
         return same
-
-    def _check(self, batch: PieceBatch) -> None:
-        if batch.heads is None or batch.labels is None:
-            return
-        n_words = batch.n_words[:, None]
-        wrong = (batch.heads < -1) | (batch.heads > n_words) | (batch.labels >= self.n_labels)
-        if wrong.any():
-            i, word = np.argwhere(wrong)[0].tolist()
-            raise ValueError(
-                Errors.E412.format(
-                    word=word + 1,
-                    head=batch.heads[i, word],
-                    label=batch.labels[i, word],
-                    n=batch.n_words[i],
-                    n_labels=self.n_labels,
-                )
-            )
 
 
 def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:

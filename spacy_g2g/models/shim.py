@@ -15,7 +15,7 @@ from .batch import Batch
 from .network import Network
 from .network_shim import NetworkShim, find_shims
 from .types import Sentence
-from .vector_batches import PiecesWithVectors, WordVectors, split_gradients, stack_vectors
+from .vector_batches import WordVectors
 from .wordpieces import WordPieces
 
 
@@ -77,7 +77,7 @@ class G2GShim(NetworkShim[Network[Any]]):
                 inputs = [*network.parameters(), words.vectors]
             torch.autograd.backward(losses, inputs=inputs)
             self.n_targets += n_targets
-            return split_gradients(words.vectors, sentences) if isinstance(words, WordVectors) else []
+            return words.gradients() if isinstance(words, WordVectors) else []
 
         total = float(sum(loss.detach() for loss in losses))
         if not math.isfinite(total):
@@ -99,9 +99,8 @@ class G2GShim(NetworkShim[Network[Any]]):
         """Return what makes batches of the sentences."""
         if self.known_spec.encoder is not None:
             return self.wordpieces
-        vectors = stack_vectors(sentences, self.network.device)
-        upstream = self.network.upstream
-        return WordVectors(vectors) if upstream is None else PiecesWithVectors(vectors, upstream.wordpieces)
+        network = self.network
+        return WordVectors(sentences, network.device, network.upstream and network.upstream.wordpieces)
 
     def _connected(self, *, is_train: bool) -> Network[Any]:
         """Return the network, connected with the upstream encoder if it runs it on graphs.

@@ -25,7 +25,7 @@ from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
-from .settings import BiaffineSettings, ListeningSettings, builder
+from .settings import BiaffineSettings, builder
 from .types import ArcScores, Parse, ParserModel, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
@@ -33,7 +33,7 @@ LEAST_PROBABILITY = 1e-20
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynTrSettings(ListeningSettings):
+class SynTrSettings(BiaffineSettings):
     """Settings of SynTr."""
 
 
