@@ -1,7 +1,7 @@
 """A sentence of more words than memory allows to parse whole is parsed in parts, and still gets one tree."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -115,11 +115,15 @@ def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expecte
     assert joined.head_probs.tolist() == joined.label_probs.tolist() == [0.5, 0.5, 0.0, 0.5, 0.0]
 
 
-def test_a_joined_parse_has_nothing_that_belongs_to_a_part():
+def test_a_joined_parse_has_defaults_where_joining_is_not_defined():
     scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
     part = replace(parse_of([0], [0]), scores=scores, prior=scores.at(np.zeros(1, np.int64)))
     joined = join([part, part], LABELS)
-    assert (joined.scores, joined.prior, joined.coverage) == (None, None, "cut")
+    assert joined.coverage == "cut"
+    for field in fields(Parse):
+        if field.name not in ("tree", "head_probs", "label_probs", "coverage", "iterations"):
+            assert getattr(part, field.name) is not field.default
+            assert getattr(joined, field.name) is field.default
     assert join([part], LABELS) is part
 
 
