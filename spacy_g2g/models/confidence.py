@@ -46,7 +46,7 @@ def confidences(
         word's head and label together, float [n].
     """
     found = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
-    for members, arcs, is_word in _batches([of.arcs for of in scores], temperatures.heads):
+    for members, arcs, is_word in _padded_scores([of.arcs for of in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
             words, tree = np.arange(len(trees[i].heads)), trees[i]
@@ -78,7 +78,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
 
     def of_heads(temperature: float) -> float:
         total = 0.0
-        for members, arcs, is_word in _batches(all_arcs, temperature):
+        for members, arcs, is_word in _padded_scores(all_arcs, temperature):
             probs = marginals(arcs, is_word).numpy()
             for row, i in enumerate(members):
                 heads = all_heads[i]
@@ -91,7 +91,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
     return Temperatures(_least(of_heads), _least(of_labels))
 
 
-def _batches(
+def _padded_scores(
     scores: Sequence[FloatArray], temperature: float
 ) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
     """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""

@@ -67,12 +67,12 @@ def make_model(
         "meets_constraints": network.meets_constraints,
         "scores_arcs": network.scores_arcs,
         "reads_prior": network.reads_prior(settings),
-        "can_learn": network.can_learn and partial(can_learn, network, settings),
+        "can_learn": network.can_learn and partial(find_learnable, network, settings),
     }
     return Model(
         name,
-        _forward,
-        init=partial(_initialize, learn=learn),
+        _run,
+        init=partial(_build, learn=learn),
         layers=[] if tok2vec is None else [tok2vec],
         shims=[shim],
         refs={} if tok2vec is None else {"tok2vec": tok2vec},
@@ -80,7 +80,7 @@ def make_model(
     )
 
 
-def _initialize(
+def _build(
     model: Model[Any, Any],
     X: Sequence[Sentence] | None,  # noqa: N803 (Thinc's name)
     Y: Start | None,  # noqa: N803
@@ -105,7 +105,7 @@ def _initialize(
     model.attrs["built_for"] = Y.built_for
 
 
-def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+def _run(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     adapt_to_fork(os.getpid())
     shim = get_shim(model)
     shim.upstream = find_upstream(model)
@@ -129,7 +129,7 @@ def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:
     return model
 
 
-def can_learn(
+def find_learnable(
     network: Any,
     settings: Settings,
     model: Model[Any, Any],  # noqa: ARG001

@@ -121,7 +121,7 @@ class RNGTr(SynTr[PieceBatch]):
         self.n_labels += n_labels - n_before
         if self.graph_input:
             tables: Any = self.encoder.tables if self.tables is None else self.tables
-            rows = rows_with_added_labels(tables[0].n_relations, n_before, n_labels - n_before)
+            rows = rows_with_added_labels(tables[0].n_relations, first=n_before, n_added=n_labels - n_before)
             for table in tables:
                 table.select_relations(rows)
 
@@ -214,9 +214,9 @@ class RNGTr(SynTr[PieceBatch]):
         """Return the mean of log-probabilities, in which ``prior_share`` is the weight of the parser's."""
         return own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
 
-    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
+    def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, averaged with the parser's for its own arcs."""
-        own = super().label_log_probs(scores, rows, words, heads)
+        own = super().label_log_probs(scores, rows=rows, words=words, heads=heads)
         if scores.prior_labels is None:
             return own
         prior_heads, prior = (values[rows, words] for values in scores.prior_labels)
@@ -228,8 +228,9 @@ class RNGTr(SynTr[PieceBatch]):
         if scores.prior_labels is not None:
             heads = scores.prior_labels[0][i, :n].cpu().numpy()
             words = np.flatnonzero(heads > 0)
-            arcs = map(self.tensor, (np.full_like(words, i), words, heads[words]))
-            found.labels[words, heads[words] - 1] = self.label_log_probs(scores, *arcs).cpu().numpy()
+            arcs = {"rows": np.full_like(words, i), "words": words, "heads": heads[words]}
+            labels = self.label_log_probs(scores, **{name: self.tensor(arcs[name]) for name in arcs})
+            found.labels[words, heads[words] - 1] = labels.cpu().numpy()
         return found
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:

@@ -67,15 +67,15 @@ def build_encoder(settings: WordSettings) -> WordVectorModel:
     )
     return Model(
         "g2g_encoder",
-        _forward,
-        init=_initialize,
+        _encode_docs,
+        init=_build_encoder,
         dims={"nO": None},
         shims=[shim],
         attrs={"dropout_rate": 0.0, "encode": encode, "read_words": read_words},
     )
 
 
-def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
+def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
     """Build the network. Do nothing without Docs and start, as for a model that was loaded."""
     if X is None or Y is None:
         return
@@ -86,7 +86,7 @@ def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start
     model.set_dim("nO", shim.known_spec.width, force=True)
 
 
-def _forward(
+def _encode_docs(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     return encode(model, docs, lay_out(docs), is_train)

@@ -161,7 +161,7 @@ class SynTr(Network[B]):
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
         rows, words = map(self.tensor, np.nonzero(is_word))
         heads = log_probs.argmax(-1)[rows, words]
-        label_log_probs = self.label_log_probs(scores, rows, words, heads)
+        label_log_probs = self.label_log_probs(scores, rows=rows, words=words, heads=heads)
         best = label_log_probs.max(-1)
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
@@ -198,7 +198,7 @@ class SynTr(Network[B]):
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
         rows, words, new_heads, places = arcs
-        found = self.label_log_probs(scores, rows, words, new_heads)
+        found = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
         best = found.max(-1)
         label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
@@ -208,7 +208,7 @@ class SynTr(Network[B]):
         trees.set_labels(changed, ids.astype(np.int64), log_probs_of_best)
         return trees
 
-    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
+    def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, float32 [arcs, labels]. The root label is left out.
 
         scores: Scores of the batch.

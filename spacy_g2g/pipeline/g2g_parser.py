@@ -30,7 +30,7 @@ from ..models.types import ArcScores, Parse, Sentence, Start, Tree
 from . import scored_trees
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
-from .long_sentences import cut, join
+from .long_sentences import cut_long, join_parts
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .parser_pipe import ParserPipe
 from .prior import HasRefiners, keep_prior
@@ -181,9 +181,9 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
         if self.listening_components:
             sentences = [replace(sentence, keep_prior=True) for sentence in sentences]
-        parts = [cut(sentence) for sentence in sentences]
+        parts = [cut_long(sentence) for sentence in sentences]
         parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
-        return [join(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
+        return [join_parts(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""

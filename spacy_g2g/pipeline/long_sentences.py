@@ -20,17 +20,17 @@ MAX_WORDS = 2000
 JOINING_LABELS = ("parataxis", "dep")
 
 
-def cut(sentence: Sentence) -> list[Sentence]:
+def cut_long(sentence: Sentence) -> list[Sentence]:
     """Cut a sentence into as few parts as possible, of about the same length; most sentences stay whole."""
     n_words = len(sentence.words)
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
         return [sentence]
     whole = replace(sentence, keep_scores=False, keep_prior=False)
-    return [part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+    return [_part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
 
 
-def part(sentence: Sentence, start: int, end: int) -> Sentence:
+def _part(sentence: Sentence, start: int, end: int) -> Sentence:
     """Return the words from start to end. Arcs of the initial graph that leave the part are missing."""
     graph = sentence.graph
     if graph is not None:
@@ -48,7 +48,7 @@ def part(sentence: Sentence, start: int, end: int) -> Sentence:
     )
 
 
-def join(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
+def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     """Join the parses of a sentence's parts. The roots of further parts depend on the root of the first.
 
     The arcs that join parts have the probability 0, since no model has seen them. Scores and priors are of a

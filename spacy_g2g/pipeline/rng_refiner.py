@@ -25,10 +25,9 @@ from ..models.types import ArcScores, Parse, Sentence, Start
 from ..trees.corruption import corrupt
 from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
-from .passes import graphs_of_passes
 from .prior import certain_parse, with_priors, with_scores
 from .sentence_inputs import ParsedBatch
-from .trees import initial_graphs, make_trees
+from .trees import graphs_of_passes, initial_graphs, make_trees
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
@@ -235,7 +234,7 @@ class RngRefiner(G2GParser):
         heads, labels = corrupt(
             heads,
             labels,
-            layout.n_words[layout.n_words > 0],
+            lengths=layout.n_words[layout.n_words > 0],
             head_rate=self.head_corruption,
             label_rate=self.label_corruption,
             rng=rng,

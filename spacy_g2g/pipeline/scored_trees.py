@@ -112,7 +112,7 @@ def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
         strict=True,
     )
     return [
-        [_over_tokens(parse, scores, tokens, self.labels) for parse in scores.best(k, constraints)]
+        [_to_ranked(parse, scores, tokens, self.labels) for parse in scores.best(k, constraints)]
         for (_, tokens), scores, constraints in sentences
     ]
 
@@ -238,7 +238,7 @@ def _trees(self: Scorer, example: Example) -> tuple[Layout, list[Tree]]:
     return layout, make_trees(layout, heads_in_sentences(layout, heads), labels)
 
 
-def _over_tokens(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:
+def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:
     """Return a tree over the tokens of its sentence, which are without white space.
 
     scores: Scores of the sentence.

@@ -53,7 +53,7 @@ def best_trees(
     found = None if subtrees else near_trees(allowed, k)
     if found is None:
         sentence = np.arange(n + 1) > 0
-        found = _Search(allowed, k, [sentence, *subtrees]).run()
+        found = _TreeSearch(allowed, k, [sentence, *subtrees]).run()
     heads = np.array(found, dtype=np.int64).reshape(-1, n)
     totals: DoubleArray = allowed[np.arange(n), heads].sum(axis=1)
     order = np.argsort(-totals, kind="stable")
@@ -144,7 +144,7 @@ class _Part:
     is_free: BoolArray
 
 
-class _Search:
+class _TreeSearch:
     """Best-first search. Each set of trees waits in the queue with an upper bound of their scores.
 
     With it waits what to do with the set: find its best tree, or take that tree and split the others.

@@ -82,22 +82,6 @@ def test_forbidden_arcs_are_never_chosen(scores: np.ndarray):
         assert score_of(scores, maximum_spanning_tree(scores)) == best
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [
-        pytest.param([[9, 0, 1], [9, 2, 0]], [0, 1], id="two roots"),
-        pytest.param([[5, 0, 1, 1], [5, 3, 0, 1], [0, 1, 9, 0]], [0, 1, 2], id="a tree but for its roots"),
-        pytest.param([[-50, 0, 1], [-60, 2, 0]], [0, 1], id="no root"),
-        # The best heads of words 2 and 3 are each other; the cycle opens at word 2.
-        pytest.param([[9, 0, 0, 0], [0, 5, 0, 10], [0, 1, 8, 0]], [0, 1, 2], id="a cycle"),
-        # The best arc into the cycle is 1 -> 3 (7), but it gives up 10, and 1 -> 2 (6) only 7.
-        pytest.param([[9, 0, 0, 0], [0, 6, 0, 7], [0, 7, 10, 0]], [0, 1, 2], id="a cycle opened greedily"),
-    ],
-)
-def test_traps_of_greedy_choices(scores: list[list[int]], expected: list[int]):
-    assert maximum_spanning_tree(np.array(scores, dtype=float)).tolist() == expected
-
-
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_nested_cycles_give_the_score_of_brute_force(n: int):
     scores = nested_cycles(n)

@@ -66,14 +66,6 @@ def test_number_of_trees_is_that_of_cayleys_formula(n: int):
     assert sum(is_tree(heads) for heads in itertools.product(range(n + 1), repeat=n)) == n ** (n - 1)
 
 
-@pytest.mark.parametrize(
-    ("heads", "expected"),
-    [([], True), ([0], True), ([1], False), ([0, 0], False), ([2, 1], False), ([2, 0, 2], True)],
-)
-def test_is_tree_on_small_cases(heads: list[int], expected: bool):
-    assert is_tree(heads) is expected
-
-
 @given(st.lists(st.one_of(heads_of_any_shape, trees()), max_size=6), st.integers(-1000, 1000))
 def test_are_trees_equals_is_tree_for_each_sentence_whatever_the_padding(
     sentences: list[list[int]], padding: int
