@@ -169,9 +169,11 @@ class SynTr(Network[B]):
         found = packed[: log_probs.numel()].reshape(log_probs.shape)
         if np.isnan(found).any():
             raise ValueError(Errors.E409)
-        of_words = packed[log_probs.numel() :].reshape(3, n_words)
-        graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words, label_log_probs)
-        graphs.set_labels(is_word, of_words[1].astype(np.int64), of_words[2])
+        best_heads, best_labels, log_probs_of_best = packed[log_probs.numel() :].reshape(3, n_words)
+        padded = np.zeros(is_word.shape, dtype=np.int64)
+        padded[is_word] = best_heads
+        graphs = Graphs.from_heads(padded, found, batch.n_words, label_log_probs)
+        graphs.set_labels(is_word, best_labels.astype(np.int64), log_probs_of_best)
         return graphs, found
 
     def to_trees(
@@ -316,10 +318,3 @@ class Graphs(NamedTuple):
 
 def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:
     return F.cross_entropy(arcs.flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum")
-
-
-def _spread(values: FloatArray, is_word: BoolArray) -> IntArray:
-    """Place integers of words, float [words], at the words of padded sentences; 0 elsewhere."""
-    spread = np.zeros(is_word.shape, dtype=np.int64)
-    spread[is_word] = values
-    return spread
