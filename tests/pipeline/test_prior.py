@@ -223,6 +223,7 @@ def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
     parses = parser.predict([plain_doc(nlp.vocab, *SENTENCES)]).parses
     assert [parse.prior for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
     nlp.add_pipe("rng_refiner", source=pair)
+    assert parser.listening_components == ["rng_refiner"]
     assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
 
 
