@@ -22,9 +22,8 @@ from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.pipeline.final_parser import final_parser
-from spacy_g2g.trees.kbest import best_trees
+from spacy_g2g.trees.kbest import best_trees, near_trees
 from spacy_g2g.trees.mst import contract_cycles, decode
-from spacy_g2g.trees.near_trees import near_trees
 
 RANKS = (1, 2, 5, 10)
 #: Lengths of the sentences whose corrections are timed.

@@ -24,25 +24,9 @@ class Errors(metaclass=_TextsWithCodes):
     """Texts of exceptions; complete them with ``str.format``."""
 
     # 1xx: parsing
-    E101 = "Heads have dtype {dtype} and shape {shape}. Expected whole numbers in {n_dims} dimension(s)."
-    E102 = "Sentence lengths are {lengths}. Expected {batch} whole number(s) from 0 to {width}."
-    E103 = (
-        "Head {head} of word {word} is out of range (sentence {sentence} of the batch). Expected {least} to "
-        "{n}."
-    )
-    E104 = "Heads form a cycle: {cycle}. Expected every word to lead to ROOT (0)."
-    E105 = "Arc scores have shape {shape}. Expected [sentences, n, n + 1], with ROOT in column 0."
-    E106 = (
-        "The score of word {head} as the head of word {word} is {value} (sentence {sentence} of the batch). "
-        "Expected a finite number, or -inf to forbid the arc."
-    )
     E107 = (
-        "No tree with a single root is possible for sentence {sentence} of the batch. Expected fewer "
-        "forbidden arcs."
-    )
-    E108 = (
-        "Word {word} can have no head because all its scores are -inf (sentence {sentence} of the batch). "
-        "Expected at least one arc with a finite score."
+        "No tree with a single root is possible for sentence {sentence} of the batch. Expected scores that "
+        "are numbers, and fewer forbidden arcs."
     )
     E109 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
     E110 = (
@@ -132,10 +116,6 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E410 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
     E411 = "{setting} is {value!r}. Expected one of {choices}."
-    E412 = (
-        "In the initial graph, word {word} of {n} words has the head {head} and the label id {label}. "
-        "Expected a head from -1 (none) to the number of words, and a label id below {n_labels}."
-    )
     E413 = (
         "The pipeline {path} has no parser called {component!r}. Expected one of its components {names} that "
         "has an encoder from this library."
@@ -168,11 +148,9 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E421 = "factor is {factor}. Expected a number above 0."
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
-    E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
     E432 = (
         "The special piece {piece!r} has the id {id}. Expected an id of the encoder's vocabulary, below {n}."
     )
-    E433 = "The sentences have no vectors, which this model reads. Expected a model with its tok2vec."
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
@@ -215,10 +193,7 @@ class Errors(metaclass=_TextsWithCodes):
         "A constraint gives token {token} of the Doc {text!r}... the label {label!r}. Expected a label of "
         "the parser: {labels}."
     )
-    E516 = (
-        "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
-        "Leave out at least one of them."
-    )
+    E516 = "No tree of {text!r}... with one root meets all of these constraints: {constraints}. Remove one."
     E518 = (
         "The augmenter of spacy_g2g.augmented_batches.v1 uses nlp.{name}. Expected one that does not use the "
         "pipeline; [corpora.train.augmenter] takes others, whose changes are the same in all epochs."
@@ -271,7 +246,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E703 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
     E704 = (
-        "Can't cache the output of {name!r}: its vectors come from {other!r}, which is being trained. "
+        "Can't cache the output of {name!r}: it reads what {other!r} gives, which is being trained. "
         "Expected {other!r} in training.frozen_components as well, which is {frozen}."
     )
 

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed
 
-from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
 from spacy_g2g.models.types import Sentence, Start
@@ -274,12 +272,6 @@ def start(
     labels = tuple(LABELS[:n_labels])
     model.initialize(X=sentences, Y=Start(labels=labels, n_initial_labels=n_initial_labels, encoder=encoder))
     return get_shim(model)
-
-
-def noted_batch(shim: G2GShim, sentences: Sequence[Sentence]) -> PieceBatch:
-    """One batch of sentences, with the network's notes on them."""
-    notes = [shim.network.note(sentence) for sentence in sentences]
-    return replace(shim.wordpieces.batch(sentences), notes=notes)
 
 
 def tiny_encoder(**settings: Any) -> EncoderSource:

@@ -21,7 +21,7 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.ranked import SCORES
+from ..pipeline.scored_trees import SCORES
 from ..pipeline.sentence_fit import fit_sentences
 from ..pipeline.sentences import FILE as BOUNDARIES_FILE
 from ..pipeline.sentences import SentenceFinder

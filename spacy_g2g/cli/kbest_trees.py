@@ -11,7 +11,7 @@ from ..data.docs import doc_to_sentences
 from ..formats.conllu import ConlluSentence, write_conllu
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
-from ..pipeline.ranked import SCORES, RankedTree
+from ..pipeline.scored_trees import SCORES, RankedTree
 from .common import Result
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from ..arrays import IntArray
-from .types import Coverage
+from ..arrays import FloatArray, IntArray
+from .types import Coverage, Parse, Sentence, Tree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,12 +18,22 @@ class Batch:
 
     n_words: Number of words in each sentence, int [sentences].
     coverages: How each sentence was fitted into the encoder.
-    notes: What the network itself noted of each sentence (see ``Network.note``); empty for nothing.
+    sentences: The sentences themselves, with all that a network may read of them.
     """
 
     n_words: IntArray
     coverages: list[Coverage]
-    notes: Sequence[Any] = ()
+    sentences: Sequence[Sentence]
+
+    def parses(
+        self, heads: IntArray, labels: IntArray, head_probs: FloatArray, label_probs: FloatArray
+    ) -> list[Parse]:
+        """Return the parses of the sentences, from padded arrays, [sentences, words] each; see ``Parse``."""
+        ends = zip(self.n_words.tolist(), self.coverages, strict=True)
+        return [
+            Parse(Tree(heads[i, :n], labels[i, :n]), head_probs[i, :n], label_probs[i, :n], coverage)
+            for i, (n, coverage) in enumerate(ends)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +55,7 @@ class PieceBatch(Batch):
     word_index: Place of ROOT and of each word's first piece in the flattened rows, int [sentences,
         words + 1]; 0 in padding, and for ROOT in rows without it.
     tag_ids: Tag of each piece, int [rows, width], 0 at special pieces and padding; None without tags.
-    sentences: Sentence of each row, int [rows].
+    sentence_of: Number of each row's sentence, int [rows].
     words: Word of each piece, int [rows, width]: 0 is ROOT, words count from 1, -1 is no word.
     heads: Heads in the graphs that the sentences came with, int [sentences, words], -1 where missing; None if
         no sentence had a graph.
@@ -59,7 +68,7 @@ class PieceBatch(Batch):
     lengths: IntArray
     word_index: IntArray
     tag_ids: IntArray | None
-    sentences: IntArray
+    sentence_of: IntArray
     words: IntArray
     heads: IntArray | None = None
     labels: IntArray | None = None
@@ -70,8 +79,8 @@ class PieceBatch(Batch):
 
         members: Numbers of the sentences, which may repeat, int [members].
         """
-        starts = np.searchsorted(self.sentences, members)
-        counts = np.searchsorted(self.sentences, members, side="right") - starts
+        starts = np.searchsorted(self.sentence_of, members)
+        counts = np.searchsorted(self.sentence_of, members, side="right") - starts
         ends = np.cumsum(counts)
         new_starts = ends - counts
         rows = np.arange(ends[-1]) + np.repeat(starts - new_starts, counts)
@@ -87,9 +96,9 @@ class PieceBatch(Batch):
             n_words=n_words,
             tag_ids=None if self.tag_ids is None else self.tag_ids[rows, :width],
             coverages=[self.coverages[i] for i in members],
-            sentences=np.repeat(np.arange(len(members)), counts),
+            sentence_of=np.repeat(np.arange(len(members)), counts),
             words=self.words[rows, :width],
             heads=None if self.heads is None else self.heads[members, : n_words.max()],
             labels=None if self.labels is None else self.labels[members, : n_words.max()],
-            notes=[self.notes[i] for i in members] if self.notes else (),
+            sentences=[self.sentences[i] for i in members],
         )

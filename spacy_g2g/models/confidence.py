@@ -15,9 +15,8 @@ import torch
 
 from ..arrays import DoubleArray, FloatArray, IntArray
 from ..layers.matrix_tree import log_partition, marginals
-from ..trees.arc_scores import ArcScores
 from ..trees.tree import ROOT_LABEL
-from .types import Tree
+from .types import ArcScores, Tree
 
 #: Largest number of arcs of a batch, with padding.
 ARCS_AT_ONCE = 500_000
@@ -34,40 +33,30 @@ class Temperatures(NamedTuple):
     labels: float = 1.0
 
 
-class Confidence(NamedTuple):
-    """Probabilities of a tree over n words and of its parts.
-
-    arcs: Probability of each word's head, float [n].
-    labelled: Probability of each word's head and label together, float [n].
-    tree: Probability of all heads together.
-    """
-
-    arcs: DoubleArray
-    labelled: DoubleArray
-    tree: float
-
-
 def confidences(
     scores: Sequence[ArcScores], trees: Sequence[Tree], temperatures: Temperatures
-) -> list[Confidence]:
-    """Return the probabilities of a tree of each sentence.
+) -> list[tuple[float, DoubleArray, DoubleArray]]:
+    """Return the probabilities of a tree of each sentence, and of its parts.
 
     scores: Scores of the sentences.
     trees: Their trees, without missing heads. Labels that a parser would never give have the probability 0:
         unknown ones, -1, the root label of other arcs than the root's, and any other label of that arc.
     temperatures: Temperatures of heads and labels.
+    Returns the probability of all heads together; that of each word's head, float [n]; and that of each
+        word's head and label together, float [n].
     """
-    found: list[Confidence] = [Confidence(np.zeros(0), np.zeros(0), 1.0)] * len(scores)
-    for members, arcs, is_word in _batches([of.arcs for of in scores], temperatures.heads):
+    found = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
+    for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
-            words, tree = np.arange(len(trees[i].heads)), trees[i]
-            score = arcs[row].numpy()[words, tree.heads].sum()
-            of_heads = probs[row, words, tree.heads]
-            of_labels = np.exp(_label_log_probs(scores[i], tree, temperatures.labels))
-            is_possible = (tree.labels >= 0) & ((tree.labels == ROOT_LABEL) == (tree.heads == 0))
-            of_labels[~is_possible] = 0.0
-            found[i] = Confidence(of_heads, of_heads * of_labels, float(np.exp(min(score - log_z[row], 0.0))))
+            heads, labels = trees[i].heads, trees[i].labels
+            words, known = np.arange(len(heads)), _labelled_words(trees[i])
+            log_prob = arcs[row].numpy()[words, heads].sum() - log_z[row]
+            head_probs = probs[row, words, heads]
+            label_probs = ((heads == 0) & (labels == ROOT_LABEL)).astype(np.float64)
+            logits = scores[i].labels[known, heads[known] - 1]
+            label_probs[known] = np.exp(_log_probs(logits, labels[known] - 1, temperatures.labels))
+            found[i] = float(np.exp(min(log_prob, 0.0))), head_probs, head_probs * label_probs
     return found
 
 
@@ -76,38 +65,38 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
 
     A temperature is 1 if the trees do not tell it, as trees of one word do not.
 
-    pairs: Scores and gold tree of each sentence. Labels that the parser does not know are -1. Of the scores
-        of labels, which would fill memory, only those at gold heads are kept.
+    pairs: Scores and gold tree of each sentence. Labels that the parser does not know are -1. The scores
+        of labels would fill memory, so only those at gold heads are kept.
     """
     all_arcs: list[FloatArray] = []
     all_heads: list[IntArray] = []
     all_labels: list[tuple[FloatArray, IntArray]] = []
-    for of, tree in pairs:
+    for scores, tree in pairs:
         words = _labelled_words(tree)
-        all_arcs.append(of.arcs)
+        all_arcs.append(scores.arcs)
         all_heads.append(tree.heads)
-        all_labels.append((of.labels[words, tree.heads[words] - 1], tree.labels[words] - 1))
+        all_labels.append((scores.labels[words, tree.heads[words] - 1], tree.labels[words] - 1))
 
-    def of_heads(temperature: float) -> float:
+    def loss_of_heads(temperature: float) -> float:
         total = 0.0
-        for members, arcs, is_word in _batches(all_arcs, temperature):
+        for members, arcs, is_word in _padded_scores(all_arcs, temperature):
             probs = marginals(arcs, is_word).numpy()
             for row, i in enumerate(members):
                 heads = all_heads[i]
                 total -= float(np.log(np.maximum(probs[row, np.arange(len(heads)), heads], LEAST)).sum())
         return total
 
-    def of_labels(temperature: float) -> float:
-        return -sum(float(_log_probs(*of, temperature).sum()) for of in all_labels)
+    def loss_of_labels(temperature: float) -> float:
+        return -sum(float(_log_probs(*labels, temperature).sum()) for labels in all_labels)
 
-    return Temperatures(_least(of_heads), _least(of_labels))
+    return Temperatures(_least(loss_of_heads), _least(loss_of_labels))
 
 
-def _batches(
+def _padded_scores(
     scores: Sequence[FloatArray], temperature: float
 ) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
     """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""
-    order = sorted((i for i, of in enumerate(scores) if len(of)), key=lambda i: len(scores[i]))
+    order = sorted((i for i, arcs in enumerate(scores) if len(arcs)), key=lambda i: len(scores[i]))
     while order:
         width = len(scores[order[-1]])
         size = max(1, ARCS_AT_ONCE // width**2)
@@ -120,15 +109,6 @@ def _batches(
         yield members, torch.from_numpy(arcs), torch.from_numpy(np.arange(width) < lengths[:, None])
 
 
-def _label_log_probs(scores: ArcScores, tree: Tree, temperature: float) -> DoubleArray:
-    """Return the log-probability of each label at its head, 0 for root arcs and unknown labels; float [n]."""
-    words = _labelled_words(tree)
-    log_probs = np.zeros(len(tree.heads))
-    logits = scores.labels[words, tree.heads[words] - 1]
-    log_probs[words] = _log_probs(logits, tree.labels[words] - 1, temperature)
-    return log_probs
-
-
 def _labelled_words(tree: Tree) -> IntArray:
     """Return the words that have a known label and a head that is a word, int [words]."""
     return np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
@@ -137,8 +117,8 @@ def _labelled_words(tree: Tree) -> IntArray:
 def _log_probs(logits: FloatArray, chosen: IntArray, temperature: float) -> DoubleArray:
     """Return the log-probability of the chosen column of each row, float [rows]."""
     scores = logits.astype(np.float64) / temperature
-    of_chosen = np.take_along_axis(scores, chosen[:, None], axis=1)[:, 0]
-    log_probs: DoubleArray = of_chosen - np.logaddexp.reduce(scores, axis=1)
+    best = np.take_along_axis(scores, chosen[:, None], axis=1)[:, 0]
+    log_probs: DoubleArray = best - np.logaddexp.reduce(scores, axis=1)
     return log_probs
 
 
@@ -150,16 +130,16 @@ def _least(loss: Callable[[float], float]) -> float:
     low, high = np.log(COLDEST), np.log(WARMEST)
     share = (np.sqrt(5.0) - 1.0) / 2.0
     left, right = high - share * (high - low), low + share * (high - low)
-    of_left, of_right = loss(float(np.exp(left))), loss(float(np.exp(right)))
-    if of_left == of_right:
+    loss_left, loss_right = loss(float(np.exp(left))), loss(float(np.exp(right)))
+    if loss_left == loss_right:
         return 1.0
     for _ in range(N_STEPS):
-        if of_left < of_right:
-            high, right, of_right = right, left, of_left
+        if loss_left < loss_right:
+            high, right, loss_right = right, left, loss_left
             left = high - share * (high - low)
-            of_left = loss(float(np.exp(left)))
+            loss_left = loss(float(np.exp(left)))
         else:
-            low, left, of_left = left, right, of_right
+            low, left, loss_left = left, right, loss_right
             right = low + share * (high - low)
-            of_right = loss(float(np.exp(right)))
+            loss_right = loss(float(np.exp(right)))
     return float(np.exp((low + high) / 2.0))

@@ -32,7 +32,7 @@ def count_relations(n_labels: int) -> int:
     return 2 * (n_labels + N_EXTRA_LABELS)
 
 
-def rows_with_added_labels(n_relations: int, first: int, n_added: int) -> LongTensor:
+def rows_with_added_labels(n_relations: int, *, first: int, n_added: int) -> LongTensor:
     """Order the rows of a relation table for one with more labels. New labels begin as "any other label".
 
     n_relations: Number of rows in the present table.
@@ -52,9 +52,11 @@ def graph_edges(batch: PieceBatch, n_labels: int) -> IntArray:
     n_labels: Number of known labels.
     Returns int [4, edges], the fields of ``Edges``.
     """
-    row, head, dependent, label = _arcs(batch)
+    row, head, dependent, label = _piece_arcs(batch)
     label = np.select([label == SUB_WORD, label < 0], [n_labels + 1, n_labels], label)
-    return both_directions(row, head, dependent, label, label + n_labels + N_EXTRA_LABELS)
+    return both_directions(
+        row=row, head=head, dependent=dependent, relations=(label, label + n_labels + N_EXTRA_LABELS)
+    )
 
 
 def unlabelled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
@@ -62,10 +64,10 @@ def unlabelled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
 
     Returns int [4, edges], and the row of ``LabelEmbeddings`` for each piece's arc, int [rows, width].
     """
-    row, head, dependent, label = _arcs(batch)
+    row, head, dependent, label = _piece_arcs(batch)
     label_rows = np.zeros_like(batch.piece_ids)
     label_rows[row, dependent] = to_label_rows(label)
-    return both_directions(row, head, dependent, *unlabelled(row)), label_rows
+    return both_directions(row=row, head=head, dependent=dependent, relations=unlabelled(row)), label_rows
 
 
 def unlabelled(row: IntArray) -> tuple[IntArray, IntArray]:
@@ -96,30 +98,36 @@ class LabelEmbeddings(nn.Embedding):
 
 
 def both_directions(
-    row: IntArray, head: IntArray, dependent: IntArray, to_dependent: IntArray, to_head: IntArray
+    *, row: IntArray, head: IntArray, dependent: IntArray, relations: tuple[IntArray, IntArray]
 ) -> IntArray:
-    """List the edges from heads to dependents, then from dependents to heads: int [4, edges]."""
+    """List the edges from heads to dependents, then from dependents to heads: int [4, edges].
+
+    row: Row of each arc, int [arcs].
+    head: Place of its head in the row, int [arcs].
+    dependent: Place of its dependent, int [arcs].
+    relations: Its relations in the one direction and in the other, int [arcs] each.
+    """
     return np.stack(
         [
             np.concatenate([row, row]),
             np.concatenate([head, dependent]),
             np.concatenate([dependent, head]),
-            np.concatenate([to_dependent, to_head]),
+            np.concatenate(relations),
         ]
     )
 
 
-def _arcs(batch: PieceBatch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _piece_arcs(batch: PieceBatch) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """List row, head, dependent and label of each arc between pieces; the label is SUB_WORD within words."""
     places, is_first = _first_pieces(batch)
     rows, pieces = np.nonzero((batch.words >= 0) & ~is_first)
     firsts = places[rows, batch.words[rows, pieces]]
     arcs = [(rows, firsts, pieces, np.full_like(rows, SUB_WORD))]
     if batch.heads is not None and batch.labels is not None:
-        heads = batch.heads[batch.sentences]
+        heads = batch.heads[batch.sentence_of]
         head_places = np.take_along_axis(places, np.maximum(heads, 0), axis=1)
         rows, words = np.nonzero((heads >= 0) & (places[:, 1:] >= 0) & (head_places >= 0))
-        labels = batch.labels[batch.sentences[rows], words]
+        labels = batch.labels[batch.sentence_of[rows], words]
         arcs.append((rows, head_places[rows, words], places[rows, words + 1], labels))
     row, head, dependent, label = (np.concatenate(fields) for fields in zip(*arcs, strict=True))
     return row, head, dependent, label

@@ -15,9 +15,8 @@ from thinc.types import Floats2d
 
 from ..arrays import BoolArray
 from ..errors import Errors
-from .network import Network
 from .network_shim import find_upstream, get_network_shim
-from .settings import Settings, SwapSettings, TagSettings, VectorSettings
+from .settings import Settings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
@@ -31,7 +30,7 @@ WINDOW, MARGIN = 128, 16
 
 def make_model(
     name: str,
-    network: Callable[..., Network[Any]],
+    network: Any,
     settings: Settings,
     *,
     learn: Learn | None = None,
@@ -43,7 +42,7 @@ def make_model(
     component, which has the Docs, calls ``tok2vec``. ``[training] dropout`` sets the encoder's dropout.
 
     name: Name of the architecture.
-    network: Class of the network, which takes a specification and the settings.
+    network: Class of the network, a ``Network``, which takes a specification and the settings.
     settings: Settings of the architecture.
     learn: Function that returns the facts that the network needs from the training sentences; None without
         such facts.
@@ -58,24 +57,22 @@ def make_model(
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
-    possible = "projective" if isinstance(settings, SwapSettings) and not settings.swap else "all"
     attrs: dict[str, Any] = {
         "dropout_rate": 0.0,
         "tag_attr": settings.tag_attr if isinstance(settings, TagSettings) else None,
         "output_kind": output_kind,
         "built_for": None,
         "resize_output": resize_output,
-        "scores_arcs": hasattr(network, "arc_scores"),
         "read_words": read_words if tok2vec is None else None,
-        "meets_constraints": possible if getattr(network, "meets_constraints", False) else None,
-        "reads_prior": getattr(network, "reads_prior", False) and getattr(settings, "prior_share", 1.0) > 0,
+        "meets_constraints": network.meets_constraints,
+        "scores_arcs": network.scores_arcs,
+        "reads_prior": network.reads_prior(settings),
+        "can_learn": network.can_learn and partial(find_learnable, network, settings),
     }
-    if hasattr(network, "can_learn"):
-        attrs["can_learn"] = can_learn
     return Model(
         name,
-        _forward,
-        init=partial(_initialize, learn=learn),
+        _run,
+        init=partial(_build, learn=learn),
         layers=[] if tok2vec is None else [tok2vec],
         shims=[shim],
         refs={} if tok2vec is None else {"tok2vec": tok2vec},
@@ -83,7 +80,7 @@ def make_model(
     )
 
 
-def _initialize(
+def _build(
     model: Model[Any, Any],
     X: Sequence[Sentence] | None,  # noqa: N803 (Thinc's name)
     Y: Start | None,  # noqa: N803
@@ -108,7 +105,7 @@ def _initialize(
     model.attrs["built_for"] = Y.built_for
 
 
-def _forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+def _run(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     adapt_to_fork(os.getpid())
     shim = get_shim(model)
     shim.upstream = find_upstream(model)
@@ -132,10 +129,14 @@ def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:
     return model
 
 
-def can_learn(model: Model[Any, Any], gold: Sequence[Any]) -> BoolArray:
-    """Return which gold trees give a loss, bool [trees]."""
-    network: Any = get_shim(model).network
-    learnable: BoolArray = network.can_learn(gold)
+def find_learnable(
+    network: Any,
+    settings: Settings,
+    model: Model[Any, Any],  # noqa: ARG001
+    gold: Sequence[Any],
+) -> BoolArray:
+    """Return which gold trees give a loss, bool [trees]. The model need not be initialised."""
+    learnable: BoolArray = network.can_learn(settings, gold)
     return learnable
 
 

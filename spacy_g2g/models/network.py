@@ -23,7 +23,6 @@ from ..layers.relations import RelationTables
 from ..layers.scalar_mix import ScalarMix
 from .batch import Batch, PieceBatch, WordBatch
 from .settings import WordSettings
-from .types import Sentence
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 
 #: A part of a network's parameters. All parts but graph input can start from another parser's weights.
@@ -60,11 +59,10 @@ class NetworkSpec:
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
         """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave.
 
-        Raises ValueError for an encoder that cannot be built.
+        Raises ValueError for an encoder that can't be built.
         """
         encoder, tags = fields["encoder"], fields["tags"]
-        if (encoder is None) != bool(fields["vector_width"]):
-            raise ValueError(Errors.E431)
+        assert (encoder is None) == bool(fields["vector_width"])
         return cls(
             **{
                 **fields,
@@ -186,7 +184,7 @@ class WordNetwork(nn.Module):
         """
         n, width = batch.word_index.shape
         pieces = np.flatnonzero(batch.words >= 0)
-        owners = (batch.sentences[:, None] * width + batch.words).ravel()[pieces]
+        owners = (batch.sentence_of[:, None] * width + batch.words).ravel()[pieces]
         order = np.argsort(owners, kind="stable")
         starts = np.searchsorted(owners[order], np.arange(n * width))
         means = F.embedding_bag(
@@ -207,16 +205,19 @@ class WordNetwork(nn.Module):
 class Network(WordNetwork, ABC, Generic[B]):
     """A parser as a PyTorch module.
 
-    A subclass may also have a method ``can_learn(gold)`` that returns which gold trees give a loss, bool
-    [trees]. Without it, each tree with at least one head gives a loss.
+    It declares what it can do beyond trees for sentences. One that declares nothing is never asked for more:
+    components raise an error for constraints and scores, and keep no priors for it.
     """
 
+    #: Whether ``parse`` returns trees that meet ``Sentence.constraints``.
+    meets_constraints: ClassVar[bool] = False
+    #: Whether ``parse`` returns the scores of all arcs, and the priors, that sentences ask for.
+    scores_arcs: ClassVar[bool] = False
+    #: Function of the settings and gold trees that returns which trees give a loss, bool [trees]. With None,
+    #: each tree with at least one head gives a loss.
+    can_learn: ClassVar[Any] = None
     #: Words that are read as unknown in training.
     unknown_words: frozenset[str] = frozenset()
-    #: Whether ``parse`` returns trees that meet the constraints that ``note`` reads.
-    meets_constraints: ClassVar[bool] = False
-    #: Whether ``parse`` decodes with the priors that ``note`` reads, unless the setting ``prior_share`` is 0.
-    reads_prior: ClassVar[bool] = False
     #: Whether the network runs an encoder that the pipeline shares again, on graphs.
     runs_upstream: ClassVar[bool] = False
     #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
@@ -224,9 +225,10 @@ class Network(WordNetwork, ABC, Generic[B]):
     #: What gradients are multiplied with on their way to that encoder; above 0.
     upstream_factor = 1.0
 
-    def note(self, sentence: Sentence) -> Any:  # noqa: ARG002
-        """Return what the network reads of a sentence beside pieces, tags, graph and vectors."""
-        return None
+    @classmethod
+    def reads_prior(cls, settings: Any) -> bool:  # noqa: ARG003
+        """Return whether ``parse`` decodes with ``Sentence.prior``, with these settings."""
+        return False
 
     @abstractmethod
     def loss(self, batch: B, gold: Sequence[Any]) -> Tensor:

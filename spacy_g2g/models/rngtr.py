@@ -20,22 +20,21 @@ from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder_config import EncoderConfig
 from ..layers.relations import RelationTables
-from ..trees.arc_scores import ArcScores
 from ..trees.constraints import allowed_arcs
 from .batch import Batch, PieceBatch
 from .graph_input import count_relations, graph_edges, rows_with_added_labels, to_edges
 from .model import make_model
 from .network import NetworkSpec
-from .settings import COUNT, SHARE, ListeningSettings, builder, setting
+from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
-from .types import Parse, ParserModel, Sentence, Start, Tree, pad_trees
+from .types import ArcScores, Parse, ParserModel, Sentence, Start, Tree, pad_trees
 
 #: Least log-probability of a head or a label in a mean. It keeps sums finite.
 LEAST_LOG_PROB = -100.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RNGTrSettings(ListeningSettings):
+class RNGTrSettings(BiaffineSettings):
     """Settings of RNGTr."""
 
     iterations: int = setting(
@@ -95,7 +94,11 @@ class RNGTr(SynTr[PieceBatch]):
     """
 
     runs_upstream = True
-    reads_prior = True
+
+    @classmethod
+    def reads_prior(cls, settings: RNGTrSettings) -> bool:
+        """Return whether priors have a share in decoding."""
+        return settings.prior_share > 0
 
     def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
         self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
@@ -118,7 +121,7 @@ class RNGTr(SynTr[PieceBatch]):
         self.n_labels += n_labels - n_before
         if self.graph_input:
             tables: Any = self.encoder.tables if self.tables is None else self.tables
-            rows = rows_with_added_labels(tables[0].n_relations, n_before, n_labels - n_before)
+            rows = rows_with_added_labels(tables[0].n_relations, first=n_before, n_added=n_labels - n_before)
             for table in tables:
                 table.select_relations(rows)
 
@@ -149,7 +152,6 @@ class RNGTr(SynTr[PieceBatch]):
 
     def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
         """Sum the loss of SynTr over all passes; finished sentences have no loss."""
-        self._check(batch)
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         scores = self.score(batch, self.edges(batch))
         loss = self.loss_of_scores(scores, heads, labels)
@@ -168,7 +170,6 @@ class RNGTr(SynTr[PieceBatch]):
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Return the tree of each sentence after its last pass, with the graphs of all passes."""
-        self._check(batch)
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
         members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
@@ -177,9 +178,8 @@ class RNGTr(SynTr[PieceBatch]):
             fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
-            for i, member in enumerate(members):
-                parse = graphs.parse(i, batch)
-                passes[member].append(self.answer(parse, scores, batch, i) if finished[i] else parse)
+            for i, parse in enumerate(batch.parses(*graphs[:4])):
+                passes[members[i]].append(self.complete(parse, scores, batch, i) if finished[i] else parse)
             if finished.all():
                 break
             going_on = np.flatnonzero(~finished)
@@ -193,22 +193,17 @@ class RNGTr(SynTr[PieceBatch]):
         The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
         ``label_log_probs`` averages labels of arcs that are in the parser's tree as well.
         """
-        known = [i for i, note in enumerate(batch.notes) if note.prior is not None]
+        known = [(i, s.prior) for i, s in enumerate(batch.sentences) if s.prior is not None]
         if not known or not self.prior_share:
             return scores
         prior = np.zeros(scores.arcs.shape, dtype=np.float32)
         heads = np.full(prior.shape[:2], -1)
         labels = np.zeros((*prior.shape[:2], self.scorer.n_labels), dtype=np.float32)
-        for i in known:
-            n = int(batch.n_words[i])
-            of_sentence = batch.notes[i].prior
-            assert of_sentence is not None
-            prior[i, :n, : n + 1] = of_sentence.head_log_probs
-            if of_sentence.label_log_probs is not None:
-                heads[i, :n] = of_sentence.heads
-                labels[i, :n] = of_sentence.label_log_probs
         is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
-        is_known[known] = True
+        for i, own_prior in known:
+            n, is_known[i] = int(batch.n_words[i]), True
+            prior[i, :n, : n + 1] = own_prior.arcs
+            heads[i, :n], labels[i, :n] = own_prior.heads, own_prior.labels
         own = self.head_log_probs(scores.arcs, batch.n_words)
         mean = self.mean(own, self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
         arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
@@ -219,9 +214,9 @@ class RNGTr(SynTr[PieceBatch]):
         """Return the mean of log-probabilities, in which ``prior_share`` is the weight of the parser's."""
         return own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
 
-    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
+    def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, averaged with the parser's for its own arcs."""
-        own = super().label_log_probs(scores, rows, words, heads)
+        own = super().label_log_probs(scores, rows=rows, words=words, heads=heads)
         if scores.prior_labels is None:
             return own
         prior_heads, prior = (values[rows, words] for values in scores.prior_labels)
@@ -233,17 +228,18 @@ class RNGTr(SynTr[PieceBatch]):
         if scores.prior_labels is not None:
             heads = scores.prior_labels[0][i, :n].cpu().numpy()
             words = np.flatnonzero(heads > 0)
-            arcs = map(self.tensor, (np.full_like(words, i), words, heads[words]))
-            found.labels[words, heads[words] - 1] = self.label_log_probs(scores, *arcs).cpu().numpy()
+            arcs = {"rows": np.full_like(words, i), "words": words, "heads": heads[words]}
+            labels = self.label_log_probs(scores, **{name: self.tensor(arcs[name]) for name in arcs})
+            found.labels[words, heads[words] - 1] = labels.cpu().numpy()
         return found
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""
         allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
-        for i, (constraints, *_) in enumerate(batch.notes):
-            if constraints:
-                n = int(batch.n_words[i])
-                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
+        for i, sentence in enumerate(batch.sentences):
+            if sentence.constraints:
+                n = len(sentence.words)
+                allowed[i, :n, : n + 1] = allowed_arcs(sentence.constraints, n, self.scorer.n_labels + 1)
         if allowed.all():
             return scores
         return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))
@@ -254,23 +250,6 @@ class RNGTr(SynTr[PieceBatch]):
             return np.zeros(len(batch.n_words), dtype=np.bool_)
         same: BoolArray = ((batch.heads == graphs.heads) & (batch.labels == graphs.labels)).all(axis=1)
         return same
-
-    def _check(self, batch: PieceBatch) -> None:
-        if batch.heads is None or batch.labels is None:
-            return
-        n_words = batch.n_words[:, None]
-        wrong = (batch.heads < -1) | (batch.heads > n_words) | (batch.labels >= self.n_labels)
-        if wrong.any():
-            i, word = np.argwhere(wrong)[0].tolist()
-            raise ValueError(
-                Errors.E412.format(
-                    word=word + 1,
-                    head=batch.heads[i, word],
-                    label=batch.labels[i, word],
-                    n=batch.n_words[i],
-                    n_labels=self.n_labels,
-                )
-            )
 
 
 def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
@@ -285,8 +264,8 @@ def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
     """Write the labels that are fixed to the graphs that the next pass reads."""
-    for i, (constraints, *_) in enumerate(batch.notes):
-        for kind, words, label in constraints:
+    for i, sentence in enumerate(batch.sentences):
+        for kind, words, label in sentence.constraints:
             if kind == "label":
                 graphs.labels[i, words[0] - 1] = label
 

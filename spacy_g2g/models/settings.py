@@ -177,8 +177,8 @@ class BeamSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BiaffineSettings(WordSettings, TagSettings):
-    """Settings of graph-based parsers."""
+class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
+    """Settings of graph-based parsers, which have an encoder or share one."""
 
     arc_width: int = setting(500, "Width of the head and dependent vectors that arcs are scored with.", COUNT)
     label_width: int = setting(
@@ -206,11 +206,6 @@ class BiaffineSettings(WordSettings, TagSettings):
         'Likelihood that is learned: of each head by itself ("local"), or of the heads of a sentence among '
         'all trees with one root ("tree"). Probabilities of heads are of the same kind.',
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListeningSettings(BiaffineSettings, VectorSettings):
-    """Settings of graph-based parsers that have an encoder or share one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,7 +15,7 @@ from thinc.types import Floats2d
 from ..data.layout import Layout, lay_out, word_attributes
 from .model import adapt_to_fork, read_words
 from .network import NetworkSpec, WordNetwork
-from .network_shim import NetworkShim
+from .network_shim import NetworkShim, get_network_shim
 from .settings import WordSettings, builder
 from .sources import encoder_from_scratch
 from .start import build_for_training
@@ -67,33 +67,26 @@ def build_encoder(settings: WordSettings) -> WordVectorModel:
     )
     return Model(
         "g2g_encoder",
-        _forward,
-        init=_initialize,
+        _encode_docs,
+        init=_build_encoder,
         dims={"nO": None},
         shims=[shim],
         attrs={"dropout_rate": 0.0, "encode": encode, "read_words": read_words},
     )
 
 
-def get_encoder_shim(model: Model[Any, Any]) -> EncoderShim:
-    """Return the shim of an encoder of Docs."""
-    (shim,) = model.shims
-    assert isinstance(shim, EncoderShim)
-    return shim
-
-
-def _initialize(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
+def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: Start | None = None) -> None:  # noqa: N803
     """Build the network. Do nothing without Docs and start, as for a model that was loaded."""
     if X is None or Y is None:
         return
     source = Y.encoder or encoder_from_scratch()
     checkpoint = source(token.text for doc in X for token in doc if not token.is_space)
-    shim = get_encoder_shim(model)
+    shim = get_network_shim(model)
     build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
     model.set_dim("nO", shim.known_spec.width, force=True)
 
 
-def _forward(
+def _encode_docs(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     return encode(model, docs, lay_out(docs), is_train)
@@ -111,8 +104,9 @@ def encode(
     Returns float32 [tokens, width] for each Doc, zeros for white space.
     """
     adapt_to_fork(os.getpid())
-    shim = get_encoder_shim(model)
-    sentences = _sentences(docs, layout)
+    shim: Any = get_network_shim(model)
+    words = word_attributes(docs, layout, "ORTH")
+    sentences = [Sentence(words[at]) for at in layout.sentence_slices]
     if not is_train:
         return _over_tokens(shim.predict(sentences), layout), lambda _: []
     shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
@@ -124,12 +118,6 @@ def encode(
         return []
 
     return _over_tokens(vectors, layout), backprop
-
-
-def _sentences(docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
-    """Return the sentences that have words."""
-    words = word_attributes(docs, layout, "ORTH")
-    return [Sentence(words[at]) for at in layout.sentence_slices]
 
 
 def _over_tokens(vectors: Floats2d, layout: Layout) -> list[Floats2d]:

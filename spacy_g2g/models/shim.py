@@ -15,7 +15,7 @@ from .batch import Batch
 from .network import Network
 from .network_shim import NetworkShim, find_shims
 from .types import Sentence
-from .vector_batches import PiecesWithVectors, WordVectors, split_gradients, stack_vectors
+from .vector_batches import WordVectors
 from .wordpieces import WordPieces
 
 
@@ -77,7 +77,7 @@ class G2GShim(NetworkShim[Network[Any]]):
                 inputs = [*network.parameters(), words.vectors]
             torch.autograd.backward(losses, inputs=inputs)
             self.n_targets += n_targets
-            return split_gradients(words.vectors, sentences) if isinstance(words, WordVectors) else []
+            return words.gradients() if isinstance(words, WordVectors) else []
 
         total = float(sum(loss.detach() for loss in losses))
         if not math.isfinite(total):
@@ -87,22 +87,20 @@ class G2GShim(NetworkShim[Network[Any]]):
     def _batches(
         self, words: WordPieces | WordVectors, sentences: Sequence[Sentence], share: int = 1
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Yield batches of the sentences, with the network's notes on them.
+        """Return batches of the sentences, with the numbers of their members.
 
         share: Number of batches that the memory for one batch must hold.
         """
         network = self.network
         unknown = network.unknown_words if network.training else ()
-        for members, batch in words.batches(sentences, self.max_padded // share, unknown):
-            yield members, replace(batch, notes=[network.note(sentences[i]) for i in members])
+        return words.batches(sentences, self.max_padded // share, unknown)
 
     def _reader(self, sentences: Sequence[Sentence]) -> WordPieces | WordVectors:
         """Return what makes batches of the sentences."""
         if self.known_spec.encoder is not None:
             return self.wordpieces
-        vectors = stack_vectors(sentences, self.network.device)
-        upstream = self.network.upstream
-        return WordVectors(vectors) if upstream is None else PiecesWithVectors(vectors, upstream.wordpieces)
+        network = self.network
+        return WordVectors(sentences, network.device, network.upstream and network.upstream.wordpieces)
 
     def _connected(self, *, is_train: bool) -> Network[Any]:
         """Return the network, connected with the upstream encoder if it runs it on graphs.

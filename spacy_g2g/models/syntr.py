@@ -20,22 +20,20 @@ from ..layers.biaffine import BiaffineScorer
 from ..layers.context import WordLSTM
 from ..layers.edges import Edges
 from ..layers.matrix_tree import log_partition, marginals, restrict
-from ..trees.arc_scores import ArcScores
-from ..trees.constraints import Constraint
 from ..trees.mst import decode
 from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
-from .settings import BiaffineSettings, ListeningSettings, builder
-from .types import Parse, ParserModel, Prior, Sentence, Tree, pad_trees
+from .settings import BiaffineSettings, builder
+from .types import ArcScores, Parse, ParserModel, Tree, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
 LEAST_PROBABILITY = 1e-20
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynTrSettings(ListeningSettings):
+class SynTrSettings(BiaffineSettings):
     """Settings of SynTr."""
 
 
@@ -54,7 +52,7 @@ class SynTr(Network[B]):
     The scorer has no root label, since the root arc alone has it.
     """
 
-    meets_constraints = True
+    meets_constraints = scores_arcs = True
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
         super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
@@ -163,7 +161,7 @@ class SynTr(Network[B]):
         is_word = np.arange(log_probs.shape[1]) < batch.n_words[:, None]
         rows, words = map(self.tensor, np.nonzero(is_word))
         heads = log_probs.argmax(-1)[rows, words]
-        label_log_probs = self.label_log_probs(scores, rows, words, heads)
+        label_log_probs = self.label_log_probs(scores, rows=rows, words=words, heads=heads)
         best = label_log_probs.max(-1)
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
@@ -171,9 +169,11 @@ class SynTr(Network[B]):
         found = packed[: log_probs.numel()].reshape(log_probs.shape)
         if np.isnan(found).any():
             raise ValueError(Errors.E409)
-        of_words = packed[log_probs.numel() :].reshape(3, n_words)
-        graphs = Graphs.from_heads(_spread(of_words[0], is_word), found, batch.n_words, label_log_probs)
-        graphs.set_labels(is_word, of_words[1].astype(np.int64), of_words[2])
+        best_heads, best_labels, log_probs_of_best = packed[log_probs.numel() :].reshape(3, n_words)
+        padded = np.zeros(is_word.shape, dtype=np.int64)
+        padded[is_word] = best_heads
+        graphs = Graphs.from_heads(padded, found, batch.n_words, label_log_probs)
+        graphs.set_labels(is_word, best_labels.astype(np.int64), log_probs_of_best)
         return graphs, found
 
     def to_trees(
@@ -200,7 +200,7 @@ class SynTr(Network[B]):
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
         rows, words, new_heads, places = arcs
-        found = self.label_log_probs(scores, rows, words, new_heads)
+        found = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
         best = found.max(-1)
         label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
@@ -210,7 +210,7 @@ class SynTr(Network[B]):
         trees.set_labels(changed, ids.astype(np.int64), log_probs_of_best)
         return trees
 
-    def label_log_probs(self, scores: Scores, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
+    def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, float32 [arcs, labels]. The root label is left out.
 
         scores: Scores of the batch.
@@ -233,31 +233,27 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        parses = [trees.parse(i, batch) for i in range(len(batch.n_words))]
-        if any(note.keep_prior for note in batch.notes):
+        parses = batch.parses(*trees[:4])
+        if any(sentence.keep_prior for sentence in batch.sentences):
             labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
-            for i, note in enumerate(batch.notes):
-                if note.keep_prior:
+            for i, sentence in enumerate(batch.sentences):
+                if sentence.keep_prior:
                     n, heads = parses[i].n_words, parses[i].tree.heads
-                    prior = Prior(log_probs[i, :n, : n + 1].copy(), heads.copy(), labels[i].copy())
+                    prior = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), heads.copy())
                     parses[i] = replace(parses[i], prior=prior)
-        return [self.answer(parse, scores, batch, i) for i, parse in enumerate(parses)]
+        return [self.complete(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
-    def note(self, sentence: Sentence) -> Note:
-        """Return what the sentence asks for."""
-        return Note(sentence.constraints, sentence.keep_scores, sentence.prior, sentence.keep_prior)
-
-    def answer(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
+    def complete(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
         """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
-        constraints, keep_scores, *_ = batch.notes[i] if batch.notes else Note()
-        if not (constraints or keep_scores):
+        sentence = batch.sentences[i]
+        if not (sentence.constraints or sentence.keep_scores):
             return parse
         found = self.arc_scores(scores, i, parse.n_words)
-        if constraints:
-            met = Parse.of_scores(found, constraints)
-            prior = None if parse.prior is None else parse.prior.with_tree(met.tree, found)
+        if sentence.constraints:
+            (met,) = found.best(1, sentence.constraints)
+            prior = None if parse.prior is None else found.at(met.tree.heads)
             parse = replace(met, coverage=parse.coverage, prior=prior)
-        return replace(parse, scores=found if keep_scores else None)
+        return replace(parse, scores=found if sentence.keep_scores else None)
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
@@ -266,15 +262,6 @@ class SynTr(Network[B]):
         labels = self.scorer.labels(dependents, heads).float().log_softmax(-1).view(n, n, -1)
         arcs = self.head_log_probs(scores.arcs[i : i + 1, :n, : n + 1], np.array([n]))[0]
         return ArcScores(arcs.cpu().numpy(), labels.cpu().numpy())
-
-
-class Note(NamedTuple):
-    """What a sentence asks for; see ``Sentence``."""
-
-    constraints: tuple[Constraint, ...] = ()
-    keep_scores: bool = False
-    prior: Prior | None = None
-    keep_prior: bool = False
 
 
 class Scores(NamedTuple):
@@ -328,23 +315,6 @@ class Graphs(NamedTuple):
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
 
-    def parse(self, i: int, batch: Batch) -> Parse:
-        """Return the parse of sentence i of a batch."""
-        n = int(batch.n_words[i])
-        return Parse(
-            Tree(self.heads[i, :n], self.labels[i, :n]),
-            self.head_probs[i, :n],
-            self.label_probs[i, :n],
-            batch.coverages[i],
-        )
-
 
 def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:
     return F.cross_entropy(arcs.flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum")
-
-
-def _spread(values: FloatArray, is_word: BoolArray) -> IntArray:
-    """Place integers of words, float [words], at the words of padded sentences; 0 elsewhere."""
-    spread = np.zeros(is_word.shape, dtype=np.int64)
-    spread[is_word] = values
-    return spread

@@ -8,8 +8,8 @@ A parser is a Thinc model. ``model.predict(sentences)`` returns a ``Parse`` for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from spacy.tokens import Doc
@@ -17,8 +17,10 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..arrays import FloatArray, IntArray
-from ..trees.arc_scores import ArcScores
-from ..trees.constraints import Constraint
+from ..errors import Errors
+from ..trees.constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
+from ..trees.kbest import best_trees
+from ..trees.tree import ROOT_LABEL
 
 #: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
 #: windows of words; for encoders of parser states, only with the words nearest to the current action; or cut
@@ -38,23 +40,56 @@ class Tree:
     labels: IntArray
 
 
-class Prior(NamedTuple):
-    """What a parser knew of a sentence of n words when it chose a tree, for the refiner of this tree.
+@dataclass(frozen=True)
+class ArcScores:
+    """Log-probabilities of the arcs of a sentence of n words, and of their labels but the root label.
 
-    head_log_probs: Log-probabilities of all heads, float32 [n, n + 1], -inf for the word itself.
-    heads: Heads of the parser's tree, int [n]; see ``Tree``.
-    label_log_probs: Log-probabilities of the labels of the arcs to these heads, float32 [n, labels]. The root
-        label is left out, and rows of arcs from ROOT have no meaning. None if the refiner has other labels.
+    arcs: Log-probability of each head of each word, -inf for the word itself; float32 [n, n + 1].
+    labels: Log-probabilities of the labels of all arcs between words, float32 [n, n, labels - 1]. With heads,
+        only of the arcs to these, float32 [n, labels - 1].
+    heads: The one head of each word whose arc has scores of labels, int [n]. Rows of words with another head,
+        0 or -1, have no meaning. None if all arcs between words have such scores.
     """
 
-    head_log_probs: FloatArray
-    heads: IntArray
-    label_log_probs: FloatArray | None
+    arcs: FloatArray
+    labels: FloatArray
+    heads: IntArray | None = None
 
-    def with_tree(self, tree: Tree, scores: ArcScores) -> Prior:
-        """Return the prior with another tree, the log-probabilities of whose labels are in scores."""
-        labels = scores.labels[np.arange(len(tree.heads)), np.maximum(tree.heads - 1, 0)]
-        return self._replace(heads=tree.heads, label_log_probs=labels)
+    def at(self, heads: IntArray) -> ArcScores:
+        """Return the scores with the labels of the arcs to some heads alone, int [n]."""
+        return ArcScores(self.arcs, self.labels[np.arange(len(heads)), np.maximum(heads - 1, 0)], heads)
+
+    def restricted(self, constraints: Sequence[Constraint]) -> ArcScores:
+        """Return the scores with -inf for the arcs that the constraints exclude one by one."""
+        if not constraints:
+            return self
+        allowed = allowed_arcs(constraints, len(self.arcs), self.labels.shape[-1] + 1)
+        return replace(self, arcs=np.where(allowed, self.arcs, np.float32(-np.inf)))
+
+    def best(self, k: int = 1, constraints: Sequence[Constraint] = ()) -> list[Parse]:
+        """Return the k best trees with one root that meet the constraints, best first, or all of fewer.
+
+        Trees are ranked by the scores of their arcs. Each arc has its best label that is allowed.
+
+        k: Number of trees.
+        constraints: Constraints of the sentence.
+        Raises ValueError if no tree meets the constraints.
+        """
+        n, n_labels = len(self.arcs), self.labels.shape[-1] + 1
+        arcs = self.restricted(constraints).arcs.astype(np.float64)
+        trees = best_trees(arcs, k, subtree_words(constraints, n))[0]
+        if not len(trees):
+            raise ValueError(Errors.E107.format(sentence=0))
+        allowed = allowed_labels(constraints, n, n_labels)[:, ROOT_LABEL + 1 :]
+        words = np.arange(n)
+        parses = []
+        for heads in trees:
+            log_probs = self.at(heads).labels
+            best = np.where(allowed, log_probs, -np.inf).argmax(axis=1)
+            labels = np.where(heads == 0, ROOT_LABEL, best + 1)
+            label_probs = np.where(heads == 0, np.float32(1), np.exp(log_probs[words, best]))
+            parses.append(Parse(Tree(heads, labels), np.exp(self.arcs[words, heads]), label_probs))
+        return parses
 
 
 @dataclass(frozen=True)
@@ -69,7 +104,7 @@ class Sentence:
     constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
     keep_scores: Whether the parse has the scores of all arcs; for models with the attribute ``scores_arcs``
         alone.
-    prior: Prior of the parser whose tree is refined; None without one. Models with the attribute
+    prior: ``Parse.prior`` of the parser whose tree is refined; None without one. Models with the attribute
         ``reads_prior`` decode with it.
     keep_prior: Whether the parse has a prior, for a refiner. Models that do not score all arcs ignore it.
     """
@@ -80,7 +115,7 @@ class Sentence:
     vectors: Floats2d | None = None
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
-    prior: Prior | None = None
+    prior: ArcScores | None = None
     keep_prior: bool = False
 
 
@@ -119,7 +154,8 @@ class Parse:
     iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
         which need not be a tree. Empty for other parsers.
     scores: Scores of all arcs, if the sentence asks for them.
-    prior: What a refiner reads beside the tree, if the sentence asks for it and the model scores all arcs.
+    prior: Scores with the labels of the tree's arcs alone, if the sentence asks for them and the model scores
+        all arcs.
     """
 
     tree: Tree
@@ -128,13 +164,7 @@ class Parse:
     coverage: Coverage = "whole"
     iterations: tuple[Parse, ...] = ()
     scores: ArcScores | None = None
-    prior: Prior | None = None
-
-    @classmethod
-    def of_scores(cls, scores: ArcScores, constraints: Sequence[Constraint] = ()) -> Parse:
-        """Return the best parse by the scores of a sentence that meets the constraints."""
-        found = scores.best(1, constraints)
-        return cls(Tree(found.heads[0], found.labels[0]), found.head_probs[0], found.label_probs[0])
+    prior: ArcScores | None = None
 
     @property
     def n_words(self) -> int:

@@ -22,23 +22,25 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from ..arrays import BoolArray
-from ..data.doc_constraints import CONSTRAINTS
+from ..data.doc_constraints import CONSTRAINTS, read_constraints
 from ..data.doc_graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
-from .answers import TEMPERATURES, AnsweringPipe
+from ..models.types import ArcScores, Parse, Sentence, Start, Tree
+from . import scored_trees
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
-from .long_sentences import cut, join
+from .long_sentences import cut_long, join_parts
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
-from .prior import InformsRefiners, keep_prior
-from .ranked import SCORES, constraints_of, keep_scores, with_requests
+from .parser_pipe import ParserPipe
+from .prior import HasRefiners, keep_prior
+from .scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
 from .sentence_inputs import ParsedBatch, make_sentences
 from .sentences import BOUNDARIES, SentenceFinder, Sentences
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Start, Tree
+    from ..models.confidence import Temperatures
 
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
@@ -104,7 +106,7 @@ def make_g2g_parser(
     )
 
 
-class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
+class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -163,37 +165,38 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         Raises ValueError for constraints that can't hold together, or that the model can't meet.
         """
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
-        possible = self.model.attrs.get("meets_constraints")
-        constraints = constraints_of(docs, layout, self.labels, projective=possible == "projective")
-        if any(constraints) and possible is None:
+        constraints = read_constraints(docs, layout, self.labels)
+        if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()
-        if self.keep_scores or any(constraints):
-            sentences = with_requests(sentences, constraints, self.keep_scores)
+        for i, (sentence, found) in enumerate(zip(sentences, constraints, strict=True)):
+            if found:
+                check_whole(sentence.words)
+            if found or self.keep_scores:
+                sentences[i] = replace(sentence, constraints=found, keep_scores=self.keep_scores)
         return sentences
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
-        if self.keeps_prior:
+        if self.listening_components:
             sentences = [replace(sentence, keep_prior=True) for sentence in sentences]
-        parts = [cut(sentence) for sentence in sentences]
+        parts = [cut_long(sentence) for sentence in sentences]
         parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
-        return [join(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
+        return [join_parts(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""
         docs = list(docs)
-        self._write(docs, scores)
+        self.write(docs, scores)
         self._warn_unfit(docs, scores)
-        if self.keep_scores or self.keeps_prior:
-            for doc, parses in zip(docs, scores.by_doc(), strict=True):
-                if self.keep_scores:
-                    keep_scores(doc, parses, self.name)
-                if self.keeps_prior:
-                    keep_prior(doc, parses, self.labels)
+        for doc, parses in zip(docs, scores.by_doc(), strict=True):
+            if self.keep_scores:
+                keep_scores(doc, parses, self.name)
+            if self.listening_components:
+                keep_prior(doc, parses, self.labels)
 
-    def _write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
+    def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
         layout, parses = batch.layout, batch.parses
         label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
@@ -219,6 +222,38 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         if has_ud_labels(self.labels):
             for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
                 use_ud_noun_chunks(target, self.vocab.lang)
+
+    # Scored trees
+
+    kbest, reparse = scored_trees.kbest, scored_trees.reparse
+    confidence, calibrate = scored_trees.confidence, scored_trees.calibrate
+
+    @property
+    def temperatures(self) -> Temperatures:
+        """Temperatures of heads and labels, 1 before ``calibrate``."""
+        from ..models.confidence import Temperatures
+
+        return Temperatures(*self.cfg.get(TEMPERATURES, ()))
+
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model gives scores of arcs."""
+        return bool(self.model.attrs.get("scores_arcs"))
+
+    def check_scores_arcs(self) -> None:
+        """Raise ValueError if the model gives no scores of arcs."""
+        if not self.scores_arcs:
+            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
+
+    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+        """Return the scores of a new parse of each sentence that has words. The Doc is not changed.
+
+        Raises ValueError if the model gives no scores.
+        """
+        self.check_scores_arcs()
+        sentences = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
+        sentences, _ = self._with_vectors(sentences, [doc], layout)
+        return [p.scores for p in self.parse(sentences) if p.scores is not None] if sentences else []
 
     # Training
 
@@ -282,7 +317,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
             raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
         self.initialize_boundaries(get_examples())
-        if "can_learn" in self.model.attrs:
+        if self.model.attrs.get("can_learn") is not None:
             self._warn_unlearnable(get_examples())
 
     @property
@@ -305,8 +340,6 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
 
     def _start(self) -> Start:
         """Return the start of training, without the encoder."""
-        from ..models.types import Start
-
         return Start(labels=self.labels)
 
     def _warn_unlearnable(self, examples: Iterable[Example]) -> None:

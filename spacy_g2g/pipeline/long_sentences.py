@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence
+from ..models.types import Parse, Sentence, Tree
 
 #: Number of words of the longest sentence that is parsed whole.
 MAX_WORDS = 2000
@@ -22,17 +20,17 @@ MAX_WORDS = 2000
 JOINING_LABELS = ("parataxis", "dep")
 
 
-def cut(sentence: Sentence) -> list[Sentence]:
+def cut_long(sentence: Sentence) -> list[Sentence]:
     """Cut a sentence into as few parts as possible, of about the same length; most sentences stay whole."""
     n_words = len(sentence.words)
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
         return [sentence]
-    whole = replace(sentence, keep_prior=False)
-    return [part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+    whole = replace(sentence, keep_scores=False, keep_prior=False)
+    return [_part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
 
 
-def part(sentence: Sentence, start: int, end: int) -> Sentence:
+def _part(sentence: Sentence, start: int, end: int) -> Sentence:
     """Return the words from start to end. Arcs of the initial graph that leave the part are missing."""
     graph = sentence.graph
     if graph is not None:
@@ -50,10 +48,11 @@ def part(sentence: Sentence, start: int, end: int) -> Sentence:
     )
 
 
-def join(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
+def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     """Join the parses of a sentence's parts. The roots of further parts depend on the root of the first.
 
-    The arcs that join parts have the probability 0, since no model has seen them.
+    The arcs that join parts have the probability 0, since no model has seen them. Scores and priors are of a
+    part, so the joined parse has none.
 
     parts: The parses.
     labels: Labels of the parser, the root label first.
@@ -71,8 +70,6 @@ def join(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
 
 
 def _join(parts: Sequence[Parse], label: int) -> Parse:
-    from ..models.types import Parse, Tree
-
     starts = np.cumsum([0, *(part.n_words for part in parts)])
     heads, labels, head_probs, label_probs = (
         np.concatenate(arrays)
@@ -90,5 +87,4 @@ def _join(parts: Sequence[Parse], label: int) -> Parse:
         is_root[: starts[1]] = False
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
-    # What else a parse may have is of a part.
     return Parse(Tree(heads, labels), head_probs, label_probs, coverage="cut")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -18,20 +18,16 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..arrays import IntArray
-from ..data.doc_graphs import INITIAL_GRAPH, initial_tokens
+from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
 from ..data.layout import Layout
 from ..errors import Errors
+from ..models.types import ArcScores, Parse, Sentence, Start
 from ..trees.corruption import corrupt
 from .g2g_parser import G2GParser
 from .labels import check_labels, find_initial_labels
-from .passes import graphs_of_passes
-from .prior import certain_parse, remove_priors, with_priors, with_scores
+from .prior import certain_parse, with_priors, with_scores
 from .sentence_inputs import ParsedBatch
-from .trees import initial_graphs, make_trees
-
-if TYPE_CHECKING:
-    from ..models.types import Parse, Sentence, Start
-
+from .trees import graphs_of_passes, initial_graphs, make_trees
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
@@ -163,31 +159,42 @@ class RngRefiner(G2GParser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
-        if self.certain >= 1:
-            return super().parse(sentences)
         kept = [certain_parse(sentence, self.certain, len(self.labels)) for sentence in sentences]
         pairs = list(zip(sentences, kept, strict=True))
-        others = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
-        refined = iter(super().parse(others) if others else [])
+        passed = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
+        refined = iter(super().parse(passed) if passed else [])
         parses = []
         for sentence, parse in pairs:
             if parse is None:
-                parses.append(next(refined))
+                parse = next(refined)
             elif sentence.keep_scores:
-                parses.append(with_scores(parse, sentence.prior, next(refined).scores))
-            else:
-                parses.append(parse)
+                scores = next(refined).scores
+                assert sentence.prior is not None
+                assert scores is not None
+                parse = with_scores(parse, sentence.prior, scores)
+            parses.append(parse)
         return parses
 
-    def _check_again(self, doc: Doc) -> None:
+    @property
+    def reads_prior(self) -> bool:
+        """Whether trees depend on what the parser before tells (see ``HasRefiners``)."""
+        return bool(self.model.attrs.get("reads_prior")) or self.certain < 1
+
+    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+        """Return the scores of a new parse; see ``G2GParser.new_scores``.
+
+        Raises ValueError for a Doc that was refined, of which another parse gives other scores.
+        """
         if doc._.get(ITERATIONS) is not None:
             raise ValueError(Errors.E841.format(text=doc.text[:40], name=self.name))
+        return super().new_scores(doc, layout)
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
         docs = list(docs)
-        remove_priors(docs)
         initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
+        for doc in docs:
+            _remove(doc, PRIOR)
         super().set_annotations(docs, scores)
         layout = scores.layout
         passes = np.zeros(len(layout.n_words), dtype=np.int64)
@@ -197,8 +204,7 @@ class RngRefiner(G2GParser):
             doc._.set(ITERATIONS, passes[start:end].tolist())
             # Remove graphs of an earlier run. The next run would prefer the initial graph to the tree.
             for extension in (GRAPHS, INITIAL_GRAPH):
-                if doc._.get(extension) is not None:
-                    doc._.set(extension, None)
+                _remove(doc, extension)
         if self.store_graphs:
             graphs = graphs_of_passes(docs, scores, self.labels)
             for doc, first, others in zip(docs, initial, graphs, strict=True):
@@ -228,7 +234,7 @@ class RngRefiner(G2GParser):
         heads, labels = corrupt(
             heads,
             labels,
-            layout.n_words[layout.n_words > 0],
+            lengths=layout.n_words[layout.n_words > 0],
             head_rate=self.head_corruption,
             label_rate=self.label_corruption,
             rng=rng,
@@ -277,3 +283,9 @@ class RngRefiner(G2GParser):
         expected = self._built_for(exclude).get("n_initial_labels", found)
         if found != expected:
             raise ValueError(Errors.E807.format(origin=origin, found=found, expected=expected))
+
+
+def _remove(doc: Doc, extension: str) -> None:
+    """Remove the value of an extension attribute."""
+    if doc._.get(extension) is not None:
+        doc._.set(extension, None)

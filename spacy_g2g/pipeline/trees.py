@@ -7,20 +7,20 @@ whose first token is the root.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 
 from ..arrays import HashArray, IntArray
-from ..data.doc_graphs import initial_arrays
+from ..data.doc_graphs import TokenGraph, empty_tokens, initial_arrays, to_tokens, tree_of
 from ..data.docs import write_tree
 from ..data.layout import Layout
-
-if TYPE_CHECKING:
-    from ..models.types import Tree
+from ..formats.graph import Graph
+from ..models.types import Tree
+from .sentence_inputs import ParsedBatch
 
 #: Label of white-space tokens.
 SPACE_LABEL = "dep"
@@ -33,8 +33,6 @@ def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
     heads: Number of each head in its sentence; int [words].
     labels: Label ids; int [words].
     """
-    from ..models.types import Tree
-
     return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
 
 
@@ -140,3 +138,35 @@ def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[A
     """Join arrays end to end. Joining no arrays gives an empty one."""
     joined: npt.NDArray[Any] = np.concatenate([np.zeros(0, dtype=dtype), *arrays])
     return joined.astype(dtype, copy=False)
+
+
+def graphs_of_passes(
+    docs: Sequence[Doc], batch: ParsedBatch, labels: Sequence[str]
+) -> Iterator[list[TokenGraph]]:
+    """Yield for each Doc the graph of each pass. White space has a head only in the last one, the tree.
+
+    docs: Docs, to which the trees are already written.
+    batch: Their parses, with all passes. A sentence with fewer passes than others keeps its last graph,
+        and one without any its tree.
+    labels: Names of the labels.
+    """
+    words: list[list[list[int]]] = [[] for _ in docs]
+    for i, of_sentence in batch.layout.word_places():
+        words[i].append(of_sentence)
+    for doc, of_doc, parses in zip(docs, words, batch.by_doc(), strict=True):
+        n_passes = max((len(parse.iterations) for parse in parses), default=0)
+        graphs = []
+        for i in range(n_passes):
+            base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
+            passes = [[parse, *parse.iterations][min(i + 1, len(parse.iterations))] for parse in parses]
+            found = [
+                Graph(
+                    parse.tree.heads.tolist(),
+                    [labels[label] for label in parse.tree.labels.tolist()],
+                    parse.head_probs.tolist(),
+                    parse.label_probs.tolist(),
+                )
+                for parse in passes
+            ]
+            graphs.append(to_tokens(zip(of_doc, found, strict=True), base))
+        yield graphs

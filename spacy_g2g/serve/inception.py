@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
 from ..data.doc_constraints import constrain, read_constraints
+from ..data.layout import lay_out
 from ..errors import Errors
 from .limits import RefusedError, shown
 from .questions import sentences
@@ -189,9 +190,8 @@ def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, i
     if len(heads) < len(known) or len(doc) > worker.max_constrained:
         return doc
     constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
-    projective = worker.parser.model.attrs.get("meets_constraints") == "projective"
     try:
-        read_constraints(doc, [range(len(doc))], labels, projective=projective)
+        read_constraints([doc], lay_out([doc]), labels)
     except ValueError:
         constrain(doc)
     return doc

@@ -13,8 +13,8 @@ from ..arrays import IntArray
 def corrupt(
     heads: IntArray,
     labels: IntArray,
-    lengths: IntArray,
     *,
+    lengths: IntArray,
     head_rate: float,
     label_rate: float,
     rng: np.random.Generator,

@@ -6,24 +6,28 @@ finds the best one. The other trees are split by the first word whose head diffe
 their heads. The slack of Edmonds' dual solution gives the best other head of each word in one step. It also
 tells whether the tree with this one change is the best of its part. If not, Edmonds' algorithm runs again,
 once the part is next. Zmigrod, Vieira and Cotterell ("On finding the K-best non-projective dependency
-trees", 2021) run it for each tree. ``near_trees`` is quicker where the best heads are a tree already.
+trees", 2021) run it for each tree. ``near_trees`` is quicker where the best heads are a tree already: another
+tree is worse by the sum of what its other arcs lose, be its root the same or not. So sets of other arcs are
+tried in the order of these sums. Usually nearly every set is a tree. In the worst case hardly any is, so the
+number of tries is bounded.
 """
 
 from __future__ import annotations
 
 import heapq
 from bisect import insort
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..arrays import BoolArray, DoubleArray, IntArray
 from .mst import contract_cycles
-from .near_trees import near_trees
 
 LARGEST = float(np.finfo(np.float64).max)
+#: How many sets of arcs ``near_trees`` tries, and how many more for each tree.
+MIN_SETS, SETS_A_TREE = 50, 10
 
 
 def best_trees(
@@ -49,27 +53,77 @@ def best_trees(
     found = None if subtrees else near_trees(allowed, k)
     if found is None:
         sentence = np.arange(n + 1) > 0
-        found = _Search(allowed, k, [sentence, *subtrees]).run()
+        found = _TreeSearch(allowed, k, [sentence, *subtrees]).run()
     heads = np.array(found, dtype=np.int64).reshape(-1, n)
     totals: DoubleArray = allowed[np.arange(n), heads].sum(axis=1)
     order = np.argsort(-totals, kind="stable")
     return heads[order], totals[order]
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """Trees whose arcs have scores above -inf. ``n_tops`` sets of words have got their top words."""
+def near_trees(scores: DoubleArray, k: int) -> list[list[int]] | None:
+    """Return the heads of the k best trees with one root, in order, or of all if there are fewer.
 
-    scores: DoubleArray
-    n_tops: int
+    scores: Scores of arcs, -inf for forbidden ones and for words as their own heads; float [n, n + 1].
+    k: Number of trees.
+    Returns None if the best heads are not a tree, or if too many sets of arcs are not trees.
+    """
+    n = len(scores)
+    best = scores.argmax(axis=1)
+    heads = best.tolist()
+    above = [0, *heads]
+    of_best = scores[np.arange(n), best]
+    if heads.count(0) != 1 or of_best.min() == -np.inf:
+        return None
+    if not all(_reaches_root(word, above, n) for word in range(1, n + 1)):
+        return None
+    found = [heads]
+    if k == 1:
+        return found
+    losses = of_best[:, None] - scores
+    losses[np.arange(n), best] = np.inf
+    order = losses.ravel().argsort(kind="stable")[: np.isfinite(losses).sum()]
+    sums: list[float] = losses.ravel()[order].tolist()
+    arcs = [divmod(arc, n + 1) for arc in order.tolist()]
+    queue: list[tuple[float, tuple[int, ...]]] = [(sums[0], (0,))] if sums else []
+    for _ in range(MIN_SETS + SETS_A_TREE * k):
+        if not queue or len(found) == k:
+            return found
+        loss, chosen = heapq.heappop(queue)
+        last = chosen[-1]
+        is_set = _change([arcs[i] for i in chosen], heads, found)
+        if last + 1 < len(arcs):
+            more = loss + sums[last + 1]
+            heapq.heappush(queue, (more - sums[last], (*chosen[:-1], last + 1)))
+            if is_set:
+                heapq.heappush(queue, (more, (*chosen, last + 1)))
+    return found if not queue or len(found) == k else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Top:
-    """The trees of a problem in which a word is the top of the next set of words."""
+def _change(arcs: list[tuple[int, int]], heads: list[int], found: list[list[int]]) -> bool:
+    """Add the tree with other arcs to those that are found, if it is one. Returns False if a word has two."""
+    words = {word for word, _ in arcs}
+    if len(words) < len(arcs):
+        return False
+    changed = heads.copy()
+    for word, head in arcs:
+        changed[word] = head
+    above = [0, *changed]
+    if changed.count(0) == 1 and all(_reaches_root(word + 1, above, len(heads)) for word in words):
+        found.append(changed)
+    return True
 
-    problem: _Problem
-    word: int
+
+def _reaches_root(word: int, above: list[int], n: int) -> bool:
+    """Return whether heads lead from a word to ROOT.
+
+    above: Head of each word, with ROOT in front.
+    n: Number of words.
+    """
+    for _ in range(n):
+        word = above[word]
+        if not word:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,61 +144,31 @@ class _Part:
     is_free: BoolArray
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """The trees of a part in which a word has another head, and the words before it in the order have not.
+class _TreeSearch:
+    """Best-first search. Each set of trees waits in the queue with an upper bound of their scores.
 
-    slack: Slack of the heads that the word may have, float [n + 1].
-    is_free: Words whose heads may differ from those of the part's best tree, bool [n].
-    head: Head with the least slack.
-    is_best: Whether the part's best tree with this one change is the best.
+    With it waits what to do with the set: find its best tree, or take that tree and split the others.
     """
-
-    part: _Part
-    word: int
-    slack: DoubleArray
-    is_free: BoolArray
-    head: int
-    is_best: bool
-
-
-_Task: TypeAlias = _Problem | _Top | _Part | _Change
-
-
-class _Search:
-    """Best-first search. Each set of trees waits in the queue with an upper bound of their scores."""
 
     def __init__(self, scores: DoubleArray, k: int, sets: Sequence[BoolArray]) -> None:
         self.scores = scores
         self.k = k
         self.sets = sets
         self.words = np.arange(len(scores))
-        self.queue: list[tuple[float, int, _Task]] = []
+        self.queue: list[tuple[float, int, Callable[[], None]]] = []
         self.n_queued = 0
+        self.found: list[list[int]] = []
         #: Scores of trees that are found or next to be found, the best first, with a minus sign.
         self.known: list[float] = []
-        self._add(np.inf, _Problem(scores, 0))
 
     def run(self) -> list[list[int]]:
         """Return the heads of the k best trees."""
-        found: list[list[int]] = []
-        while self.queue and len(found) < self.k:
-            _, _, task = heapq.heappop(self.queue)
-            if isinstance(task, _Change) and task.is_best:
-                task = self._changed(task)
-            if isinstance(task, _Part):
-                found.append(task.heads.tolist())
-                if len(found) < self.k:
-                    self._split(task)
-            elif isinstance(task, _Change):
-                self._solve(_Problem(self._allowed(task), len(self.sets)))
-            elif isinstance(task, _Top):
-                self._branch(self._topped(task))
-            else:
-                self._branch(task)
-        return found
+        self._branch(self.scores, 0)
+        while self.queue and len(self.found) < self.k:
+            heapq.heappop(self.queue)[2]()
+        return self.found
 
-    def _add(self, bound: float, task: _Task) -> None:
+    def _add(self, bound: float, task: Callable[[], None]) -> None:
         """Add trees to the queue. Among equal bounds the last one is next, so that a tree is found soon."""
         self.n_queued += 1
         heapq.heappush(self.queue, (-bound, -self.n_queued, task))
@@ -154,31 +178,33 @@ class _Search:
         """Least score that a tree must have to be among the k best, as far as is known."""
         return -self.known[self.k - 1] if len(self.known) >= self.k else -np.inf
 
-    def _branch(self, problem: _Problem) -> None:
-        """Choose the top word of the next set of words, which alone has its head outside the set."""
-        if problem.n_tops == len(self.sets):
-            self._solve(problem)
+    def _branch(self, scores: DoubleArray, n_tops: int) -> None:
+        """Choose the top word of the next set of words, which alone has its head outside the set.
+
+        scores: Scores above -inf for the arcs that trees may have.
+        n_tops: Number of sets that have got their top words.
+        """
+        if n_tops == len(self.sets):
+            self._solve(scores)
             return
-        members = self.sets[problem.n_tops]
+        members = self.sets[n_tops]
         words = np.flatnonzero(members[1:])
-        inside = np.where(members, problem.scores, -np.inf).max(axis=1)
-        outside = np.where(members, -np.inf, problem.scores).max(axis=1)
+        inside = np.where(members, scores, -np.inf).max(axis=1)
+        outside = np.where(members, -np.inf, scores).max(axis=1)
         best = np.where(members[1:], inside, outside)
         bounds = np.where(words[:, None] == self.words, outside, best).sum(axis=1)
         for i in np.flatnonzero(bounds >= max(self._limit, -LARGEST)).tolist():
-            self._add(float(bounds[i]), _Top(problem, int(words[i])))
+            self._add(float(bounds[i]), partial(self._choose_top, scores, n_tops, int(words[i])))
 
-    def _topped(self, task: _Top) -> _Problem:
-        """Return a problem in which the word is the top of its set."""
-        members = self.sets[task.problem.n_tops]
-        scores = task.problem.scores.copy()
-        scores[np.ix_(members[1:], ~members)] = -np.inf
-        scores[task.word] = np.where(members, -np.inf, task.problem.scores[task.word])
-        return _Problem(scores, task.problem.n_tops + 1)
+    def _choose_top(self, scores: DoubleArray, n_tops: int, word: int) -> None:
+        """Go on with the trees in which a word is the top of the next set of words."""
+        members, inside = self.sets[n_tops], scores.copy()
+        inside[np.ix_(members[1:], ~members)] = -np.inf
+        inside[word] = np.where(members, -np.inf, scores[word])
+        self._branch(inside, n_tops + 1)
 
-    def _solve(self, problem: _Problem) -> None:
-        """Find the best tree of a problem in which all tops are chosen, and add it to the queue."""
-        scores = problem.scores
+    def _solve(self, scores: DoubleArray) -> None:
+        """Find the best tree when all tops are chosen, and add it to the queue."""
         heads = scores.argmax(axis=1)
         best = scores[self.words, heads]
         if not np.isfinite(best).all():
@@ -195,14 +221,17 @@ class _Search:
         total = float(self.scores[self.words, heads].sum())
         insort(self.known, -total)
         is_free = np.isfinite(slack).sum(axis=1) > 1
-        self._add(total, _Part(heads, total, slack, cycles, is_free))
+        self._add(total, partial(self._take, _Part(heads, total, slack, cycles, is_free)))
 
-    def _split(self, part: _Part) -> None:
-        """Split the trees of a part, except its best one, by the first word whose head differs.
+    def _take(self, part: _Part) -> None:
+        """Take the best tree of a part, and split the others by the first word whose head differs.
 
         The words come in reversed preorder. So all descendants of a word keep their heads, and none of them
         can be its head.
         """
+        self.found.append(part.heads.tolist())
+        if len(self.found) == self.k:
+            return
         slack = np.where(part.is_free[:, None], part.slack, np.inf)
         slack[self.words, part.heads] = np.inf
         if slack.min() > part.total - self._limit:
@@ -218,30 +247,32 @@ class _Search:
                 break
             head, old = int(slack[word].argmin()), int(part.heads[word])
             enters = part.cycles[:, word + 1] & part.cycles[:, old] & ~part.cycles[:, head]
-            is_free = part.is_free & (place[1:] <= place[word + 1])
-            change = _Change(part, word, slack[word], is_free, head, not enters.any())
-            bound = part.total - float(losses[word])
-            if change.is_best:
-                bound = part.total - float(self.scores[word, old] - self.scores[word, head])
-                insort(self.known, -bound)
-            self._add(bound, change)
+            rest = replace(part, is_free=part.is_free & (place[1:] <= place[word + 1]))
+            if enters.any():
+                task = partial(self._solve_rest, rest, word, slack[word])
+                self._add(part.total - float(losses[word]), task)
+            else:
+                # The part's best tree with this one change is the best of its own part.
+                total = part.total - float(self.scores[word, old] - self.scores[word, head])
+                insort(self.known, -total)
+                self._add(total, partial(self._change, rest, word, head, slack[word]))
 
-    def _changed(self, change: _Change) -> _Part:
-        """Return the part whose best tree is another part's with one change."""
-        part, word = change.part, change.word
-        heads, slack = part.heads.copy(), part.slack.copy()
-        heads[word] = change.head
-        slack[word] = change.slack - change.slack[change.head]
-        total = part.total - float(self.scores[word, part.heads[word]] - self.scores[word, change.head])
-        return _Part(heads, total, slack, part.cycles, change.is_free)
+    def _change(self, part: _Part, word: int, head: int, slack: DoubleArray) -> None:
+        """Take the best tree of a part with another head of a word.
 
-    def _allowed(self, change: _Change) -> DoubleArray:
-        """Return the scores of the arcs that the trees of a change may have, -inf for others."""
-        part = change.part
-        slack = np.where(change.is_free[:, None], part.slack, np.inf)
-        slack[self.words, part.heads] = 0.0
-        slack[change.word] = change.slack
-        return np.where(np.isfinite(slack), self.scores, -np.inf)
+        slack: Slack of the heads that the word may have, float [n + 1].
+        """
+        heads, slacks = part.heads.copy(), part.slack.copy()
+        heads[word], slacks[word] = head, slack - slack[head]
+        total = part.total - float(self.scores[word, part.heads[word]] - self.scores[word, head])
+        self._take(replace(part, heads=heads, total=total, slack=slacks))
+
+    def _solve_rest(self, part: _Part, word: int, slack: DoubleArray) -> None:
+        """Find the best tree of a part in which a word has another head; see ``_change``."""
+        slacks = np.where(part.is_free[:, None], part.slack, np.inf)
+        slacks[self.words, part.heads] = 0.0
+        slacks[word] = slack
+        self._solve(np.where(np.isfinite(slacks), self.scores, -np.inf))
 
 
 def _preorder(heads: IntArray) -> tuple[list[int], IntArray]:

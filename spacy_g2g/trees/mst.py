@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import BoolArray, DoubleArray, IntArray
 from ..errors import Errors
-from .tree import are_trees, checked_lengths
+from .tree import are_trees
 
 
 def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
@@ -30,21 +30,19 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
         and the padding are ignored.
     lengths: Number of words of each sentence, int [sentences].
     Returns int [sentences, width], the head of each word; 0 in the padding.
-    Raises ValueError if a shape or a length is wrong, if a score is NaN or +inf, or if every tree with one
-    root has a forbidden arc.
+    Raises ValueError if a score is NaN or +inf, or if every tree with one root has a forbidden arc.
     """
-    arcs = np.asarray(scores, dtype=np.float64)
-    if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
-        raise ValueError(Errors.E105.format(shape=list(arcs.shape)))
-    batch, width, _ = arcs.shape
-    n_words = checked_lengths(lengths, batch, width)
+    arcs, n_words = np.asarray(scores, dtype=np.float64), np.asarray(lengths)
+    width = arcs.shape[1]
     is_word = np.arange(width) < n_words[:, None]
     is_head = np.arange(width + 1) <= n_words[:, None]
     arcs = np.where(is_head[:, None], arcs, -np.inf)
     arcs[:, np.arange(width), np.arange(1, width + 1)] = -np.inf
     heads = np.where(is_word, arcs.argmax(axis=2), 0)
     best = np.take_along_axis(arcs, heads[..., None], axis=2)[..., 0]
-    _check_best(best, heads, is_word)
+    # NaN and +inf are the maximum of their row.
+    if len(wrong := np.argwhere(is_word & ~np.isfinite(best))):
+        raise ValueError(Errors.E107.format(sentence=wrong[0, 0]))
     for sentence in np.flatnonzero(~are_trees(heads, n_words)).tolist():
         n = int(n_words[sentence])
         contraction = contract_cycles(arcs[sentence, :n, : n + 1])
@@ -52,16 +50,6 @@ def decode(scores: ArrayLike, lengths: ArrayLike) -> IntArray:
             raise ValueError(Errors.E107.format(sentence=sentence))
         heads[sentence, :n] = contraction.expand()
     return heads
-
-
-def _check_best(best: DoubleArray, heads: IntArray, is_word: BoolArray) -> None:
-    """Raise ValueError for bad scores. NaN and +inf are the maximum of their row, so maxima suffice."""
-    for sentence, i in np.argwhere(is_word & ~np.isfinite(best)).tolist():
-        value = best[sentence, i]
-        if value == -np.inf:
-            raise ValueError(Errors.E108.format(word=i + 1, sentence=sentence))
-        arc = {"head": heads[sentence, i], "word": i + 1, "sentence": sentence}
-        raise ValueError(Errors.E106.format(value=value, **arc))
 
 
 def contract_cycles(scores: DoubleArray) -> Contraction | None:

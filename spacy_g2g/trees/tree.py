@@ -1,15 +1,12 @@
-"""Dependency trees as arrays of heads: checks for trees, cycles and projectivity, and the projective order.
+"""Dependency trees as arrays of heads: checks for trees and projectivity, and the projective order.
 
 Words are numbered from 1 and 0 is ROOT, so ``heads[i]``, the head of word ``i + 1``, is from 0 to n.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..arrays import BoolArray, IntArray
-from ..errors import Errors
 
 #: Label id of the root arc; no other arc has it.
 ROOT_LABEL = 0
@@ -21,30 +18,20 @@ def is_tree(heads: ArrayLike) -> bool:
     An empty sentence has an empty tree.
 
     heads: Head of each word, int [n].
-    Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
     """
-    batch = _checked_heads(heads)[None]
+    batch = np.asarray(heads, dtype=np.int64)[None]
     return bool(are_trees(batch, [batch.shape[1]])[0])
 
 
 def are_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
-    """Return whether the heads of each sentence form a tree, in the sense of `is_tree`.
+    """Return whether the heads of each sentence form a tree, in the sense of `is_tree`; bool [sentences].
 
     heads: Head of each word, int [sentences, width]; padding is ignored.
     lengths: Number of words of each sentence, int [sentences].
-    Returns bool [sentences].
-    Raises ValueError if a head in a sentence of n words is not from 0 to n, if a length is not from 0 to
-        width, or if a shape or dtype is wrong.
     """
-    words = _as_integers(heads, n_dims=2)
-    n_words = checked_lengths(lengths, *words.shape)
-    is_word: BoolArray = np.arange(words.shape[1]) < n_words[:, None]
-    _check_range(words, is_word, n_words)
-    words = np.where(is_word, words, 0)
-    n_roots = ((words == 0) & is_word).sum(axis=1)
-    reach_root = (ends(_with_root(words)) == 0).all(axis=1)
-    trees: BoolArray = reach_root & ((n_roots == 1) | (n_words == 0))
-    return trees
+    words = np.asarray(heads)
+    is_known: BoolArray = (words >= 0) | (np.arange(words.shape[1]) >= np.asarray(lengths)[:, None])
+    return can_be_trees(words, lengths) & is_known.all(axis=1)
 
 
 def can_be_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
@@ -55,33 +42,14 @@ def can_be_trees(heads: ArrayLike, lengths: ArrayLike) -> BoolArray:
     heads: Head of each word, int [sentences, width], -1 where missing; padding is ignored.
     lengths: Number of words of each sentence, int [sentences].
     Returns bool [sentences].
-    Raises ValueError as `are_trees` does, but for -1.
     """
-    words = _as_integers(heads, n_dims=2)
-    n_words = checked_lengths(lengths, *words.shape)
-    is_word: BoolArray = np.arange(words.shape[1]) < n_words[:, None]
-    _check_range(words, is_word, n_words, least=-1)
+    words = np.asarray(heads, dtype=np.int64)
+    is_word = np.arange(words.shape[1]) < np.asarray(lengths)[:, None]
     n_roots = ((words == 0) & is_word).sum(axis=1)
-    pointers = _with_root(np.where(is_word, np.maximum(words, 0), 0))
+    above = np.where(is_word, np.maximum(words, 0), 0)
+    pointers = np.concatenate([np.zeros((len(words), 1), dtype=np.int64), above], axis=1)
     possible: BoolArray = (ends(pointers) == 0).all(axis=1) & (n_roots <= 1)
     return possible
-
-
-def find_cycle(heads: ArrayLike) -> list[int]:
-    """Return the words of one cycle, each followed by its head, or an empty list if there is no cycle.
-
-    heads: Head of each word, int [n].
-    Raises ValueError if heads are not whole numbers from 0 to n in one dimension.
-    """
-    pointers = _with_root(_checked_heads(heads))
-    # After as many steps as there are words, each word has reached ROOT or is on a cycle.
-    first = int(ends(pointers).max())
-    if first == 0:
-        return []
-    cycle = [first]
-    while (head := int(pointers[cycle[-1]])) != first:
-        cycle.append(head)
-    return cycle
 
 
 def projective_order(heads: ArrayLike) -> IntArray:
@@ -92,11 +60,10 @@ def projective_order(heads: ArrayLike) -> IntArray:
     words must be swapped if their projective order differs from their order in the sentence (Nivre:
     Non-projective dependency parsing in expected linear time, ACL 2009).
 
-    heads: Head of each word, int [n]; several words may have ROOT as their head.
+    heads: Head of each word, int [n], without cycles; several words may have ROOT as their head.
     Returns int [n], positions from 1 to n.
-    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
     """
-    words = _acyclic_heads(heads)
+    words = np.asarray(heads, dtype=np.int64)
     left: list[list[int]] = [[] for _ in range(len(words) + 1)]
     right: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for word, head in enumerate(words.tolist(), start=1):
@@ -122,8 +89,7 @@ def projective_order(heads: ArrayLike) -> IntArray:
 def is_projective(heads: ArrayLike) -> bool:
     """Return whether every word between a head and its dependent descends from that head.
 
-    heads: Head of each word, int [n]; several words may have ROOT as their head.
-    Raises ValueError if there is a cycle, or heads are not whole numbers from 0 to n.
+    heads: Head of each word, int [n], without cycles; several words may have ROOT as their head.
     """
     order = projective_order(heads)
     return bool((order == np.arange(1, len(order) + 1)).all())
@@ -136,9 +102,8 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
 
     heads: Head of each word, -1 if missing; int [n].
     Returns bool [n].
-    Raises ValueError if heads are not whole numbers from -1 to n.
     """
-    words = _checked_heads(heads, least=-1)
+    words = np.asarray(heads, dtype=np.int64)
     places = np.arange(len(words) + 1)
     pointers = np.concatenate([[0], words])
     parents = np.where(pointers < 0, places, pointers)
@@ -154,21 +119,6 @@ def non_projective_arcs(heads: ArrayLike) -> BoolArray:
     return found
 
 
-def checked_lengths(lengths: ArrayLike, batch: int, width: int) -> IntArray:
-    """Return the lengths of the sentences of a padded batch as an array, int [batch].
-
-    lengths: Number of words of each sentence, int [batch].
-    batch: Number of sentences.
-    width: Greatest possible length.
-    Raises ValueError if the lengths are not `batch` whole numbers from 0 to width.
-    """
-    array = np.asarray(lengths)
-    wrong_type = array.size > 0 and not np.issubdtype(array.dtype, np.integer)
-    if wrong_type or array.shape != (batch,) or ((array < 0) | (array > width)).any():
-        raise ValueError(Errors.E102.format(lengths=array.tolist(), batch=batch, width=width))
-    return array.astype(np.int64)
-
-
 def ends(pointers: IntArray) -> IntArray:
     """Return where each index ends up after following at least `size` pointers.
 
@@ -180,46 +130,3 @@ def ends(pointers: IntArray) -> IntArray:
     for _ in range(pointers.shape[-1].bit_length()):
         pointers = np.take_along_axis(pointers, pointers, axis=-1)
     return pointers
-
-
-def _with_root(heads: IntArray) -> IntArray:
-    """Return heads, int [..., n + 1], with ROOT in front as its own head.
-
-    heads: Head of each word, int [..., n].
-    """
-    return np.concatenate([np.zeros((*heads.shape[:-1], 1), dtype=np.int64), heads], axis=-1)
-
-
-def _as_integers(heads: ArrayLike, n_dims: int) -> IntArray:
-    array: NDArray[Any] = np.asarray(heads)
-    if array.ndim != n_dims or not (array.size == 0 or np.issubdtype(array.dtype, np.integer)):
-        raise ValueError(Errors.E101.format(n_dims=n_dims, dtype=array.dtype, shape=array.shape))
-    return array.astype(np.int64)
-
-
-def _check_range(heads: IntArray, is_word: BoolArray, lengths: IntArray, least: int = 0) -> None:
-    wrong = np.argwhere(is_word & ((heads < least) | (heads > lengths[:, None])))
-    if len(wrong):
-        sentence, i = wrong[0].tolist()
-        raise ValueError(
-            Errors.E103.format(
-                head=heads[sentence, i],
-                word=i + 1,
-                sentence=sentence,
-                least="-1 (missing) or 0 (ROOT)" if least else "0 (ROOT)",
-                n=lengths[sentence],
-            )
-        )
-
-
-def _checked_heads(heads: ArrayLike, least: int = 0) -> IntArray:
-    words = _as_integers(heads, n_dims=1)
-    _check_range(words[None], np.ones((1, len(words)), dtype=bool), np.array([len(words)]), least)
-    return words
-
-
-def _acyclic_heads(heads: ArrayLike) -> IntArray:
-    words = _checked_heads(heads)
-    if cycle := find_cycle(words):
-        raise ValueError(Errors.E104.format(cycle=" -> ".join(map(str, [*cycle, cycle[0]]))))
-    return words

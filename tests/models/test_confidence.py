@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from spacy_g2g.models.confidence import Temperatures, confidences, fit_temperatures
-from spacy_g2g.models.types import Tree
-from spacy_g2g.trees.arc_scores import ArcScores
+from spacy_g2g.models.types import ArcScores, Tree
 
 from ..trees.all_trees import all_trees
 
@@ -26,27 +25,28 @@ def random_scores(n: int, scale: float = 2.0) -> ArcScores:
 def test_probabilities_are_those_of_all_trees(temperature: float):
     """Three sentences of different lengths at once."""
     scores = [random_scores(n) for n in (4, 1, 3)]
-    ranked = [of.best() for of in scores]
-    trees = [Tree(of.heads[0], of.labels[0]) for of in ranked]
+    trees = [of.best()[0].tree for of in scores]
     found = confidences(scores, trees, Temperatures(temperature, 2.0))
-    for of, tree, confidence in zip(scores, trees, found, strict=True):
+    for of, tree, (tree_prob, arc_probs, labelled) in zip(scores, trees, found, strict=True):
         n = len(tree.heads)
         every = all_trees(n)
         weights = np.exp(of.arcs[np.arange(n), every].sum(axis=1) / temperature)
         weights /= weights.sum()
-        assert confidence.tree == pytest.approx(weights[(every == tree.heads).all(axis=1)].item())
+        assert tree_prob == pytest.approx(weights[(every == tree.heads).all(axis=1)].item())
         arcs = ((every == tree.heads) * weights[:, None]).sum(axis=0)
-        assert confidence.arcs == pytest.approx(arcs)
+        assert arc_probs == pytest.approx(arcs)
         labels = np.exp(log_softmax(of.labels[np.arange(n), tree.heads - 1] / 2.0))
         of_labels = np.where(tree.heads == 0, 1.0, labels[np.arange(n), tree.labels - 1])
-        assert confidence.labelled == pytest.approx(arcs * of_labels)
+        assert labelled == pytest.approx(arcs * of_labels)
 
 
 @pytest.mark.parametrize(("labels", "possible"), [([0, -1], [1, 0]), ([0, 0], [1, 0]), ([2, 1], [0, 1])])
 def test_a_label_that_a_parser_would_never_give_has_no_probability(labels: list[int], possible: list[int]):
-    (found,) = confidences([random_scores(2)], [Tree(np.array([0, 1]), np.array(labels))], Temperatures())
-    assert (found.arcs > 0).all()
-    assert (found.labelled > 0).tolist() == [bool(value) for value in possible]
+    ((_, arcs, labelled),) = confidences(
+        [random_scores(2)], [Tree(np.array([0, 1]), np.array(labels))], Temperatures()
+    )
+    assert (arcs > 0).all()
+    assert (labelled > 0).tolist() == [bool(value) for value in possible]
 
 
 def test_temperatures_that_no_tree_tells_are_1():

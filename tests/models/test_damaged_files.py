@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import srsly
-import torch
 
 from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel
-from spacy_g2g.models.vector_batches import stack_vectors
 from spacy_g2g.models.wordpieces import WordPieces, load_tokenizer
 
 from ..util import ALL_LEVERS, mostly_slow
@@ -98,11 +96,6 @@ def test_a_changed_byte_is_an_error():
     del msg["sha256"]
     with pytest.raises(ValueError, match="E430"):
         shim.from_bytes(srsly.msgpack_dumps(msg))
-
-
-def test_sentences_without_vectors_are_an_error_for_a_model_that_reads_vectors():
-    with pytest.raises(ValueError, match="E433"):
-        stack_vectors(SENTENCES, torch.device("cpu"))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_word_has_the_mean_of_its_pieces_in_a_mix_of_layers(name: str, n_mixed
         for word in range(n_words + 1):
             own = [
                 pieces[row, place]
-                for row in (batch.sentences == i).nonzero()[0]
+                for row in (batch.sentence_of == i).nonzero()[0]
                 for place in (batch.words[row] == word).nonzero()[0]
             ]
             n_means += len(own) > 1

@@ -82,26 +82,6 @@ def passes(parses: Sequence[Parse]) -> list[int]:
     return [len(parse.iterations) for parse in parses]
 
 
-@pytest.mark.parametrize(
-    ("head", "label", "text"),
-    [
-        (-2, 0, "head -2 and the label id 0"),
-        (3, 0, "head 3 and the label id 0"),
-        (1, N_LABELS + N_INITIAL, f"label id {N_LABELS + N_INITIAL}.*below {N_LABELS + N_INITIAL}"),
-    ],
-)
-def test_a_graph_out_of_range_is_an_error_that_names_the_word(
-    made: tuple[ParserModel, G2GShim], head: int, label: int, text: str
-):
-    model, _ = made
-    longer = Sentence(["a", "b", "c"], graph=Tree(np.array([3, 0, 1]), np.zeros(3, dtype=np.int64)))
-    wrong = Sentence(["a", "b"], graph=Tree(np.array([0, head]), np.array([0, label])))
-    with pytest.raises(ValueError, match=rf"E412.*word 2 of 2 words.*{text}"):
-        model.predict([longer, wrong])
-    with pytest.raises(ValueError, match="E412"):
-        model.begin_update(([wrong], [Tree(np.array([2, 0]), np.array([1, 0]))]))
-
-
 # One sentence at a time
 
 

@@ -45,12 +45,6 @@ def test_a_kept_model_parses_alike_and_lives_on_its_own(keep: Callable[[ParserMo
     assert not any(changes(before, model).values())
 
 
-def test_tags_are_kept():
-    model, _ = make(tag_attr="POS")
-    kept = through_bytes(model)
-    assert get_shim(kept).spec == get_shim(model).spec
-
-
 def test_the_same_model_gives_the_same_bytes():
     model, _ = make()
     assert model.to_bytes() == through_bytes(model).to_bytes()
@@ -75,19 +69,6 @@ def test_weights_of_other_sizes_are_an_error():
     other = get_shim(build_syntr(arc_width=8, label_width=8))
     with pytest.raises(ValueError, match=r"E406(.|\n)*size mismatch"):
         other.from_bytes(data)
-
-
-def test_a_model_that_is_not_initialised_cannot_parse():
-    model = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="E405"):
-        model.predict(SENTENCES)
-
-
-def test_moving_to_the_cpu_keeps_weights():
-    model, _ = make()
-    before = weights_of(model)
-    model.to_cpu()
-    assert not any(changes(before, model).values())
 
 
 def test_a_loss_that_is_not_finite_is_an_error_and_reaches_no_weights():

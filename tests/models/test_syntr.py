@@ -243,16 +243,3 @@ def test_arg_max_is_used_where_it_is_the_best_tree_and_else_the_best_tree_is_fou
         assert own.sum() == pytest.approx(scores[np.arange(length), best].sum(), abs=1e-5)
         np.testing.assert_allclose(probs[i, :length], np.exp(own), rtol=1e-5)
         assert (found[i, length:] == -1).all()
-
-
-def test_two_roots_by_arg_max_become_one():
-    arcs = torch.tensor([[[5.0, -torch.inf, 1.0], [4.0, 1.0, -torch.inf]]])
-    heads, probs = decode_heads(arcs, np.array([2]))
-    assert heads.tolist() == [[0, 1]]
-    assert probs[0, 0] > 0.9
-    assert probs[0, 1] == pytest.approx(1 / (1 + np.exp(3.0)))
-
-
-def test_a_cycle_by_arg_max_is_broken():
-    arcs = torch.tensor([[[1.0, -torch.inf, 5.0], [0.0, 5.0, -torch.inf]]])
-    assert decode_heads(arcs, np.array([2]))[0].tolist() == [[0, 1]]

@@ -1,18 +1,17 @@
 """A sentence of more words than memory allows to parse whole is parsed in parts, and still gets one tree."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.models.types import Parse, Prior, Sentence, Tree
+from spacy_g2g.models.types import ArcScores, Parse, Sentence, Tree
 from spacy_g2g.pipeline import long_sentences
-from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut, join
+from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut_long, join_parts
 from spacy_g2g.pipeline.rng_refiner import GRAPHS
-from spacy_g2g.trees.arc_scores import ArcScores
 
 from ..util import initialised_nlp, parser_of, plain_doc
 from .refiners import random_nlp
@@ -95,7 +94,7 @@ def test_a_part_gets_its_words_tags_vectors_and_arcs():
     heads = np.array([2, 0, 7, 3, 3, 2, -1])
     graph = Tree(heads, np.arange(7) - (heads < 0))
     vectors = np.arange(14.0).reshape(7, 2)
-    first, second = cut(Sentence(WORDS[:7], tags=list("abcdefg"), graph=graph, vectors=vectors))
+    first, second = cut_long(Sentence(WORDS[:7], tags=list("abcdefg"), graph=graph, vectors=vectors))
     assert (first.words, second.words) == (WORDS[:3], WORDS[3:7])
     assert (first.tags, second.tags) == (["a", "b", "c"], ["d", "e", "f", "g"])
     assert first.graph is not None
@@ -110,21 +109,24 @@ def test_a_part_gets_its_words_tags_vectors_and_arcs():
     ("labels", "expected"), [(LABELS, 3), (LABELS[:3], 2), (LABELS[:2], 1), (("dep", "nsubj"), 1)]
 )
 def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expected: int):
-    joined = join([parse_of([2, 0], [1, 0]), parse_of([0, 1], [0, 1]), parse_of([0], [0])], labels)
+    joined = join_parts([parse_of([2, 0], [1, 0]), parse_of([0, 1], [0, 1]), parse_of([0], [0])], labels)
     assert joined.tree.heads.tolist() == [2, 0, 2, 3, 2]
     assert joined.tree.labels.tolist() == [1, 0, expected, 1, expected]
     assert joined.head_probs.tolist() == joined.label_probs.tolist() == [0.5, 0.5, 0.0, 0.5, 0.0]
 
 
-def test_a_joined_parse_has_nothing_that_belongs_to_a_part():
+def test_a_joined_parse_has_defaults_where_joining_is_not_defined():
     scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
-    prior = Prior(scores.arcs, np.zeros(1, np.int64), None)
-    part = replace(parse_of([0], [0]), scores=scores, prior=prior)
-    joined = join([part, part], LABELS)
-    assert (joined.scores, joined.prior, joined.coverage) == (None, None, "cut")
-    assert join([part], LABELS) is part
+    part = replace(parse_of([0], [0]), scores=scores, prior=scores.at(np.zeros(1, np.int64)))
+    joined = join_parts([part, part], LABELS)
+    assert joined.coverage == "cut"
+    for field in fields(Parse):
+        if field.name not in ("tree", "head_probs", "label_probs", "coverage", "iterations"):
+            assert getattr(part, field.name) is not field.default
+            assert getattr(joined, field.name) is field.default
+    assert join_parts([part], LABELS) is part
 
 
 def test_a_part_that_is_finished_keeps_its_tree_in_later_passes():
-    joined = join([parse_of([0], [0], passes=1), parse_of([0, 1], [0, 1], passes=3)], LABELS)
+    joined = join_parts([parse_of([0], [0], passes=1), parse_of([0, 1], [0, 1], passes=3)], LABELS)
     assert [graph.tree.heads.tolist() for graph in joined.iterations] == [[0, 1, 2]] * 3

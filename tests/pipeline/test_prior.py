@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy_g2g.data.doc_graphs import PRIOR
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Prior, Sentence, Tree
+from spacy_g2g.models.types import ArcScores, Sentence, Tree
 from spacy_g2g.pipeline.prior import certain_parse, with_priors
 from spacy_g2g.training.cache import CachedParser
 from spacy_g2g.trees.constraints import Constraint
@@ -68,7 +68,7 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
     sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
     own = refiner.model.predict([replace(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        expected = mean(alone.scores.arcs, sentence.prior.head_log_probs, share)
+        expected = mean(alone.scores.arcs, sentence.prior.arcs, share)
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
         assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
@@ -82,7 +82,7 @@ def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair:
         expected = alone.scores.labels.copy()
         words = np.flatnonzero(sentence.prior.heads)
         arcs = words, sentence.prior.heads[words] - 1
-        expected[arcs] = mean(expected[arcs], sentence.prior.label_log_probs[words], share)
+        expected[arcs] = mean(expected[arcs], sentence.prior.labels[words], share)
         assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
         assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
         words = np.flatnonzero(mixed.tree.heads)
@@ -96,11 +96,11 @@ def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
     sentence = replace(inputs(refiner, parsed(pair, "g2g_parser"))[0], keep_scores=True)
     (alone,) = refiner.model.predict([replace(sentence, prior=None)])
     prior = sentence.prior
-    impossible, unlikely = (np.where(prior.label_log_probs < -1, value, -0.1) for value in (-np.inf, -100))
+    impossible, unlikely = (np.where(prior.labels < -1, value, -0.1) for value in (-np.inf, -100))
     assert np.isinf(impossible).any()
     words = np.flatnonzero(prior.heads)
     arcs = words, prior.heads[words] - 1
-    changed = prior._replace(label_log_probs=impossible.astype(np.float32))
+    changed = replace(prior, labels=impossible.astype(np.float32))
     (mixed,) = refiner.model.predict([replace(sentence, prior=changed)])
     expected = mean(alone.scores.labels[arcs], unlikely[words], 0.5)
     assert mixed.scores.labels[arcs] == pytest.approx(expected, abs=1e-4)
@@ -109,7 +109,7 @@ def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
 def test_a_prior_without_labels_leaves_labels(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
     sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    without = [replace(s, prior=s.prior._replace(label_log_probs=None)) for s in sentences]
+    without = [replace(s, prior=replace(s.prior, heads=np.full(len(s.words), -1))) for s in sentences]
     alone = refiner.model.predict([replace(s, prior=None) for s in sentences])
     # Beside a sentence whose prior has labels, too.
     for batch in (without, [sentences[0], without[1]]):
@@ -132,9 +132,11 @@ def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
         )
     )
     for a, b, c, d in zip(same, turned, more, rooted, strict=True):
-        assert (np.roll(a.prior.label_log_probs, -1, axis=1) == b.prior.label_log_probs).all()
-        assert c.prior.label_log_probs is d.prior.label_log_probs is None
-        assert a.prior.heads is b.prior.heads is c.prior.heads
+        assert (np.roll(a.prior.labels, -1, axis=1) == b.prior.labels).all()
+        assert (c.prior.heads == -1).all()
+        assert (d.prior.heads == -1).all()
+        assert c.prior.labels.shape[1] == d.prior.labels.shape[1] + 1 == len(parser.labels)
+        assert a.prior.heads is b.prior.heads
 
 
 def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
@@ -148,8 +150,8 @@ def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
     assert prior.heads.tolist() == parse.tree.heads.tolist() != free.tree.heads.tolist()
     words = np.flatnonzero(prior.heads)
     expected = parse.scores.labels[words, prior.heads[words] - 1]
-    assert prior.label_log_probs[words] == pytest.approx(expected)
-    assert prior.head_log_probs == pytest.approx(free.prior.head_log_probs)
+    assert prior.labels[words] == pytest.approx(expected)
+    assert prior.arcs == pytest.approx(free.prior.arcs)
 
 
 def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
@@ -160,7 +162,8 @@ def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
         n = len(sentence.words)
         log_probs = np.zeros((n, n + 1), dtype=np.float32)
         log_probs[np.arange(n), parse.tree.heads] = -50
-        prior = Prior(log_probs, parse.tree.heads, None)
+        labels = np.zeros((n, len(refiner.labels) - 1), dtype=np.float32)
+        prior = ArcScores(log_probs, labels, np.full(n, -1))
         (other,) = refiner.model.predict([replace(sentence, prior=prior)])
         assert (other.tree.heads != parse.tree.heads).any()
 
@@ -181,11 +184,12 @@ def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
 def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
-    assert doc._.get(PRIOR)["labels"] == parser.labels
-    for prior, parse in zip(doc._.get(PRIOR)["sentences"], parser.predict([doc]).parses, strict=True):
+    assert doc._.get(PRIOR)["labels"] == [*parser.labels]
+    for kept, parse in zip(doc._.get(PRIOR)["sentences"], parser.predict([doc]).parses, strict=True):
+        prior = ArcScores(**kept)
         words = np.arange(parse.n_words)
         assert prior.heads.tolist() == parse.tree.heads.tolist()
-        heads, labels = np.exp(prior.head_log_probs), np.exp(prior.label_log_probs)
+        heads, labels = np.exp(prior.arcs), np.exp(prior.labels)
         assert heads.shape == (parse.n_words, parse.n_words + 1)
         assert heads.sum(axis=1) == pytest.approx(1, abs=1e-5)
         assert heads[words, parse.tree.heads] == pytest.approx(parse.head_probs)
@@ -219,6 +223,7 @@ def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
     parses = parser.predict([plain_doc(nlp.vocab, *SENTENCES)]).parses
     assert [parse.prior for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
     nlp.add_pipe("rng_refiner", source=pair)
+    assert parser.listening_components == ["rng_refiner"]
     assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
 
 
@@ -246,7 +251,7 @@ def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
     again = Doc(pair.vocab).from_bytes(doc.to_bytes())
     assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
     for sentence in inputs(refiner, again):
-        assert isinstance(sentence.prior, Prior)
+        assert isinstance(sentence.prior, ArcScores)
 
 
 def trees_and_probs(refiner: Any, doc: Doc) -> list[Any]:
@@ -260,7 +265,7 @@ def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
     first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
     for a, b in zip(first, again, strict=True):
         for x, y in zip(a._.get(PRIOR)["sentences"], b._.get(PRIOR)["sentences"], strict=True):
-            assert all((of_first == of_again).all() for of_first, of_again in zip(x, y, strict=True))
+            assert all((x[name] == y[name]).all() for name in ("arcs", "labels", "heads"))
 
 
 def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
@@ -337,8 +342,10 @@ def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
 SURE = Sentence(
     ["dogs", "bark"],
     graph=Tree(np.array([2, 0]), np.array([1, 0])),
-    prior=Prior(
-        np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)), np.array([2, 0]), None
+    prior=ArcScores(
+        np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
+        np.zeros((2, 2), dtype=np.float32),
+        np.array([-1, -1]),
     ),
 )
 
@@ -355,7 +362,7 @@ SURE = Sentence(
         {"graph": Tree(np.array([2, -1]), np.array([1, -1]))},
         {
             "graph": Tree(np.array([0, 0]), np.array([0, 0])),
-            "prior": Prior(np.zeros((2, 3)), np.array([0, 0]), None),
+            "prior": ArcScores(np.zeros((2, 3)), np.zeros((2, 2)), np.array([-1, -1])),
         },
     ],
     ids=str,

@@ -17,7 +17,7 @@ from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
-from spacy_g2g.models.vector_batches import WordVectors, split_gradients, stack_vectors
+from spacy_g2g.models.vector_batches import WordVectors
 from spacy_g2g.pipeline.sentence_inputs import make_sentences
 from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
 
@@ -306,9 +306,8 @@ def vector_sentences(*lengths: int) -> list[Sentence]:
 @pytest.mark.parametrize("max_padded", [1, 6, 12, 1000])
 def test_each_word_of_each_batch_is_its_vector(max_padded: int):
     sentences = vector_sentences(2, 5, 1, 3, 5)
-    vectors = stack_vectors(sentences, torch.device("cpu"))
     seen = []
-    for members, batch in WordVectors(vectors).batches(sentences, max_padded):
+    for members, batch in WordVectors(sentences, torch.device("cpu")).batches(sentences, max_padded):
         seen += members
         assert len(members) == 1 or batch.vectors[..., 0].numel() + len(members) <= max_padded
         for i, member in enumerate(members):
@@ -364,5 +363,5 @@ def test_a_parser_with_its_own_encoder_has_no_such_layer():
 
 def test_words_without_gradients_have_zeros():
     sentences = vector_sentences(2, 1)
-    parts = split_gradients(stack_vectors(sentences, torch.device("cpu")), sentences)
+    parts = WordVectors(sentences, torch.device("cpu")).gradients()
     assert [part.tolist() for part in parts] == [[[0.0] * 4] * 2, [[0.0] * 4]]

@@ -136,12 +136,6 @@ class AmrTransformer(ActionNetwork):
         """Return the number of actions that the table has."""
         return sum(int((replay.ids >= 0).sum()) for replay in gold)
 
-    def note(self, sentence: Sentence) -> AmrSentence:
-        """Return the input of the machine."""
-        if isinstance(sentence, AmrInput):
-            return sentence.amr
-        return AmrSentence.of(sentence.words)
-
     def loss(self, batch: Batch, gold: Sequence[Replay]) -> Tensor:
         """Return the smoothed cross-entropy of the oracle's actions, summed over states."""
         memory, mask = self.read(batch)
@@ -153,7 +147,7 @@ class AmrTransformer(ActionNetwork):
         parses: list[AmrParse] = []
         for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             width = int(batch.n_words[part].max()) + 1
-            sentences = batch.notes[part]
+            sentences = [machine_input(sentence) for sentence in batch.sentences[part]]
             machines = AmrMachines(
                 self.table,
                 [self.table.begin(sentence) for sentence in sentences],
@@ -174,6 +168,13 @@ class AmrTransformer(ActionNetwork):
                     AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), coverage=coverage)
                 )
         return parses
+
+
+def machine_input(sentence: Sentence) -> AmrSentence:
+    """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
+    if isinstance(sentence, AmrInput):
+        return sentence.amr
+    return AmrSentence.of(sentence.words)
 
 
 def pad_replays(replays: Sequence[Replay], width: int, n_actions: int) -> Sequences:

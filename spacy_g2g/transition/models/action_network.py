@@ -98,7 +98,7 @@ def _keys(batch: PieceBatch) -> list[bytes]:
     """Return keys of the kept word vectors: the pieces of each sentence and their words."""
     keys = [b""] * len(batch.n_words)
     for row, (sentence, length) in enumerate(
-        zip(batch.sentences.tolist(), batch.lengths.tolist(), strict=True)
+        zip(batch.sentence_of.tolist(), batch.lengths.tolist(), strict=True)
     ):
         keys[sentence] += batch.piece_ids[row, :length].tobytes() + batch.words[row, :length].tobytes()
     return keys

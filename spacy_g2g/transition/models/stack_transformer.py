@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -20,13 +19,11 @@ from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
 from ...models.start import learn_frequent_words
-from ...models.types import Parse, ParserModel, Sentence, Tree, pad_trees
-from ...trees.constraints import Constraint
+from ...models.types import Parse, ParserModel, Tree, pad_trees
 from ...trees.tree import ROOT_LABEL
 from ..parsing import oracle
 from ..parsing.action_table import ArcActions, ArcMachines, state_positions
 from ..parsing.arc_standard import NO_ACTION, valid_actions
-from ..parsing.completion import make_guides
 from ..parsing.oracle_states import replay, take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
@@ -55,22 +52,10 @@ def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
     return make_model("stack_transformer", StackTransformer, settings, learn=learn)
 
 
-class ActionNote(NamedTuple):
-    """What the parser reads of a sentence beside its words' vectors.
-
-    shifts: Number of each word among the words that SHIFT names, 0 for others; empty if SHIFT names none.
-    constraints: What the tree must have.
-    """
-
-    shifts: list[int]
-    constraints: tuple[Constraint, ...]
-
-
 class StackTransformer(ActionNetwork):
     """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
     scorer_facts = ("frequent_words",)
-    meets_constraints = True
 
     def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
         table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
@@ -88,24 +73,24 @@ class StackTransformer(ActionNetwork):
         self.parser.resize(of_arcs)
         self.parser.set_groups(self.actions.types)
 
-    def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
+    @classmethod
+    def can_learn(cls, settings: StackTransformerSettings, gold: Sequence[Tree]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
         width = max((len(tree.heads) for tree in gold), default=0)
         heads, labels = pad_trees(gold, width)
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
         has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
-        return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
-
-    def note(self, sentence: Sentence) -> ActionNote:
-        """Return what the parser reads of a sentence beside its words' vectors."""
-        shifts = [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
-        return ActionNote(shifts, sentence.constraints)
+        return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, settings.swap)
 
     def shifts(self, batch: Batch) -> IntArray:
-        """Return the numbers of words in the notes of a batch, int [sentences, words + 1]."""
+        """Return the number of each word among the words that SHIFT names, int [sentences, words + 1].
+
+        ROOT, padding and other words have 0.
+        """
         shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
-        for of_sentence, (ids, _) in zip(shifts, batch.notes, strict=True):
-            of_sentence[1 : len(ids) + 1] = ids
+        if self._shift_ids:
+            for row, sentence in zip(shifts, batch.sentences, strict=True):
+                row[1 : len(sentence.words) + 1] = [self._shift_ids.get(word, 0) for word in sentence.words]
         return shifts
 
     def loss(self, batch: Batch, gold: Sequence[Tree]) -> Tensor:
@@ -149,12 +134,6 @@ class StackTransformer(ActionNetwork):
                 States.begin(n_words),
                 swap=self.swap,
                 shifts=np.ascontiguousarray(shifts[part, :n]),
-                guides=make_guides(
-                    [note.constraints for note in batch.notes[part]],
-                    n_words,
-                    self.actions.n_labels,
-                    self.swap,
-                ),
             )
             found = self.parser.search(
                 memory[part, :n], None if mask is None else mask[part, :n], machines

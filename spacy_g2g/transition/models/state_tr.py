@@ -317,4 +317,4 @@ def _edges(states: States, state_input: StateInput) -> IntArray:
     places = state_input.word_positions[rows, words + 1]
     is_there = (heads >= 0) & (places >= 0)
     rows, heads, places = rows[is_there], heads[is_there], places[is_there]
-    return both_directions(rows, heads, places, *unlabelled(rows))
+    return both_directions(row=rows, head=heads, dependent=places, relations=unlabelled(rows))

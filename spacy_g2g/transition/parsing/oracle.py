@@ -13,7 +13,7 @@ import numpy as np
 
 from ...arrays import BoolArray, IntArray
 from ...errors import Errors
-from ...trees.tree import are_trees, checked_lengths, ends, is_projective, projective_order
+from ...trees.tree import are_trees, ends, is_projective, projective_order
 from .arc_standard import NO_ACTION, Action, apply
 from .state import NO_WORD, States
 
@@ -124,13 +124,10 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
     Returns bool [sentences], True if all heads are known, they form a tree with one root, and the tree is
     projective or the system has SWAP.
     """
-    heads = np.asarray(heads)
-    lengths = checked_lengths(n_words, *heads.shape)
-    unknown = (heads == -1) & (np.arange(heads.shape[1]) < lengths[:, None])
-    learnable: BoolArray = are_trees(np.where(unknown, 0, heads), lengths) & ~unknown.any(axis=1)
+    learnable = are_trees(heads, n_words)
     if not swap:
         for row in np.flatnonzero(learnable).tolist():
-            learnable[row] = is_projective(heads[row, : lengths[row]])
+            learnable[row] = is_projective(heads[row, : n_words[row]])
     return learnable
 
 

@@ -13,6 +13,7 @@ from spacy_g2g.amr.models.amr_transformer import (
     AmrMachines,
     AmrTransformer,
     build_amr_transformer,
+    machine_input,
     pad_replays,
 )
 from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
@@ -26,7 +27,7 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel, Sentence
 from spacy_g2g.transition.layers.state_attention import Positions
 
-from ...util import TINY_STACK, noted_batch, randomise, tiny_encoder
+from ...util import TINY_STACK, randomise, tiny_encoder
 from ..parsing.samples import graph_of
 from ..util import AMRS, STATE_HEADS
 
@@ -135,9 +136,9 @@ def step_by_step(
 ) -> tuple[torch.Tensor, list[int], AmrState]:
     """Log-probabilities in the states that actions lead through, or else the best ones; those; the end."""
     network = network_of(shim)
-    memory, mask = network.read(noted_batch(shim, [sentence]))
+    memory, mask = network.read(shim.wordpieces.batch([sentence]))
     cache, table = network.parser.decoder.begin(memory, mask), network.table
-    read = network.note(sentence)
+    read = machine_input(sentence)
     state, choices = table.begin(read), table.word_choices(read)
     rows, ids, previous = [], list[int](), -1
     while not state.is_final:
@@ -211,11 +212,11 @@ def test_bfloat16_gives_numbers(variant: str):
     model, shim = make(variant)
     network = network_of(shim)
     expected, _ = model.begin_update((SENTENCES, GOLD))
-    batch = noted_batch(shim, SENTENCES)
+    batch = shim.wordpieces.batch(SENTENCES)
     with torch.autocast("cpu", torch.bfloat16):
         loss = network.train().loss(batch, GOLD)
         with torch.inference_mode():
-            parses = network.eval().parse(noted_batch(shim, SENTENCES[-2:]))
+            parses = network.eval().parse(shim.wordpieces.batch(SENTENCES[-2:]))
     loss.backward()
     assert float(loss.detach()) == pytest.approx(expected, rel=0.05)
     for weight in network.parameters():

@@ -23,7 +23,7 @@ from spacy_g2g.transition.parsing.state import States
 from ...models.checks import assert_same_parse, pretrained
 from ...models.systems import GOLD, SENTENCES
 from ...trees.reference import PlainState, plain_oracle
-from ...util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, noted_batch, randomise, start
+from ...util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, start
 
 SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
 
@@ -108,7 +108,7 @@ def literal_scores(
     network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]
 ) -> torch.Tensor:
     """Log-probabilities after each prefix of actions, decoded step by step: [steps + 1, actions]."""
-    batch = noted_batch(shim, [sentence])
+    batch = shim.wordpieces.batch([sentence])
     memory, mask = network.read(batch)
     cache = network.parser.decoder.begin(memory, mask)
     states, rows = States.begin(batch.n_words), []
@@ -195,7 +195,7 @@ def test_all_weights_have_a_gradient():
 
 @pytest.mark.parametrize("swap", [True, False])
 def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
-    _, shim = make("Stack-c", swap=swap)
+    model, _ = make("Stack-c", swap=swap)
     gold = [
         Tree(np.array([2, 0]), np.array([1, 0])),
         Tree(np.array([3, 4, 0, 3]), np.array([1, 1, 0, 1])),  # not projective
@@ -206,8 +206,17 @@ def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
         Tree(np.array([0, 0]), np.array([0, 0])),
         Tree(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
     ]
-    assert shim.network.can_learn(gold).tolist() == [True, swap, False, False, True, False, False, False]
-    assert shim.network.can_learn([]).tolist() == []
+    assert model.attrs["can_learn"](model, gold).tolist() == [
+        True,
+        swap,
+        False,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert model.attrs["can_learn"](model, []).tolist() == []
 
 
 # Labelled SHIFT
@@ -218,7 +227,7 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
     assert shim.spec is not None
     assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
-    batch = noted_batch(shim, [Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
+    batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
     the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
@@ -275,7 +284,7 @@ def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(
 def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
     sentences = [*SENTENCES[:3], Sentence([f"w{i}" for i in range(30)]), Sentence(["the cat sat"] * 9)]
     _, shim = from_checkpoint()
-    batch, network = noted_batch(shim, sentences), network_of(shim)
+    batch, network = shim.wordpieces.batch(sentences), network_of(shim)
     fresh = network.word_vectors(batch)
     network.train()
     for _ in range(2):
@@ -296,7 +305,7 @@ def test_a_word_is_the_mean_of_its_pieces_in_a_sentence_without_root():
     _, shim = from_checkpoint()
     network = network_of(shim)
     words = ["she", "the cat", "saw"]
-    batch = noted_batch(shim, [Sentence(words), Sentence(["x"])])
+    batch = shim.wordpieces.batch([Sentence(words), Sentence(["x"])])
     pieces = [shim.wordpieces.split([Sentence(words)])[0][i] for i in range(3)]
     assert len(pieces[1]) > 1
     ids = [shim.wordpieces.cls_id, *(i for word in pieces for i in word), shim.wordpieces.sep_id]
@@ -340,7 +349,7 @@ def test_added_labels_leave_trees():
 def test_actions_of_the_oracle_are_valid():
     _, shim = make("Stack-b")
     network = network_of(shim)
-    batch = noted_batch(shim, SENTENCES)
+    batch = shim.wordpieces.batch(SENTENCES)
     sequences = network.sequences(batch, GOLD)
     taken = sequences.actions[sequences.actions >= 0]
     assert sequences.valid[np.arange(len(taken)), taken].all()

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.pipeline.ranked import SCORES
+from spacy_g2g.pipeline.scored_trees import SCORES
 from spacy_g2g.trees.tree import is_tree
 
 from ..util import graph_examples, make_nlp, parser_of, plain_doc, randomise
@@ -115,7 +115,7 @@ def test_the_next_pass_of_a_refiner_reads_fixed_arcs(monkeypatch: pytest.MonkeyP
     [
         (
             {"heads": {0: 1, 1: 0}, "deps": {3: "det"}},
-            r"G2G-E516\] .*: token 0 'she' has the head 1 'saw'; token 1 'saw' has the head 0 'she'\. Leave",
+            r"G2G-E516\] .*: token 0 'she' has the head 1 'saw'; token 1 'saw' has the head 0 'she'\. Remove",
         ),
         ({"heads": {8: 8, 9: 9}}, r"G2G-E516\] .*: token 8 'at' is the root; token 9 'it' is the root\."),
         (
@@ -231,14 +231,14 @@ def test_scores_of_other_sentences_are_refused(keeping: Language):
         parser_of(keeping).reparse(other)
 
 
-def test_a_parser_without_scores_of_arcs_has_no_other_trees_and_may_refuse_constraints():
-    nlp = make_nlp(row="SentTr")
+@pytest.mark.parametrize("row", ["SentTr", "StateTr", "Stack-c"])
+def test_a_parser_without_scores_of_arcs_has_no_other_trees_and_refuses_constraints(row: str):
+    nlp = make_nlp(row=row)
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
     doc = make_doc(nlp)
     with pytest.raises(ValueError, match="G2G-E814"):
         parser_of(nlp).kbest(doc, 2)
     constrain(doc, heads={0: 1})
-    parser_of(nlp).model.attrs["meets_constraints"] = None
     with pytest.raises(ValueError, match="G2G-E821"):
         nlp(doc)
 
@@ -247,7 +247,7 @@ def test_a_parser_without_scores_of_arcs_has_no_other_trees_and_may_refuse_const
 def test_sentences_that_are_parsed_in_parts_keep_no_scores_and_take_no_constraints(
     keeping: Language, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("spacy_g2g.pipeline.ranked.MAX_WORDS", 4)
+    monkeypatch.setattr("spacy_g2g.pipeline.scored_trees.MAX_WORDS", 4)
     monkeypatch.setattr("spacy_g2g.pipeline.long_sentences.MAX_WORDS", 4)
     doc = keeping(make_doc(keeping))
     assert doc._.get(SCORES) is None
