@@ -216,8 +216,8 @@ class Errors(metaclass=_TextsWithCodes):
         "the parser: {labels}."
     )
     E516 = (
-        "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
-        "Leave out at least one of them."
+        "These constraints can't hold together in a tree of {text!r}... with one root: {constraints}. Leave "
+        "out at least one of them."
     )
     E518 = (
         "The augmenter of spacy_g2g.augmented_batches.v1 uses nlp.{name}. Expected one that does not use the "
@@ -319,7 +319,7 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E821 = (
         "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
-        "doc._.g2g_constraints, or a model of this library."
+        "doc._.g2g_constraints, or a graph-based model such as spacy_g2g.SynTr.v1."
     )
     E815 = (
         "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed "

@@ -66,14 +66,13 @@ def constrain(
 
 
 def read_constraints(
-    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str], *, projective: bool = False
+    doc: Doc, sentences: Sequence[Sequence[int]], labels: Sequence[str]
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence of a Doc.
 
     doc: The Doc, with or without ``doc._.g2g_constraints``.
     sentences: Tokens of each sentence that has words, without white space.
     labels: Labels of the parser.
-    projective: Whether the parser can build projective trees alone.
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if constraints can't hold together.
     """
@@ -99,11 +98,10 @@ def read_constraints(
         else:
             found[sentence].append(Constraint(kind, (numbers[0],), labels.index(label)))
     for words, constraints in zip(sentences, found, strict=True):
-        if constraints and (conflict := _conflict(tuple(constraints), len(words), len(labels), projective)):
+        if constraints and (conflict := _conflict(tuple(constraints), len(words), len(labels))):
             texts = [describe(constraint, [doc[i] for i in words], labels) for constraint in conflict]
-            trees = "projective tree (swap = false)" if projective else "tree"
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
-            raise ValueError(Errors.E516.format(trees=trees, text=text, constraints="; ".join(texts)))
+            raise ValueError(Errors.E516.format(text=text, constraints="; ".join(texts)))
     return [tuple(constraints) for constraints in found]
 
 

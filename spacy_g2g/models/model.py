@@ -17,7 +17,7 @@ from ..arrays import BoolArray
 from ..errors import Errors
 from .network import Network
 from .network_shim import find_upstream, get_network_shim
-from .settings import Settings, SwapSettings, TagSettings, VectorSettings
+from .settings import Settings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
@@ -58,7 +58,6 @@ def make_model(
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
-    possible = "projective" if isinstance(settings, SwapSettings) and not settings.swap else "all"
     attrs: dict[str, Any] = {
         "dropout_rate": 0.0,
         "tag_attr": settings.tag_attr if isinstance(settings, TagSettings) else None,
@@ -67,7 +66,7 @@ def make_model(
         "resize_output": resize_output,
         "scores_arcs": hasattr(network, "arc_scores"),
         "read_words": read_words if tok2vec is None else None,
-        "meets_constraints": possible if getattr(network, "meets_constraints", False) else None,
+        "meets_constraints": getattr(network, "meets_constraints", False),
         "reads_prior": getattr(network, "reads_prior", False) and getattr(settings, "prior_share", 1.0) > 0,
     }
     if hasattr(network, "can_learn"):

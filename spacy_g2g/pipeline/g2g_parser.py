@@ -163,9 +163,8 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         Raises ValueError for constraints that can't hold together, or that the model can't meet.
         """
         sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
-        possible = self.model.attrs.get("meets_constraints")
-        constraints = constraints_of(docs, layout, self.labels, projective=possible == "projective")
-        if any(constraints) and possible is None:
+        constraints = constraints_of(docs, layout, self.labels)
+        if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
             self.check_scores_arcs()

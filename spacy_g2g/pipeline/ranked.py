@@ -111,7 +111,7 @@ def kept_scores(doc: Doc, layout: Layout, name: str) -> list[ArcScores] | None:
 
 
 def constraints_of(
-    docs: Sequence[Doc], layout: Layout, labels: Sequence[str], *, projective: bool = False
+    docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence that has words; see ``read_constraints``."""
     if not any(doc._.get(CONSTRAINTS) for doc in docs):
@@ -120,11 +120,7 @@ def constraints_of(
     for place, tokens in layout.word_places():
         words[place].append(tokens)
     pairs = zip(docs, words, strict=True)
-    return [
-        found
-        for doc, sentences in pairs
-        for found in read_constraints(doc, sentences, labels, projective=projective)
-    ]
+    return [found for doc, sentences in pairs for found in read_constraints(doc, sentences, labels)]
 
 
 def with_requests(

@@ -189,9 +189,8 @@ def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, i
     if len(heads) < len(known) or len(doc) > worker.max_constrained:
         return doc
     constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
-    projective = worker.parser.model.attrs.get("meets_constraints") == "projective"
     try:
-        read_constraints(doc, [range(len(doc))], labels, projective=projective)
+        read_constraints(doc, [range(len(doc))], labels)
     except ValueError:
         constrain(doc)
     return doc

@@ -37,9 +37,8 @@ MAX_WORDS_OF_TREES = 2000
 #: How many constraints a request may have.
 MAX_CONSTRAINTS = 1000
 #: Words of a sentence with constraints, or of which other trees are wanted. What takes longest is to name
-#: constraints that can't hold together, with the cube of the words, and much longer if the parser is
-#: transition-based.
-MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS = 200, 50
+#: constraints that can't hold together, with the cube of the words.
+MAX_CONSTRAINED_WORDS = 200
 
 
 @dataclass(frozen=True, kw_only=True)

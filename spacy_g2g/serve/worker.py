@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
-from .limits import MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS, Limits, RefusedError
+from .limits import MAX_CONSTRAINED_WORDS, Limits, RefusedError
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class Worker:
         """How many words a sentence with constraints may have, 0 if the parser meets no constraints."""
         if not self.parser.model.attrs.get("meets_constraints"):
             return 0
-        return MAX_CONSTRAINED_WORDS if self.has_scores else MAX_CONSTRAINED_WORDS_OF_TRANSITIONS
+        return MAX_CONSTRAINED_WORDS
 
     def check_constrained(self, n: int) -> None:
         """Raise RefusedError for a sentence of n words that has constraints, and too many words for them."""

@@ -7,13 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ..transition.parsing.completion import Demands, PlainState, has_projective_tree, matches
+from ..arrays import BoolArray
 from .constraints import Constraint, allowed_arcs, forbid_arcs_into, subtree_words
 
 
-def find_conflict(
-    constraints: Sequence[Constraint], n: int, n_labels: int, projective: bool = False
-) -> list[Constraint]:
+def find_conflict(constraints: Sequence[Constraint], n: int, n_labels: int) -> list[Constraint]:
     """Return demands that no tree with one root meets together, or nothing if there is such a tree.
 
     Without any one of the demands that are returned, there is a tree that meets the others. They are found by
@@ -22,16 +20,14 @@ def find_conflict(
     constraints: Demands on the sentence.
     n: Number of words.
     n_labels: Number of labels.
-    projective: Whether the tree must be projective.
     """
-    can_hold = _can_hold_projectively if projective else _can_hold
 
     def search(known: list[Constraint], others: list[Constraint], is_new: bool) -> list[Constraint]:
         """Return the demands that are in conflict only together with known ones.
 
         is_new: Whether the last known demands have not been tried without the others.
         """
-        if is_new and not can_hold(known, n, n_labels):
+        if is_new and not _can_hold(known, n, n_labels):
             return []
         if len(others) == 1:
             return others
@@ -39,7 +35,7 @@ def find_conflict(
         last = search([*known, *others[:middle]], others[middle:], True)
         return [*search([*known, *last], others[:middle], bool(last)), *last]
 
-    return [] if can_hold(constraints, n, n_labels) else search([], [*constraints], False)
+    return [] if _can_hold(constraints, n, n_labels) else search([], [*constraints], False)
 
 
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
@@ -67,7 +63,7 @@ def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
     return True
 
 
-def _can_hold_projectively(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
-    """Return whether a projective tree with one root meets all demands."""
-    start = PlainState([], list(range(1, n + 1)), np.full(n, -1))
-    return has_projective_tree(Demands.of(constraints, n, n_labels), start)
+def matches(left: BoolArray, right: BoolArray) -> BoolArray:
+    """Return the matrix product of truth values, which NumPy computes much faster with numbers."""
+    product: BoolArray = left.astype(np.float32) @ right.astype(np.float32) > 0
+    return product

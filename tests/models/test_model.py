@@ -31,14 +31,14 @@ def test_a_network_that_declares_nothing_meets_no_constraints_and_reads_no_prior
         """A network by CONTRIBUTING.md."""
 
     model = make_model("new", New, RNGTrSettings(prior_share=0.5))
-    assert (model.attrs["meets_constraints"], model.attrs["reads_prior"]) == (None, False)
+    assert (model.attrs["meets_constraints"], model.attrs["reads_prior"]) == (False, False)
     for network, settings, expected in (
-        (RNGTr, RNGTrSettings(), ("all", True)),
-        (RNGTr, RNGTrSettings(prior_share=0.0), ("all", False)),
-        (SynTr, SynTrSettings(), ("all", False)),
-        (SentTr, SentTrSettings(), ("all", False)),
-        (StackTransformer, StackTransformerSettings(swap=False), ("projective", False)),
-        (AmrTransformer, AmrTransformerSettings(), (None, False)),
+        (RNGTr, RNGTrSettings(), (True, True)),
+        (RNGTr, RNGTrSettings(prior_share=0.0), (True, False)),
+        (SynTr, SynTrSettings(), (True, False)),
+        (SentTr, SentTrSettings(), (False, False)),
+        (StackTransformer, StackTransformerSettings(), (False, False)),
+        (AmrTransformer, AmrTransformerSettings(), (False, False)),
     ):
         attrs = make_model("known", network, settings).attrs
         assert (attrs["meets_constraints"], attrs["reads_prior"]) == expected

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -21,12 +20,10 @@ from ...models.network import NetworkSpec
 from ...models.settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
 from ...models.start import learn_frequent_words
 from ...models.types import Parse, ParserModel, Sentence, Tree, pad_trees
-from ...trees.constraints import Constraint
 from ...trees.tree import ROOT_LABEL
 from ..parsing import oracle
 from ..parsing.action_table import ArcActions, ArcMachines, state_positions
 from ..parsing.arc_standard import NO_ACTION, valid_actions
-from ..parsing.completion import make_guides
 from ..parsing.oracle_states import replay, take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
@@ -55,22 +52,10 @@ def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
     return make_model("stack_transformer", StackTransformer, settings, learn=learn)
 
 
-class ActionNote(NamedTuple):
-    """What the parser reads of a sentence beside its words' vectors.
-
-    shifts: Number of each word among the words that SHIFT names, 0 for others; empty if SHIFT names none.
-    constraints: What the tree must have.
-    """
-
-    shifts: list[int]
-    constraints: tuple[Constraint, ...]
-
-
 class StackTransformer(ActionNetwork):
     """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
     scorer_facts = ("frequent_words",)
-    meets_constraints = True
 
     def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
         table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
@@ -96,15 +81,14 @@ class StackTransformer(ActionNetwork):
         has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
         return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, self.swap)
 
-    def note(self, sentence: Sentence) -> ActionNote:
-        """Return what the parser reads of a sentence beside its words' vectors."""
-        shifts = [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
-        return ActionNote(shifts, sentence.constraints)
+    def note(self, sentence: Sentence) -> list[int]:
+        """Return the number of each word among the words that SHIFT names, 0 for others; [] for no names."""
+        return [self._shift_ids.get(word, 0) for word in sentence.words] if self._shift_ids else []
 
     def shifts(self, batch: Batch) -> IntArray:
         """Return the numbers of words in the notes of a batch, int [sentences, words + 1]."""
         shifts = np.zeros((len(batch.n_words), int(batch.n_words.max()) + 1), dtype=np.int64)
-        for of_sentence, (ids, _) in zip(shifts, batch.notes, strict=True):
+        for of_sentence, ids in zip(shifts, batch.notes, strict=True):
             of_sentence[1 : len(ids) + 1] = ids
         return shifts
 
@@ -149,12 +133,6 @@ class StackTransformer(ActionNetwork):
                 States.begin(n_words),
                 swap=self.swap,
                 shifts=np.ascontiguousarray(shifts[part, :n]),
-                guides=make_guides(
-                    [note.constraints for note in batch.notes[part]],
-                    n_words,
-                    self.actions.n_labels,
-                    self.swap,
-                ),
             )
             found = self.parser.search(
                 memory[part, :n], None if mask is None else mask[part, :n], machines

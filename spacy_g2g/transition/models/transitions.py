@@ -20,14 +20,12 @@ from ...errors import Errors
 from ...models.batch import PieceBatch
 from ...models.network import Network, NetworkSpec
 from ...models.settings import TransitionSettings, WordSettings
-from ...models.types import Coverage, Parse, Sentence, Tree, pad_trees
-from ...trees.constraints import Constraint
+from ...models.types import Coverage, Parse, Tree, pad_trees
 from ...trees.tree import ROOT_LABEL
 from ..layers.classifiers import TransitionClassifiers
 from ..parsing import oracle
 from ..parsing.action_table import ArcActions, ArcMachines
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, valid_actions
-from ..parsing.completion import make_guides
 from ..parsing.oracle_states import Samples, Step, replay, sample_groups, take_samples
 from ..parsing.search import Beam, Choices
 from ..parsing.state import S2, States
@@ -67,8 +65,6 @@ class TransitionNetwork(Network[PieceBatch]):
     history_width: Width of the history's vector; 0 for no history.
     words: See ``Network``.
     """
-
-    meets_constraints = True
 
     def __init__(
         self,
@@ -119,10 +115,6 @@ class TransitionNetwork(Network[PieceBatch]):
         heads, _ = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
         lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
         return (lengths > 0) & oracle.can_learn(heads, lengths, self.settings.swap)
-
-    def note(self, sentence: Sentence) -> tuple[Constraint, ...]:
-        """Return what the tree of the sentence must have."""
-        return sentence.constraints
 
     @property
     def n_hypotheses(self) -> int:
@@ -184,8 +176,7 @@ class TransitionNetwork(Network[PieceBatch]):
         whatever the beam. The probability of a head is the probability of the action that made the arc.
         """
         swap = self.settings.swap
-        guides = make_guides(batch.notes, batch.n_words, self.actions.n_labels, swap)
-        machines = ArcMachines(self.actions, States.begin(batch.n_words), swap=swap, guides=guides)
+        machines = ArcMachines(self.actions, States.begin(batch.n_words), swap=swap)
         beam = Beam(machines, self.settings.beam_width)
         reader = self.read(batch)
         while (rows := beam.open_rows).size:
@@ -212,13 +203,9 @@ class TransitionNetwork(Network[PieceBatch]):
         """Score each type of action in some of the states, with the best label of each arc."""
         slots = machines.states.slots()[rows]
         exist, relation = reader.score(machines.states, rows, slots)
-        valid = machines.valid_types(rows)
+        valid = valid_actions(machines.states.take(rows), machines.swap)
         types = exist.masked_fill(~self.tensor(valid), -torch.inf).log_softmax(-1)
         label_log_probs = relation.log_softmax(1)
-        allowed = machines.valid_labels(rows)
-        if allowed is not None:
-            is_forbidden = self.tensor(~allowed[:, ROOT_LABEL + 1 :])
-            label_log_probs = label_log_probs.masked_fill(is_forbidden, -torch.inf)
         best = label_log_probs.max(1)
         # One transfer for all: label ids are small enough for a float.
         table = torch.cat([types, best.indices.to(types.dtype), best.values.exp()], 1).cpu().numpy()

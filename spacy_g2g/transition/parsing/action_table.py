@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...trees.tree import ROOT_LABEL
 from .arc_standard import NO_ACTION, Action, apply, is_arc, valid_actions
-from .completion import Guide, PlainState
 from .oracle_states import Step
 from .search import ActionMachines
-from .state import B1, S1, S2, States
+from .state import B1, S2, States
 
 
 class ArcActions:
@@ -80,7 +77,6 @@ class ArcMachines(ActionMachines):
     swap: Whether the system has SWAP.
     shifts: Number of each word as in ``ArcActions.valid``, int [rows, words + 1]; None if no word has a SHIFT
         of its own.
-    guides: Guides of the rows whose trees must have something.
     probs: Probabilities of each word's head and label, float [rows, words, 2].
     step: The last actions taken.
     """
@@ -94,14 +90,12 @@ class ArcMachines(ActionMachines):
         *,
         swap: bool,
         shifts: IntArray | None = None,
-        guides: Mapping[int, Guide] | None = None,
     ) -> None:
         self.actions = actions
         self.states = states
         self.swap = swap
         self.shifts = np.zeros_like(states.stack) if shifts is None else shifts
         self.probs: FloatArray = np.ones((*states.heads.shape, 2), dtype=np.float32)
-        self.guides = dict(guides or {})
 
     @property
     def is_final(self) -> BoolArray:
@@ -110,35 +104,8 @@ class ArcMachines(ActionMachines):
 
     def valid(self, rows: IntArray) -> BoolArray:
         """Return whether each action is valid in these rows, bool [n, actions]."""
-        states, types = self.states.take(rows), self.valid_types(rows)
-        valid = self.actions.valid(states, self.shifts[rows], types)
-        labels = self.valid_labels(rows)
-        if labels is not None:
-            arcs = np.flatnonzero(self.actions.labels >= 0)
-            directions = self.actions.types[arcs] - Action.LEFT_ARC
-            valid[:, arcs] &= labels[:, self.actions.labels[arcs], directions]
-        return valid
-
-    def valid_types(self, rows: IntArray) -> BoolArray:
-        """Return whether each type of action is valid in these rows, bool [n, N_ACTIONS]."""
-        valid = valid_actions(self.states.take(rows), self.swap)
-        for i, row in enumerate(rows.tolist()):
-            if row in self.guides and valid[i].any():
-                valid[i] = self.guides[row].possible(PlainState.of(self.states, row), valid[i])
-        return valid
-
-    def valid_labels(self, rows: IntArray) -> BoolArray | None:
-        """Return which labels LEFT-ARC and RIGHT-ARC may have, bool [n, labels, 2]; None for all labels."""
-        if not self.guides:
-            return None
-        slots = self.states.slots()
-        valid = np.ones((len(rows), self.actions.n_labels, 2), dtype=np.bool_)
-        for i, row in enumerate(rows.tolist()):
-            if row in self.guides:
-                for direction, word in enumerate(slots[row, [S2, S1]].tolist()):
-                    if word > 0:
-                        valid[i, :, direction] = self.guides[row].demands.labels[word - 1]
-        return valid
+        states = self.states.take(rows)
+        return self.actions.valid(states, self.shifts[rows], valid_actions(states, self.swap))
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the positions of ROOT and the words in these rows; see ``state_positions``."""
@@ -153,16 +120,11 @@ class ArcMachines(ActionMachines):
         words = self.step.dependents - 1
         rows = np.flatnonzero(words >= 0)
         self.probs[rows, words[rows]] = probs[rows]
-        for row, guide in self.guides.items():
-            self.guides[row] = guide.after(int(types[row]))
         apply(self.states, types, labels)
 
     def take(self, order: IntArray) -> ArcMachines:
         """Return copies of the states in these rows, which may occur more than once."""
         taken = ArcMachines(self.actions, self.states.take(order), swap=self.swap, shifts=self.shifts[order])
-        if self.guides:
-            rows = enumerate(order.tolist())
-            taken.guides = {new: self.guides[old] for new, old in rows if old in self.guides}
         taken.probs = self.probs[order]
         return taken
 
