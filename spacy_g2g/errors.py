@@ -44,11 +44,6 @@ class Errors(metaclass=_TextsWithCodes):
         "Word {word} can have no head because all its scores are -inf (sentence {sentence} of the batch). "
         "Expected at least one arc with a finite score."
     )
-    E109 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
-    E110 = (
-        "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
-        "transition system with SWAP."
-    )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
@@ -148,7 +143,6 @@ class Errors(metaclass=_TextsWithCodes):
         "This parser listens to a shared encoder, so it has none that can be copied or set. Expected the "
         "component of the encoder, or a model with tok2vec = null."
     )
-    E416 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
     E417 = (
         "state_heads ties {heads}, but there are only {n_heads} attention heads. Expected at most one entry "
         "for each attention head."

@@ -7,12 +7,13 @@ import numpy as np
 
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree, pad_trees
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.transition.models.gold import gold_steps
 from spacy_g2g.transition.models.sent_tr import build_sent_tr
 from spacy_g2g.transition.models.state_tr import build_state_tr
 from spacy_g2g.transition.models.transitions import TransitionNetwork
-from spacy_g2g.transition.parsing.oracle import can_learn, oracle_actions
-from spacy_g2g.transition.parsing.oracle_states import Step, replay
+from spacy_g2g.transition.parsing.oracle import can_learn
+from spacy_g2g.transition.parsing.oracle_states import Step
 from spacy_g2g.trees.tree import is_tree
 
 from ..util import LABELS, PAPER_ROWS, TINY_TRANSITIONS, initialised_model, randomise, read_treebank
@@ -57,12 +58,10 @@ def learnable(swap: bool) -> list[int]:
     ]
 
 
-def oracle_of(network: TransitionNetwork, trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, list[Step]]:
-    """Actions, labels and steps of the oracle."""
-    n_words = np.array([len(tree.heads) for tree in trees])
-    heads, labels = pad_trees(trees, int(n_words.max()))
-    actions = oracle_actions(heads, n_words, has_swap(network))
-    return actions, labels, list(replay(actions, labels, n_words))
+def oracle_of(network: TransitionNetwork, trees: Sequence[Tree]) -> tuple[np.ndarray, list[Step]]:
+    """Actions of the oracle, [sentences, steps], and its steps."""
+    steps = gold_steps(trees, np.array([len(tree.heads) for tree in trees]), swap=has_swap(network))
+    return np.stack([step.actions for step in steps], axis=1), steps
 
 
 def batch_of(shim: G2GShim, numbers: Sequence[int]) -> PieceBatch:

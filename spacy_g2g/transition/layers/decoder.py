@@ -20,8 +20,8 @@ from ...layers.embeddings import extend_table
 from ...layers.feedforward import FeedForward
 from .decoder_cache import Cache, Memory
 from .state_attention import (
-    HEAD_VIEWS,
     N_POSITIONS,
+    TOP2,
     Positions,
     StateAttention,
     StepAttention,
@@ -77,7 +77,7 @@ class StateDecoder(nn.Module):
     n_heads: Attention heads of each layer; must divide the width.
     hidden_width: Width of the feed-forward networks.
     n_layers: Number of layers.
-    views: Views of the first heads of cross-attention in every layer, keys of ``HEAD_VIEWS``. The other heads
+    views: Views of the first heads of cross-attention in every layer, each a ``StateHead``. The other heads
         are free.
     with_positions: Whether tied heads know the position of a source in their part of the state.
     dropout: Rate on all vectors.
@@ -171,15 +171,11 @@ class StateDecoder(nn.Module):
         everything = None if mask is None else mask[:, None, None, :]
         if not self.views:
             return VisibleMask(everything, None, None)
-        of_views = [getattr(positions, HEAD_VIEWS[view][0]) for view in self.views]
-        tops = [HEAD_VIEWS[view][1] for view in self.views]
-        tied = torch.stack(
-            [
-                (p >= 0) if top is None else (p >= 0) & (p < top)
-                for p, top in zip(of_views, tops, strict=True)
-            ],
-            dim=1,
-        )
+        of_views = [getattr(positions, view.removesuffix(TOP2)) for view in self.views]
+        ends = [
+            2 if view.endswith(TOP2) else p.shape[-1] for view, p in zip(self.views, of_views, strict=True)
+        ]
+        tied = torch.stack([(p >= 0) & (p < end) for p, end in zip(of_views, ends, strict=True)], dim=1)
         has_any = tied.any(-1, keepdim=True)
         n_free = self.n_heads - len(self.views)
         batch, _, n_steps, n = tied.shape

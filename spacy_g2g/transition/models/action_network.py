@@ -10,8 +10,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ...arrays import IntArray
 from ...models.batch import Batch, PieceBatch, WordBatch
 from ...models.network import Network, NetworkSpec
-from ...models.settings import ActionSettings
 from .action_decoder import ActionTransformer
+from .settings import ActionSettings
 
 #: Number of words whose vectors are kept while a parser with a frozen encoder is trained: 1.5 kB each at
 #: width 384.

@@ -19,12 +19,13 @@ from ...models.batch import PieceBatch
 from ...models.graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import COUNT, TransitionSettings, WordSettings, builder, setting
+from ...models.settings import COUNT, WordSettings, builder, setting
 from ...models.start import learn_rare_words
 from ...models.types import ParserModel
 from ..parsing.arc_standard import NO_ACTION, is_arc
 from ..parsing.oracle_states import Samples, Step, sample_groups
 from ..parsing.state import B1, S1, S2, States
+from .settings import TransitionSettings
 from .transitions import Reader, TransitionNetwork
 
 
@@ -122,14 +123,15 @@ class SentTr(TransitionNetwork):
     ) -> tuple[Tensor, Tensor]:
         """Score sampled states, with one encoder pass for all states of one partial tree."""
         if not self.graph_input:
-            return self.score_slots(self.project(batch), samples.sentences, samples.slots)
-        versions = samples.states.n_arcs // self.refresh_every
+            return self.score_slots(self.project(batch), samples.sentences, samples.step.slots)
+        states = samples.step.states
+        versions = states.n_arcs // self.refresh_every
         keys, first, owners = np.unique(
             np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
         )
         # The first state of a pass has the tree that is encoded.
-        table = self.project(with_graphs(batch.take(keys[0]), samples.states.take(first)))
-        return self.score_slots(table, owners.reshape(-1), samples.slots)
+        table = self.project(with_graphs(batch.take(keys[0]), states.take(first)))
+        return self.score_slots(table, owners.reshape(-1), samples.step.slots)
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""

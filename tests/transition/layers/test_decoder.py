@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.transition.layers.decoder import StateDecoder
-from spacy_g2g.transition.layers.state_attention import HEAD_VIEWS, Positions, StateAttention, sinusoids
+from spacy_g2g.transition.layers.state_attention import Positions, StateAttention, sinusoids
 
 WIDTH, N_HEADS, D = 16, 4, 4
 VARIANTS: list[tuple[list[str], bool]] = [
@@ -75,7 +75,7 @@ def seen_by(tie: str | None, sentence: int, step: int) -> list[tuple[int, int | 
     """The sources that a head sees, with their rows in the table of positions."""
     if tie is None:
         return [(i, None) for i in range(5) if MASK[sentence, i]]
-    part, n_top = HEAD_VIEWS[tie]
+    part, n_top = tie.split("_")[0], 2 if "top2" in tie else None
     positions = (STACK if part == "stack" else BUFFER)[sentence, step].tolist()
     offset = 512 if part == "stack" else 0
     return [(i, offset + p) for i, p in enumerate(positions) if p >= 0 and (n_top is None or p < n_top)]

@@ -17,7 +17,7 @@ from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.transition.models import action_network
 from spacy_g2g.transition.models.stack_transformer import StackTransformer, build_stack_transformer
 from spacy_g2g.transition.parsing.action_table import ArcActions, state_positions
-from spacy_g2g.transition.parsing.arc_standard import Action, apply, valid_actions
+from spacy_g2g.transition.parsing.arc_standard import Action, apply
 from spacy_g2g.transition.parsing.state import States
 
 from ...models.checks import assert_same_parse, pretrained
@@ -53,7 +53,7 @@ def name_of(table: ArcActions, action: int) -> tuple[str, int]:
 
 
 def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
-    table = ArcActions(3, 2)
+    table = ArcActions(3, swap=True, n_shifts=2)
     assert [name_of(table, action) for action in range(len(table))] == [
         ("SHIFT", -1),
         ("SHIFT", -1),
@@ -69,7 +69,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
     assert table.encode(table.types, table.labels, shifts).tolist() == list(range(len(table)))
     assert table.encode(np.array([-1]), np.array([-1]), np.array([2])).tolist() == [-1]
     # Ids of what there was stay when a label is added.
-    wider = ArcActions(4, 2)
+    wider = ArcActions(4, swap=True, n_shifts=2)
     assert wider.types[: len(table)].tolist() == table.types.tolist()
     assert wider.labels[: len(table)].tolist() == table.labels.tolist()
 
@@ -77,7 +77,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
 @hypothesis_settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(0, 1000), st.booleans())
 def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, swap: bool):
-    rng, table = random.Random(seed), ArcActions(3, 2)
+    rng, table = random.Random(seed), ArcActions(3, swap=swap, n_shifts=2)
     shifts = np.array([[0, *(rng.randrange(3) for _ in range(n))]])
     states, plain = States.begin(np.array([n]), 7), PlainState(n)
     shifts = np.pad(shifts, ((0, 0), (0, 7 - n)))
@@ -85,7 +85,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         stack, buffer = state_positions(states)
         for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
             assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
-        found = set(np.flatnonzero(table.valid(states, shifts, valid_actions(states, swap))[0]).tolist())
+        found = set(np.flatnonzero(table.valid(states, shifts)[0]).tolist())
         expected = set()
         for action in Action:
             if plain.is_valid(action, swap):
@@ -98,7 +98,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         action = rng.choice([a for a in Action if plain.is_valid(a, swap)])
         plain.apply(action)
         apply(states, np.array([action]))
-    assert not table.valid(states, shifts, valid_actions(states, swap)).any()
+    assert not table.valid(states, shifts).any()
 
 
 # Loss and decoding
@@ -119,8 +119,7 @@ def literal_scores(
         hidden = network.parser.decoder.step(
             torch.tensor([[previous]]), cache, stack_transformer_places(*places)
         )
-        types = valid_actions(states, network.swap)
-        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), types))
+        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch)))
         rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
     return torch.cat(rows)
 
@@ -347,4 +346,3 @@ def test_actions_of_the_oracle_are_valid():
     assert [gold_actions(network, s, t) for s, t in zip(SENTENCES, GOLD, strict=True)] == [
         [action for action in row if action >= 0] for row in sequences.actions.tolist()
     ]
-    assert valid_actions(States.begin(np.array([1])), True).tolist() == [[True, False, False, False]]

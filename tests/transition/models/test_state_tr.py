@@ -238,7 +238,7 @@ def test_words_are_composed_by_the_formula(row: str, words: list[str], heads: li
     seen = Seen(shim, sentence, tree)
     *tokens, _, _ = words_of(shim, sentence, settings.get("pooling", "first"))
     composed = Composed(seen.network, tokens)
-    actions, _, _ = oracle_of(seen.network, [tree])
+    actions, _ = oracle_of(seen.network, [tree])
     moved = []
     for i, action in enumerate(map(Action, actions[0].tolist())):
         state = composed.state

@@ -16,9 +16,8 @@ from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
 from spacy_g2g.transition.models import transitions
 from spacy_g2g.transition.models.transitions import TransitionNetwork
 from spacy_g2g.transition.parsing import action_table as arc_actions
-from spacy_g2g.transition.parsing import oracle_states as replays
 from spacy_g2g.transition.parsing.arc_standard import NO_ACTION, Action, apply, valid_actions
-from spacy_g2g.transition.parsing.oracle_states import Samples, take_samples
+from spacy_g2g.transition.parsing.oracle_states import Samples, oracle_steps, take_samples
 from spacy_g2g.transition.parsing.state import States
 from spacy_g2g.trees.tree import are_trees, is_projective
 
@@ -41,13 +40,13 @@ def score_prefixes(
     n = int(batch.n_words[0])
     labels = np.array([[of_words.get(word, -1) for word in range(1, n + 1)] for _, of_words in prefixes])
     actions = np.array([[*taken, NO_ACTION] for taken, _ in prefixes])
-    steps = list(replays.replay(actions, labels, np.full(len(prefixes), n)))
+    steps = list(oracle_steps(actions, labels, np.full(len(prefixes), n)))
     weights = np.zeros(actions.shape, dtype=np.float32)
     weights[:, -1] = 1.0
     samples: Samples = take_samples(steps, weights)
     batch = batch.take(np.zeros(len(prefixes), dtype=np.int64))
     exist, relation = network.score_samples(batch, samples, steps)
-    valid = torch.from_numpy(valid_actions(samples.states, has_swap(network)))
+    valid = torch.from_numpy(valid_actions(samples.step.states, has_swap(network)))
     of_actions = exist.masked_fill(~valid, -torch.inf).log_softmax(-1)
     return of_actions.numpy(), relation.log_softmax(1).numpy()
 
@@ -232,7 +231,7 @@ def test_decoding_of_random_trees_by_favoured_actions_rebuilds_them():
     network = network_of(shim)
     sentences = [Sentence([f"w{i}" for i in range(len(tree.heads))]) for tree in trees]
     for tree, sentence in zip(trees, sentences, strict=True):
-        _, _, steps = oracle_of(network, [tree])
+        _, steps = oracle_of(network, [tree])
         number = iter(range(len(steps)))
 
         class Told(transitions.Reader):

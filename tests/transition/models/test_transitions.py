@@ -38,7 +38,7 @@ def forced_scores(
 
     Each sentence has that many hypotheses, which change their places after each step.
     """
-    _, _, steps = oracle_of(network, trees)
+    _, steps = oracle_of(network, trees)
     reader = network.read(batch)
     if n_hypotheses > 1:
         reader.take(np.repeat(np.arange(len(batch.n_words)), n_hypotheses))
@@ -76,14 +76,14 @@ def test_training_scores_what_decoding_scores(row: str, other: dict[str, Any], n
     network = network_of(shim)
     numbers = learnable(has_swap(network))
     trees, batch = [GOLD[i] for i in numbers], batch_of(shim, numbers)
-    actions, _, steps = oracle_of(network, trees)
+    actions, steps = oracle_of(network, trees)
     samples = take_samples(steps, np.asarray(actions != NO_ACTION, dtype=np.float32))
     exist, relation = network.score_samples(batch, samples, steps)
     assert torch.isfinite(exist).all()
     assert torch.isfinite(relation).all()
     assert (exist.shape[1], relation.shape[1:]) == (4, (len(LABELS) - 1, 2))
     forced = forced_scores(network, batch, trees, n_hypotheses)
-    keys = list(zip(samples.sentences.tolist(), samples.steps.tolist(), strict=True))
+    keys = list(zip(samples.sentences.tolist(), samples.numbers.tolist(), strict=True))
     assert sorted(forced) == sorted(keys)
     for i, key in enumerate(keys):
         torch.testing.assert_close(forced[key][0], exist[i], rtol=1e-4, atol=1e-4)
@@ -120,22 +120,20 @@ def test_the_loss_of_all_states_is_the_mean_over_samples(row: str, other: dict[s
     network = network_of(shim)
     for number in learnable(has_swap(network))[:3]:
         tree, batch = GOLD[number], batch_of(shim, [number])
-        actions, labels, _ = oracle_of(network, [tree])
-        whole = network.loss_of_samples(
-            batch, actions, labels, np.asarray(actions != NO_ACTION, dtype=np.float32)
-        )
+        actions, steps = oracle_of(network, [tree])
+        whole = network.loss_of_samples(batch, steps, np.asarray(actions != NO_ACTION, dtype=np.float32))
         # What can be sampled, by asking often; each with the same probability.
         sampled = {network.sample(actions).tobytes() for _ in range(400)}
         weights = [np.frombuffer(w, dtype=np.float32).reshape(actions.shape) for w in sampled]
         assert np.mean(weights, axis=0) == pytest.approx(np.ones_like(weights[0]))
-        losses = [network.loss_of_samples(batch, actions, labels, w) for w in weights]
+        losses = [network.loss_of_samples(batch, steps, w) for w in weights]
         torch.testing.assert_close(torch.stack(losses).mean(), whole, rtol=1e-4, atol=1e-4)
 
 
 def test_states_of_a_partial_tree_are_sampled_together():
     _, shim = make("SentTr+G2GTr", states_per_sentence=1)
     network = network_of(shim)
-    actions, _, steps = oracle_of(network, [GOLD[0]])
+    actions, steps = oracle_of(network, [GOLD[0]])
     n_arcs = np.array([step.states.n_arcs[0] for step in steps])
     weights = network.sample(actions)[0]
     chosen = set(n_arcs[weights > 0].tolist())
@@ -148,13 +146,13 @@ def test_all_states_are_taken_where_none_are_sampled_and_of_sentences_that_have_
     for n in (None, 100):
         _, shim = make(row, states_per_sentence=n)
         network = network_of(shim)
-        actions, _, _ = oracle_of(network, GOLD)
+        actions, _ = oracle_of(network, GOLD)
         assert np.array_equal(network.sample(actions), actions != NO_ACTION)
 
 
 def test_without_graph_input_one_pass_gives_all_states():
     _, shim = make("SentTr", states_per_sentence=1)
-    actions, _, _ = oracle_of(network_of(shim), GOLD)
+    actions, _ = oracle_of(network_of(shim), GOLD)
     assert np.array_equal(network_of(shim).sample(actions), actions != NO_ACTION)
 
 
