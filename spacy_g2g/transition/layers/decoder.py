@@ -172,10 +172,11 @@ class StateDecoder(nn.Module):
         if not self.views:
             return VisibleMask(everything, None, None)
         of_views = [getattr(positions, view.removesuffix(TOP2)) for view in self.views]
-        ends = [
-            2 if view.endswith(TOP2) else p.shape[-1] for view, p in zip(self.views, of_views, strict=True)
+        is_there = [
+            (p >= 0) & (p < 2) if view.endswith(TOP2) else p >= 0
+            for view, p in zip(self.views, of_views, strict=True)
         ]
-        tied = torch.stack([(p >= 0) & (p < end) for p, end in zip(of_views, ends, strict=True)], dim=1)
+        tied = torch.stack(is_there, dim=1)
         has_any = tied.any(-1, keepdim=True)
         n_free = self.n_heads - len(self.views)
         batch, _, n_steps, n = tied.shape
