@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.transition.layers.decoder import StateDecoder
-from spacy_g2g.transition.layers.state_attention import Positions, StateAttention, sinusoids
+from spacy_g2g.transition.layers.state_attention import Positions, sinusoids
 
 WIDTH, N_HEADS, D = 16, 4, 4
 VARIANTS: list[tuple[list[str], bool]] = [
@@ -221,21 +221,6 @@ def heads_of(ties: list[str], sources: Tensor, with_positions: bool = False) -> 
     return z.view(2, 5, N_HEADS, D)
 
 
-@pytest.mark.parametrize(("ties", "with_positions"), VARIANTS[1:], ids=str)
-def test_a_tied_head_sees_its_part_of_the_state_and_nothing_else(ties: list[str], with_positions: bool):
-    before = heads_of(ties, memory(), with_positions)
-    for source in range(5):
-        sources = memory()
-        sources[:, source] += 1.0
-        changed = (heads_of(ties, sources, with_positions) - before).abs().amax(-1) > 1e-6
-        for sentence in range(2):
-            for step in range(5):
-                for head in range(N_HEADS):
-                    tie = ties[head] if head < len(ties) else None
-                    is_seen = source in [i for i, _ in seen_by(tie, sentence, step)]
-                    assert changed[sentence, step, head] == is_seen
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("with_positions", [False, True])
 def test_an_empty_stack_or_buffer_gives_a_zero_vector(with_positions: bool, dtype: torch.dtype):
@@ -284,34 +269,11 @@ def test_later_steps_and_padding_change_nothing():
     torch.testing.assert_close(short, expected[1:], rtol=1e-5, atol=1e-5)
 
 
-@torch.no_grad()
-def test_positions_tell_the_depth_of_a_source_and_a_tied_head_does_without():
-    swapped = Positions(STACK, torch.where(BUFFER >= 0, 4 - BUFFER, BUFFER))
-    for with_positions in (False, True):
-        decoder = make(["buffer"], with_positions)
-        found, expected = (decoder(PREVIOUS, memory(), MASK, positions) for positions in (swapped, POSITIONS))
-        assert torch.allclose(found, expected) is not with_positions
-
-
-@torch.no_grad()
-def test_added_actions_leave_the_others_as_they_were():
-    decoder = make(["buffer"])
-    expected = decoder(PREVIOUS, memory(), MASK, POSITIONS)
-    decoder.resize(8)
-    assert torch.equal(decoder(PREVIOUS, memory(), MASK, POSITIONS), expected)
-    assert torch.isfinite(decoder(PREVIOUS.clamp(min=0) + 2, memory(), MASK, POSITIONS)).all()
-
-
 def test_dropout_is_for_training():
     decoder = make([], dropout=0.5)
     assert torch.equal(*(decoder(PREVIOUS, memory(), MASK, POSITIONS) for _ in range(2)))
     decoder.train()
     assert not torch.equal(*(decoder(PREVIOUS, memory(), MASK, POSITIONS) for _ in range(2)))
-
-
-def test_a_width_that_heads_do_not_divide_is_an_error():
-    with pytest.raises(ValueError, match=r"E204.*width 16.*3 attention heads"):
-        make([], n_heads=3)
 
 
 def test_heads_have_the_values_of_the_published_figure():
@@ -330,11 +292,3 @@ def test_heads_have_the_values_of_the_published_figure():
         for rows, has in zip(seen.visible[0, :2], seen.has_any[0, :2, :, 0], strict=True)
     ]
     assert shown == [["abc", "bc", "c", "c", ""], ["", "a", "ab", "a", "ac"]]
-
-
-def test_attention_reads_the_sources_once():
-    attention = StateAttention(WIDTH, N_HEADS, ["stack"], with_positions=True)
-    read = attention.read(memory())
-    assert read.keys.shape == read.values.shape == (2, N_HEADS, 5, D)
-    assert read.position_keys is not None
-    assert read.position_keys.shape == (1, 512, D)
