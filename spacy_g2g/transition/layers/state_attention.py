@@ -15,8 +15,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .decoder_cache import Memory
-
 #: What a head of cross-attention can be tied to: a part of the state, or the two items at its top.
 StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
 TOP2 = "_top2"
@@ -35,6 +33,18 @@ class Positions(NamedTuple):
 
     stack: Tensor
     buffer: Tensor
+
+
+class Memory(NamedTuple):
+    """Keys and values of the sources, for the cross-attention of one layer.
+
+    keys, values: float [batch, heads, sources, d].
+    position_keys: float [tied heads, positions, d], keys of positions; None without them.
+    """
+
+    keys: Tensor
+    values: Tensor
+    position_keys: Tensor | None
 
 
 class VisibleMask(NamedTuple):

@@ -19,8 +19,7 @@ from ...arrays import BoolArray, IntArray
 from ...layers.dropout import Dropout
 from ...layers.encoder import EncoderLayer
 from ...layers.encoder_config import EncoderConfig
-from ..layers.decoder import StateDecoder
-from ..layers.decoder_cache import Cache
+from ..layers.decoder import Cache, DecoderConfig, StateDecoder
 from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.search import AnyMachines, Beam, Choices, SearchResult, Sequences
@@ -67,8 +66,7 @@ class ActionTransformer(nn.Module):
             attention_dropout=0.0,
         )
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(settings.n_encoder_layers))
-        self.decoder = StateDecoder(
-            n_actions,
+        decoder_config = DecoderConfig(
             width=settings.width,
             n_heads=settings.n_attention_heads,
             hidden_width=settings.hidden_width,
@@ -77,6 +75,7 @@ class ActionTransformer(nn.Module):
             with_positions=settings.state_positions,
             dropout=settings.dropout,
         )
+        self.decoder = StateDecoder(n_actions, decoder_config)
         self.output = nn.Linear(settings.width, n_actions, bias=False)
         self.set_groups(groups)
         for module in self.modules():

@@ -14,7 +14,7 @@ from ..parsing.action_table import ArcMachines
 from ..parsing.oracle_states import Step, oracle_steps
 
 
-def can_learn(gold: Sequence[Tree], *, swap: bool, needs_labels: bool) -> BoolArray:
+def are_learnable(gold: Sequence[Tree], *, swap: bool, needs_labels: bool) -> BoolArray:
     """Return which gold trees the oracle can build, bool [trees].
 
     They are complete, and without SWAP projective. With ``needs_labels``, each arc but that of the root has a
@@ -34,7 +34,8 @@ def gold_steps(gold: Sequence[Tree], n_words: IntArray, *, swap: bool) -> list[S
     n_words: Number of words of each sentence, int [sentences].
     """
     heads, labels = pad_trees(gold, int(n_words.max()))
-    return list(oracle_steps(oracle.oracle_actions(heads, n_words, swap), labels, n_words))
+    actions = oracle.oracle_actions(heads, n_words, swap)
+    return list(oracle_steps(actions, labels=labels, n_words=n_words))
 
 
 def to_parses(machines: ArcMachines, coverages: Sequence[Coverage]) -> list[Parse]:

@@ -130,7 +130,7 @@ class SentTr(TransitionNetwork):
             np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
         )
         # The first state of a pass has the tree that is encoded.
-        table = self.project(with_graphs(batch.take(keys[0]), states.take(first)))
+        table = self.project(with_trees(batch.take(keys[0]), states.take(first)))
         return self.score_slots(table, owners.reshape(-1), samples.step.slots)
 
     def read(self, batch: PieceBatch) -> Reader:
@@ -172,7 +172,7 @@ class _TreeReader(Reader):
         return self.network.score_slots(self.table, rows, slots)
 
     def _encode(self, states: States, rows: IntArray) -> None:
-        parts = self.network.project(with_graphs(self.batch.take(self.owners[rows]), states.take(rows)))
+        parts = self.network.project(with_trees(self.batch.take(self.owners[rows]), states.take(rows)))
         if not len(self.table):
             width = states.heads.shape[1] + 2
             self.table = parts.new_zeros(len(self.owners), width, *parts.shape[2:])
@@ -184,7 +184,7 @@ class _TreeReader(Reader):
         self.owners, self.n_encoded = self.owners[order], self.n_encoded[order]
 
 
-def with_graphs(batch: PieceBatch, states: States) -> PieceBatch:
+def with_trees(batch: PieceBatch, states: States) -> PieceBatch:
     """Return the batch with the partial trees of states as its graphs."""
     width = int(batch.n_words.max())
     return replace(batch, heads=states.heads[:, :width], labels=states.labels[:, :width])

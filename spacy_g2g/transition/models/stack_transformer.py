@@ -75,7 +75,7 @@ class StackTransformer(ActionNetwork):
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
-        return gold_trees.can_learn(gold, swap=self.actions.swap, needs_labels=True)
+        return gold_trees.are_learnable(gold, swap=self.actions.swap, needs_labels=True)
 
     def note(self, sentence: Sentence) -> list[int]:
         """Return the number of each word among the words that SHIFT names, 0 for others; [] for no names."""

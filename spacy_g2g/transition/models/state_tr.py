@@ -232,7 +232,7 @@ class StateTr(TransitionNetwork):
             None if mask.all() else self.tensor(mask),
             segments=segments.clamp(max=BUFFER) if self.has_segments else None,
             extra=extra,
-            edges=to_edges(_edges(states, state_input), self.device) if self.graph_input else None,
+            edges=to_edges(_tree_edges(states, state_input), self.device) if self.graph_input else None,
         )
         return encoded
 
@@ -311,7 +311,7 @@ class _StateReader(Reader):
             _, self.history = self.network.history(actions, labels, self.history)
 
 
-def _edges(states: States, state_input: StateInput) -> IntArray:
+def _tree_edges(states: States, state_input: StateInput) -> IntArray:
     """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
     rows, words = np.nonzero(states.deleted())
     heads = state_input.word_positions[rows, states.heads[rows, words]]

@@ -82,8 +82,8 @@ class TransitionNetwork(Network[PieceBatch]):
         self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.classifiers = TransitionClassifiers(
             spec.width,
-            N_ACTIONS,
-            spec.n_labels - 1,
+            n_actions=N_ACTIONS,
+            n_labels=spec.n_labels - 1,
             exist_slots=exist_slots,
             relation_slots=relation_slots,
             hidden_width=settings.hidden_width,
@@ -112,7 +112,7 @@ class TransitionNetwork(Network[PieceBatch]):
 
     def can_learn(self, gold: Sequence[Tree]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete trees, and without SWAP projective ones."""
-        return gold_trees.can_learn(gold, swap=self.settings.swap, needs_labels=False)
+        return gold_trees.are_learnable(gold, swap=self.settings.swap, needs_labels=False)
 
     @property
     def n_hypotheses(self) -> int:

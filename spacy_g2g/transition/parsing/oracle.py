@@ -30,7 +30,7 @@ def oracle_actions(heads: IntArray, n_words: IntArray, swap: bool = True) -> Int
     Returns int [sentences, steps]; NO_ACTION after the last action of a sentence.
     """
     assert are_trees(heads, n_words).all()
-    return _Oracle(heads, n_words, swap).actions()
+    return _StaticOracle(heads, n_words, swap).actions()
 
 
 def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
@@ -51,7 +51,7 @@ def can_learn(heads: IntArray, n_words: IntArray, swap: bool) -> BoolArray:
     return learnable
 
 
-class _Oracle:
+class _StaticOracle:
     """Static oracle for a batch of trees; see `oracle_actions`."""
 
     def __init__(self, heads: IntArray, n_words: IntArray, swap: bool) -> None:

@@ -49,7 +49,7 @@ class Samples(NamedTuple):
     weights: FloatArray
 
 
-def oracle_steps(actions: IntArray, labels: IntArray, n_words: IntArray) -> Iterator[Step]:
+def oracle_steps(actions: IntArray, *, labels: IntArray, n_words: IntArray) -> Iterator[Step]:
     """Yield the steps of an oracle, each with a copy of its states.
 
     actions: Actions of each sentence, int [sentences, steps].

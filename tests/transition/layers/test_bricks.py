@@ -19,7 +19,7 @@ def classifiers_for(
     torch.manual_seed(0)
     sizes = {"hidden_width": HIDDEN, "dropout": 0.0, "history_width": history_width}
     return TransitionClassifiers(
-        WIDTH, N_ACTIONS, N_LABELS, exist_slots=exist, relation_slots=relation, **sizes
+        WIDTH, n_actions=N_ACTIONS, n_labels=N_LABELS, exist_slots=exist, relation_slots=relation, **sizes
     )
 
 

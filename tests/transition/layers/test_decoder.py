@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.transition.layers.decoder import StateDecoder
+from spacy_g2g.transition.layers.decoder import DecoderConfig, StateDecoder
 from spacy_g2g.transition.layers.state_attention import Positions, sinusoids
 
 WIDTH, N_HEADS, D = 16, 4, 4
@@ -43,7 +43,8 @@ PREVIOUS = torch.tensor([[-1, 3, 0, 2, 5], [-1, 1, 1, 4, 0]])
 def make(ties: Sequence[str], with_positions: bool = False, **settings: Any) -> StateDecoder:
     torch.manual_seed(0)
     sizes = {"width": WIDTH, "n_heads": N_HEADS, "hidden_width": 24, "n_layers": 2, "dropout": 0.0}
-    decoder = StateDecoder(6, views=ties, with_positions=with_positions, **{**sizes, **settings})
+    config = DecoderConfig(views=ties, with_positions=with_positions, **{**sizes, **settings})
+    decoder = StateDecoder(6, config)
     with torch.no_grad():
         for parameter in decoder.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
@@ -87,7 +88,7 @@ def literal(decoder: StateDecoder, sources: Tensor, sentence: int) -> Tensor:
         decoder.actions.weight[action + 1] * math.sqrt(WIDTH) + sinusoid(step)
         for step, action in enumerate(PREVIOUS[sentence].tolist())
     ]
-    ties = [*decoder.views, *[None] * (N_HEADS - len(decoder.views))]
+    ties = [*decoder.config.views, *[None] * (N_HEADS - len(decoder.config.views))]
     for layer in decoder.layers:
         rows = [layer.steps.qkv(v).view(3, N_HEADS, D) for v in x]
         after = []
@@ -106,7 +107,9 @@ def literal(decoder: StateDecoder, sources: Tensor, sentence: int) -> Tensor:
                 keys = []
                 for i, row in seen:
                     place = (
-                        sinusoid(row) if decoder.with_positions and row is not None else torch.zeros(WIDTH)
+                        sinusoid(row)
+                        if decoder.config.with_positions and row is not None
+                        else torch.zeros(WIDTH)
                     )
                     keys.append(w_key @ (sources[sentence, i] + place) + b_key[:, 0])
                 of_values = [

@@ -97,7 +97,7 @@ def classified_scores(
     actions = np.append(network.actions.types[numbers], np.full((len(numbers), 1), NO_ACTION), axis=1)
     labels = np.concatenate([derivation.states.labels for derivation in derivations])
     batch = batch.take(np.zeros(len(numbers), dtype=np.int64))
-    steps = list(oracle_steps(actions, labels, batch.n_words))
+    steps = list(oracle_steps(actions, labels=labels, n_words=batch.n_words))
     weights = np.zeros(actions.shape, dtype=np.float32)
     weights[:, -1] = 1.0
     samples = take_samples(steps, weights)
