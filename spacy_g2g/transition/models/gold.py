@@ -40,8 +40,8 @@ def gold_steps(gold: Sequence[Tree], n_words: IntArray, *, swap: bool) -> list[S
 
 def to_parses(machines: ArcMachines, coverages: Sequence[Coverage]) -> list[Parse]:
     """Return the parses of final states, one for each sentence."""
-    states = machines.states
+    states, probs = machines.states, machines.probs
     return [
-        Parse(Tree(states.heads[i, :n], states.labels[i, :n]), *machines.probs[i, :n].T, coverage)
+        Parse(Tree(states.heads[i, :n], states.labels[i, :n]), probs[i, :n, 0], probs[i, :n, 1], coverage)
         for i, (n, coverage) in enumerate(zip(states.n_words.tolist(), coverages, strict=True))
     ]
