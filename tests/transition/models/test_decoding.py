@@ -25,8 +25,8 @@ from spacy_g2g.trees.tree import are_trees, is_projective
 
 from ...models.checks import assert_same_parse
 from ...models.systems import KINDS, SENTENCES, batch_of, has_swap, make, network_of, oracle_of, random_tree
-from ...trees.reference import check_actions, max_actions
 from ...util import LABELS, STACK_ROWS, noted_batch
+from ..reference import check_actions, max_actions
 
 #: Log-probability of an action, probability of its type, and of its label given the type.
 Score = tuple[float, float, float]

@@ -17,7 +17,7 @@ from spacy_g2g.transition.parsing import action_table as arc_actions
 from spacy_g2g.transition.parsing.arc_standard import Action, apply
 
 from ...models.systems import GOLD, SENTENCES, make, oracle_of
-from ...trees.reference import PlainState, plain_oracle
+from ..reference import PlainState, plain_oracle
 
 HIDDEN = 32
 N_WORDS = [len(tree.heads) for tree in GOLD]

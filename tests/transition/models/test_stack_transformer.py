@@ -22,8 +22,8 @@ from spacy_g2g.transition.parsing.state import States
 
 from ...models.checks import pretrained
 from ...models.systems import GOLD, SENTENCES, make, network_of
-from ...trees.reference import PlainState, plain_oracle
 from ...util import STACK_ROWS, TINY_STACK, noted_batch, start
+from ..reference import PlainState, plain_oracle
 from .test_decoding import literal_scores
 
 # Actions and states

@@ -17,9 +17,9 @@ from spacy_g2g.transition.parsing.state_sequence import BUFFER, CLS, SEP
 
 from ...models.checks import pretrained
 from ...models.systems import SENTENCES, make, oracle_of
-from ...trees.reference import PlainState
 from ...util import PAPER_ROWS, randomise, start
 from ..parsing.test_state_sequence import ACTIONS, HEADS, LAYOUTS
+from ..reference import PlainState
 from .test_transitions import forced_scores
 
 LEFT, RIGHT = 0, 1

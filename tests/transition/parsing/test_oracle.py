@@ -13,8 +13,8 @@ from spacy_g2g.transition.parsing.state import States
 from spacy_g2g.trees.tree import is_projective, is_tree, projective_order
 
 from ...formats.samples import SHARED
-from ...trees.reference import check_actions, max_actions, plain_oracle
 from ...trees.test_tree import trees
+from ..reference import check_actions, max_actions, plain_oracle
 from .test_arc_standard import buffer_of, stack_of
 
 # Economic news had little effect
