@@ -41,7 +41,7 @@ class ActionTransformer(nn.Module):
     n_actions: Number of actions.
     settings: Sizes and settings of the model.
     groups: int [actions], the group of each action; None if each action is a group of its own. The search
-        passes the probability of an action's group to ``Machines.apply``.
+        passes the probability of an action's group to ``ActionMachines.apply``.
     """
 
     groups: Tensor | None
