@@ -1,20 +1,6 @@
 """Graph-to-Graph Transformer dependency parsing for spaCy.
 
-The package is built in floors, listed here from the ground up. Imports go strictly down: folders on the same
-floor do not import each other.
-
-0. ``errors``: texts of errors and warnings. ``arrays``: type names for arrays.
-1. ``parsing``: trees, transitions and decoding, in Python and NumPy only. ``layers``: neural layers, in
-   PyTorch and NumPy. ``formats``: text files, CoNLL-U above all.
-2. ``models``: Thinc architectures, where trees and tensors meet. ``data``: Docs, corpora and reports on them.
-   ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks.
-3. ``pipeline``: the spaCy components and scorers.
-   Above them ``corpus_job``: parsing of a corpus, shard by shard.
-4. ``cli``: ``python -m spacy g2g ...``.
-
-``amr`` is a wing for Abstract Meaning Representations (AMR). It mirrors these floors, except that its
-``formats`` may import its ``parsing``. Each of its folders may also import from its counterpart in the main
-house. Only ``cli`` imports from the wing, through its door, ``amr.api``.
+docs/code.md says what each folder holds and may import.
 
 This module imports nothing of the package by itself, so that ``spacy.blank("en")`` stays fast.
 """

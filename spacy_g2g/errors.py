@@ -1,9 +1,7 @@
 """Every error and warning text of the library, each with a code.
 
 Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
-value, and says what was expected or what to do. Codes: 1xx ``parsing``, 2xx ``layers``,
-3xx ``formats``, 4xx ``models``, 5xx ``data``, 6xx ``evaluation``, 7xx ``training``, 8xx ``pipeline``,
-9xx ``cli``, 10xx ``amr``, 11xx ``corpus_job``, 12xx ``serve``.
+value, and says what was expected or what to do. The number of a code begins with that of its room.
 """
 
 
@@ -23,15 +21,10 @@ def _install(extra: str) -> str:
 class Errors(metaclass=_TextsWithCodes):
     """Texts of exceptions; complete them with ``str.format``."""
 
-    # 1xx: parsing
+    # 1xx: trees
     E107 = (
         "No tree with a single root is possible for sentence {sentence} of the batch. Expected scores that "
         "are numbers, and fewer forbidden arcs."
-    )
-    E109 = "The heads of sentence {sentence} of the batch do not form a tree. Expected a tree with one root."
-    E110 = (
-        "The tree of sentence {sentence} of the batch is not projective. Expected a projective tree, or a "
-        "transition system with SWAP."
     )
 
     # 2xx: layers
@@ -128,7 +121,6 @@ class Errors(metaclass=_TextsWithCodes):
         "This parser listens to a shared encoder, so it has none that can be copied or set. Expected the "
         "component of the encoder, or a model with tok2vec = null."
     )
-    E416 = "state_heads has unknown entries: {unknown}. Expected a list with entries from {choices}."
     E417 = (
         "state_heads ties {heads}, but there are only {n_heads} attention heads. Expected at most one entry "
         "for each attention head."
@@ -292,10 +284,6 @@ class Errors(metaclass=_TextsWithCodes):
         "{name!r} has the model {model!r}, which gives no scores of arcs. Expected a model that scores all "
         "arcs, such as spacy_g2g.SynTr.v1, or a parse without keep_scores."
     )
-    E821 = (
-        "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
-        "doc._.g2g_constraints, or a model of this library."
-    )
     E815 = (
         "The Doc {text!r}... keeps no scores of arcs by {name!r}. Expected a Doc that {name!r} has parsed "
         "with keep_scores = true, in sentences that are parsed whole."
@@ -310,8 +298,11 @@ class Errors(metaclass=_TextsWithCodes):
         "that was parsed."
     )
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
+    E821 = (
+        "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
+        "doc._.g2g_constraints, or a graph-based model such as spacy_g2g.SynTr.v1."
+    )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
-
     E824 = "sentences is {value!r}. Expected one of {expected}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = (
@@ -371,14 +362,14 @@ class Errors(metaclass=_TextsWithCodes):
     E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
     E917 = "batch_size is {batch_size}. Expected 1 or more."
     E925 = "{path} has no sentences. Expected one or more."
-    E940 = "{path} has no words without white space. Expected a CoNLL-U file with the words of a text."
-    E941 = "spaCy has no rules for the language {lang!r}: {error}. Expected a code such as 'en' or 'xx'."
-    E927 = "These files are named more than once: {paths}. Expected each file once."
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
+    E927 = "These files are named more than once: {paths}. Expected each file once."
     E928 = "{path}, document {number}: {error}. Expected a file that spaCy's DocBin has written."
     E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
+    E940 = "{path} has no words without white space. Expected a CoNLL-U file with the words of a text."
+    E941 = "spaCy has no rules for the language {lang!r}: {error}. Expected a code such as 'en' or 'xx'."
 
     # 10xx: amr
     E1002 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."
@@ -473,13 +464,13 @@ class Errors(metaclass=_TextsWithCodes):
     E1218 = "There is no model {found}. Expected {expected}."
     E1219 = "This service does not train. Train with `python -m spacy train`, and start the service again."
     E1220 = "The pipeline {model} can't be deleted from here. End the service instead."
-    E1223 = "k is {k} for {n} words. Expected {limit} or less as their product."
+    E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
+    E1223 = "k is {k} for {n} words. Expected {limit} or less as their product."
     E1224 = "The request is for the host {host}. Expected an IP address, {hosts}, or --allow-host."
     E1225 = "The text has {n} characters without white space, which take too long. Expected fewer at a time."
     E1226 = "The body has more than {limit} values. Expected fewer, or a higher --max-words."
     E1227 = "The requests at the moment have more than {limit} bytes together. Try again later."
-    E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
 
 
 class Warnings(metaclass=_TextsWithCodes):

@@ -36,6 +36,12 @@ def test_each_code_is_defined_once():
     assert [code for code, count in Counter(defined_codes()).items() if count > 1] == []
 
 
+def test_codes_stand_in_order():
+    for kind in "EW":
+        numbers = [int(code[1:]) for code in defined_codes() if code[0] == kind]
+        assert numbers == sorted(numbers)
+
+
 def test_each_code_is_used_and_each_used_code_is_defined():
     assert used_codes() == set(defined_codes())
 

@@ -21,7 +21,7 @@ from ..evaluation.treebank_report import (
     piece_facts,
     unknown_labels,
 )
-from ..formats.graph import MISSING, Graph
+from ..formats.graph import Graph
 from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.rng_refiner import RngRefiner
@@ -29,7 +29,7 @@ from ..pipeline.sentence_inputs import make_sentences
 from ..pipeline.sentences import SentenceFinder
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec
-from ..transition.parsing import oracle
+from ..trees.tree import is_projective
 from .debug_data_corpus import GoldCorpus
 
 if TYPE_CHECKING:
@@ -160,11 +160,9 @@ def _learnable(
     roots: Number of roots in the training data for each label.
     """
     if "swap" in settings:
-        lengths = np.array([len(sentence.words) for sentence in gold], dtype=np.int64)
-        heads = np.full((len(gold), lengths.max(initial=0)), MISSING)
-        for row, sentence in zip(heads, gold, strict=True):
-            row[: len(sentence.words)] = sentence.graph.heads
-        can_learn = oracle.can_learn(heads, lengths, settings["swap"])
+        graphs = [sentence.graph for sentence in gold]
+        trees = [graph.is_tree and (settings["swap"] or is_projective(graph.heads)) for graph in graphs]
+        can_learn = np.array(trees, dtype=np.bool_)
     else:
         can_learn = np.array([not sentence.graph.is_empty for sentence in gold], dtype=np.bool_)
     if settings["@architectures"] in WITHOUT_ROOT_LABEL:

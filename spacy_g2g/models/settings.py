@@ -19,8 +19,6 @@ from ..errors import Errors
 from .precision import Precision
 from .types import WordVectorModel
 
-#: What a head of cross-attention can be tied to.
-StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
 #: What the likelihood of heads is a likelihood of: each head by itself, or the whole tree.
 HeadLoss = Literal["local", "tree"]
 #: How the vectors of a word's pieces become the vector of the word.
@@ -161,22 +159,6 @@ class VectorSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SwapSettings(Settings):
-    """Settings of architectures on the arc-standard system."""
-
-    swap: bool = setting(True, "Use the action SWAP. Without it all trees are projective.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BeamSettings(Settings):
-    """Settings of architectures that search with a beam."""
-
-    beam_width: int = setting(
-        1, "Number of hypotheses that are kept while a sentence is parsed; 1 is greedy.", COUNT
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
     """Settings of graph-based parsers, which have an encoder or share one."""
 
@@ -215,83 +197,6 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
             raise ValueError(Errors.E414.format(tag_attr=self.tag_attr))
         if self.n_mixed_layers != 1 or self.pooling != "first":
             raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransitionSettings(BeamSettings, SwapSettings, TagSettings):
-    """Settings of transition-based parsers with classifiers."""
-
-    states_per_sentence: int | None = setting(
-        4,
-        "Number of encoder passes that are sampled from a sentence for each update. A pass reads a partial "
-        "tree in SentTr with graph input, and a parser state in StateTr. null takes all of them, which needs "
-        "more memory.",
-        COUNT,
-    )
-    hidden_width: int = setting(200, "Width of the hidden layer of the classifiers.", COUNT)
-    dropout: float = setting(
-        0.05, "Dropout rate of the classifiers. `[training] dropout` is the rate of the encoder.", SHARE
-    )
-    unknown_share: float = setting(
-        0.05,
-        "Share of the distinct training words, the rarest, that are read as unknown in training. It applies "
-        "only to an encoder trained from scratch.",
-        SHARE,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ActionSettings(BeamSettings, VectorSettings):
-    """Settings of stack-Transformers, whose other weights learn at a quarter of the usual rate."""
-
-    factor_at_384 = 4 * Settings.factor_at_384
-
-    state_heads: list[StateHead] = setting(
-        ["buffer", "stack"],
-        'Words that each of the first heads of cross-attention sees: "stack" or "buffer" for all words '
-        'there, "stack_top2" or "buffer_top2" for the first two words there. The other heads see all words.',
-    )
-    state_positions: bool = setting(
-        False, "Tell the heads of `state_heads` how deep in the stack or buffer each word is."
-    )
-    n_encoder_layers: int = setting(
-        6, "Number of layers of the Transformer encoder that reads the words' vectors.", COUNT
-    )
-    n_layers: int = setting(6, "Number of layers of the Transformer decoder.", COUNT)
-    width: int = setting(
-        256, "Width of the Transformer encoder and decoder, a multiple of `n_attention_heads`.", COUNT
-    )
-    n_attention_heads: int = setting(
-        4, "Number of attention heads in each layer of the Transformer encoder and decoder.", COUNT
-    )
-    hidden_width: int = setting(
-        512, "Hidden width of the feed-forward networks in the Transformer encoder and decoder.", COUNT
-    )
-    dropout: float = setting(
-        0.3,
-        "Dropout rate of the Transformer encoder and decoder. `[training] dropout` is the rate of a trained "
-        "encoder of pieces.",
-        SHARE,
-    )
-    label_smoothing: float = setting(
-        0.01, "Share of the probability of each step that is spread over its valid actions.", SHARE
-    )
-    beam_width: int = with_default(BeamSettings, "beam_width", 10)
-    train_encoder: bool = setting(
-        False,
-        "Whether the weights of a checkpoint are trained. If not, the vectors of the training words are kept "
-        "in memory: 4 bytes a number, of up to a million words. An encoder from scratch is always trained.",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.width % self.n_attention_heads:
-            raise ValueError(Errors.E204.format(width=self.width, n_heads=self.n_attention_heads))
-        unknown = [head for head in self.state_heads if head not in get_args(StateHead)]
-        if unknown:
-            raise ValueError(Errors.E416.format(unknown=unknown, choices=list(get_args(StateHead))))
-        if len(self.state_heads) > self.n_attention_heads:
-            raise ValueError(Errors.E417.format(heads=list(self.state_heads), n_heads=self.n_attention_heads))
 
 
 def describe(settings: type[NetworkSettings]) -> tuple[tuple[str, Any, Any], ...]:

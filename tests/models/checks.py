@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,7 +38,8 @@ def assert_batches_change_nothing(
     return alone
 
 
-def pretrained(words: Sequence[str], **sizes: int) -> Checkpoint:
+def pretrained(words: Sequence[str], n_segments: int | None = None, **sizes: int) -> Checkpoint:
     """An encoder as from a checkpoint: with weights."""
     scratch = tiny_encoder(min_frequency=1, **sizes)(words)
-    return Checkpoint(scratch.config, GraphEncoder(scratch.config).state_dict(), scratch.tokenizer)
+    config = scratch.config if n_segments is None else replace(scratch.config, n_segments=n_segments)
+    return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)

@@ -7,17 +7,29 @@ import numpy as np
 
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree, pad_trees
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.transition.models.gold import gold_steps
 from spacy_g2g.transition.models.sent_tr import build_sent_tr
+from spacy_g2g.transition.models.stack_transformer import build_stack_transformer
 from spacy_g2g.transition.models.state_tr import build_state_tr
-from spacy_g2g.transition.models.transitions import TransitionNetwork
-from spacy_g2g.transition.parsing.oracle import can_learn, oracle_actions
-from spacy_g2g.transition.parsing.oracle_states import Step, replay
+from spacy_g2g.transition.parsing.oracle import can_learn
+from spacy_g2g.transition.parsing.oracle_states import Step
 from spacy_g2g.trees.tree import is_tree
 
-from ..util import LABELS, PAPER_ROWS, TINY_TRANSITIONS, initialised_model, randomise, read_treebank
+from ..util import (
+    LABELS,
+    PAPER_ROWS,
+    STACK_ROWS,
+    TINY_STACK,
+    TINY_TRANSITIONS,
+    initialised_model,
+    noted_batch,
+    randomise,
+    read_treebank,
+)
 
 BUILD: dict[str, Any] = {"SentTr": build_sent_tr, "StateTr": build_state_tr}
+ROWS = (*PAPER_ROWS, *STACK_ROWS)
 #: Rows that have everything that an architecture can do, between them.
 KINDS = ("SentTr", "SentTr+G2GTr", "DepTr", "G2CLSTr", "StateTr", "StateTr+G2GTr+C")
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
@@ -29,23 +41,25 @@ GOLD = [
 
 def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[ParserModel, G2GShim]:
     """An initialised model of a row of the papers' table, with weights so random that all inputs matter."""
-    architecture, of_row = PAPER_ROWS[row]
-    sizes = {name: settings.pop(name) for name in ("n_positions", "n_layers") if name in settings}
-    model = BUILD[architecture](**{**TINY_TRANSITIONS, **of_row, **settings})
+    sizes = {"n_positions": settings.pop("n_positions", 64)}
+    if row in STACK_ROWS:
+        model = build_stack_transformer(**{**TINY_STACK, **STACK_ROWS[row], **settings})
+    else:
+        architecture, of_row = PAPER_ROWS[row]
+        model = BUILD[architecture](**{**TINY_TRANSITIONS, **of_row, **settings})
     shim = initialised_model(model, seed, len(LABELS), **sizes)
     randomise(model, seed + 1, scale)
     return model, shim
 
 
-def network_of(shim: G2GShim) -> TransitionNetwork:
+def network_of(shim: G2GShim) -> Any:
     """The network, without dropout."""
-    network = shim.network
-    assert isinstance(network, TransitionNetwork)
-    return network.eval()
+    return shim.network.eval()
 
 
-def has_swap(network: TransitionNetwork) -> bool:
-    return network.settings.swap
+def has_swap(network: Any) -> bool:
+    swap: bool = network.actions.swap
+    return swap
 
 
 def learnable(swap: bool) -> list[int]:
@@ -57,17 +71,15 @@ def learnable(swap: bool) -> list[int]:
     ]
 
 
-def oracle_of(network: TransitionNetwork, trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, list[Step]]:
-    """Actions, labels and steps of the oracle."""
-    n_words = np.array([len(tree.heads) for tree in trees])
-    heads, labels = pad_trees(trees, int(n_words.max()))
-    actions = oracle_actions(heads, n_words, has_swap(network))
-    return actions, labels, list(replay(actions, labels, n_words))
+def oracle_of(network: Any, trees: Sequence[Tree]) -> tuple[np.ndarray, list[Step]]:
+    """Actions of the oracle, [sentences, steps], and its steps."""
+    steps = gold_steps(trees, np.array([len(tree.heads) for tree in trees]), swap=has_swap(network))
+    return np.stack([step.actions for step in steps], axis=1), steps
 
 
 def batch_of(shim: G2GShim, numbers: Sequence[int]) -> PieceBatch:
     """The batch of some of the ten sentences."""
-    return shim.wordpieces.batch([SENTENCES[i] for i in numbers])
+    return noted_batch(shim, [SENTENCES[i] for i in numbers])
 
 
 def random_tree(n: int, rng: np.random.Generator) -> Tree:

@@ -12,8 +12,7 @@ from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.trees.tree import are_trees
 
-from ..transition.models import test_stack_transformer
-from ..util import ALL_LEVERS, PAPER_ROWS, STACK_ROWS, mostly_slow
+from ..util import ALL_LEVERS, LABELS, PAPER_ROWS, STACK_ROWS, mostly_slow
 from . import systems, test_rngtr, test_syntr
 from .checks import assert_batches_change_nothing
 from .systems import GOLD, KINDS, SENTENCES
@@ -23,8 +22,7 @@ MAKE: dict[str, Callable[..., tuple[ParserModel, G2GShim]]] = {
     "SynTr": test_syntr.make,
     "SynTr by trees": partial(test_syntr.make, head_loss="tree"),
     "RNGTr": test_rngtr.make,
-    **{row: partial(systems.make, row) for row in PAPER_ROWS},
-    **{row: partial(test_stack_transformer.make, row) for row in STACK_ROWS},
+    **{row: partial(systems.make, row) for row in systems.ROWS},
 }
 GREEDY = [(row, 1) for row in (*PAPER_ROWS, "Stack-a", "Stack-d")]
 WIDE_BEAMS = [("SentTr+G2GTr", 3), ("StateTr+G2GTr+C", 3), ("Stack-bh", 4)]
@@ -102,7 +100,66 @@ def test_the_loss_of_a_batch_is_the_sum_over_its_sentences(name: str):
     assert len(set(alone)) == len(alone)
 
 
+@pytest.mark.parametrize("row", ["SentTr", "Stack-c"])
+@pytest.mark.parametrize("swap", [True, False])
+def test_trees_that_an_oracle_can_build_can_be_learned(row: str, swap: bool):
+    model, _ = MAKE[row](swap=swap)
+    needs_labels = row == "Stack-c"
+    cases = [
+        ([2, 0], [1, 0], True),
+        ([3, 4, 0, 3], [1, 1, 0, 1], swap),  # not projective
+        ([2, 0], [-1, 0], not needs_labels),
+        ([2, 0], [0, 0], not needs_labels),  # the root label within the tree
+        ([2, 0], [1, -1], True),  # the root has its label whatever the gold
+        ([2, 0, -1], [1, 0, -1], False),
+        ([0, 0], [0, 0], False),
+        ([2, 1], [1, 1], False),
+        ([], [], False),
+    ]
+    gold = [Tree(np.array(heads, dtype=np.int64), np.array(labels)) for heads, labels, _ in cases]
+    assert model.attrs["can_learn"](model, gold).tolist() == [expected for *_, expected in cases]
+    assert model.attrs["can_learn"](model, []).tolist() == []
+
+
 # Weights
+
+
+@pytest.mark.parametrize("row", [*KINDS, "Stack-d"])
+def test_all_weights_have_a_gradient(row: str):
+    model, shim = MAKE[row](seed=2, **({} if row in KINDS else {"shift_labels": 5}))
+    numbers = systems.learnable(systems.has_swap(systems.network_of(shim)))
+    _, backprop = model.begin_update(([SENTENCES[i] for i in numbers], [GOLD[i] for i in numbers]))
+    backprop(None)
+    gradients = {name: weight.grad for name, weight in shim.network.named_parameters()}
+    # Where CLS alone is read, there are no empty slots.
+    reads_cls = row in PAPER_ROWS and PAPER_ROWS[row][1].get("output") == "cls"
+    assert [name for name, grad in gradients.items() if grad is None] == (["empty"] if reads_cls else [])
+    assert all(torch.isfinite(grad).all() for grad in gradients.values() if grad is not None)
+
+
+@pytest.mark.parametrize("row", [*KINDS, "Stack-bh"])
+def test_added_labels_leave_trees_and_can_be_learned_and_saved(row: str):
+    model, shim = MAKE[row](seed=1)
+    network = systems.network_of(shim)
+    if row in KINDS:
+        with torch.no_grad():
+            # As after training: the labels known so far have scores above zero.
+            network.classifiers.relation.bias.add_(10.0)
+    before = model.predict(SENTENCES[:4])
+    shim.resize_labels(len(LABELS) + 2)
+    copied = MAKE[row]()[0].from_bytes(model.to_bytes())
+    for other in (model, copied):
+        for found, expected in zip(other.predict(SENTENCES[:4]), before, strict=True):
+            assert found.tree.heads.tolist() == expected.tree.heads.tolist()
+            assert found.tree.labels.tolist() == expected.tree.labels.tolist()
+    number = systems.learnable(systems.has_swap(network))[0]
+    heads = GOLD[number].heads
+    gold = Tree(heads, np.where(heads == 0, 0, len(LABELS) + 1))
+    loss, backprop = model.begin_update(([SENTENCES[number]], [gold]))
+    backprop(None)
+    assert np.isfinite(loss)
+    scorer = network.classifiers.relation if row in KINDS else network.parser.output
+    assert scorer.weight.grad is not None
 
 
 @pytest.mark.parametrize(

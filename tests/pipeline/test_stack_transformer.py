@@ -1,4 +1,4 @@
-"""The stack-Transformer on the vectors of an encoder that the pipeline shares, and what it can't learn."""
+"""The stack-Transformer on the vectors of an encoder that the pipeline shares, and in half precision."""
 
 from pathlib import Path
 from typing import Any
@@ -63,43 +63,6 @@ def test_the_shared_encoder_gets_the_gradient(tmp_path: Path):
     # What a listener hands back is applied in the following update.
     overfit(nlp, treebank_examples(nlp), steps=2)
     assert encoder.model.to_bytes() != before
-
-
-def test_sentences_with_missing_labels_are_left_out_with_a_counted_warning():
-    nlp = make_nlp(row="Stack-c")
-    examples = treebank_examples(nlp)
-    examples[0].reference[0].dep_ = "root"  # the root's label within the tree
-    with pytest.warns(UserWarning, match=r"W804.*'g2g_parser'.* 1 of 10 sentences"):
-        nlp.initialize(lambda: examples)
-    losses = nlp.update(examples[:1], sgd=nlp.create_optimizer(), losses={}, drop=0.0)
-    assert losses == {"g2g_parser": 0.0}
-
-
-@pytest.mark.slow
-def test_wider_beams_can_be_set_on_a_kept_parser(tmp_path: Path):
-    nlp = make_nlp(row="Stack-bh")
-    nlp.initialize(lambda: treebank_examples(nlp))
-    overfit(nlp, treebank_examples(nlp), steps=25)
-    nlp.to_disk(tmp_path)
-    setting = {"components": {"g2g_parser": {"model": {"beam_width": 5}}}}
-    loaded = spacy.load(tmp_path, config=setting)
-    assert get_shim(parser_of(loaded).model).network.parser.settings.beam_width == 5
-    for example in treebank_examples(loaded):
-        assert tree_of(loaded(example.predicted)) == tree_of(example.reference)
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"state_heads": ["queue"]}, "state_heads"),
-        ({"state_heads": "stack"}, "state_heads"),
-        ({"tag_attr": "POS"}, "tag_attr"),
-        ({"shift_labels": "many"}, "shift_labels"),
-    ],
-)
-def test_settings_that_there_are_not_are_a_config_error_that_names_them(settings: dict[str, Any], name: str):
-    with pytest.raises(Exception, match=name):
-        make_nlp(row="Stack-c", **settings)
 
 
 def test_a_half_precision_save_is_half_the_size_and_parses():

@@ -15,13 +15,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import ConfigValidationError
 
-from spacy_g2g.layers.checkpoint import Checkpoint
-from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..conftest import MakeOnce
 from ..keeping import Kept, through_disk
+from ..models.checks import pretrained
 from ..pipeline.test_keeping import row_docs
 from ..util import (
     PAPER_ROWS,
@@ -34,7 +33,6 @@ from ..util import (
     overfit,
     parser_of,
     plain_doc,
-    tiny_encoder,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -147,10 +145,12 @@ def test_an_added_label_leaves_the_parses_and_can_be_learned(row: str, trained_r
     assert [dep for _, dep in tree_of(nlp(plain_doc(nlp.vocab, "dogs bark")))] == ["new", "root"]
 
 
-def test_a_beam_can_be_set_on_a_trained_parser(trained_rows: Callable[[str], Path]):
+@pytest.mark.parametrize("row", ["SentTr+G2GTr", "Stack-c"])
+def test_a_beam_can_be_set_on_a_trained_parser(row: str, trained_rows: Callable[[str], Path]):
     setting = {"components": {"g2g_parser": {"model": {"beam_width": 4}}}}
-    nlp = spacy.load(trained_rows("SentTr+G2GTr"), config=setting)
-    assert get_shim(parser_of(nlp).model).network.settings.beam_width == 4
+    nlp = spacy.load(trained_rows(row), config=setting)
+    network = get_shim(parser_of(nlp).model).network
+    assert (network.parser if row in STACK_ROWS else network).settings.beam_width == 4
     for example in treebank_examples(nlp):
         assert tree_of(nlp(example.predicted)) == tree_of(example.reference)
     assert list(nlp.pipe([])) == []
@@ -255,13 +255,19 @@ def test_with_swap_all_sentences_are_learned_without_a_warning(row: str):
         initialised_nlp(row=row)
 
 
-def test_sentences_without_heads_are_not_counted_and_incomplete_ones_are():
-    nlp = make_nlp(row="SentTr")
+@pytest.mark.parametrize(
+    ("row", "label"),
+    [("SentTr", ""), ("Stack-c", "root")],  # one word is missing, or has the root's label within the tree
+)
+def test_sentences_without_heads_are_not_counted_and_incomplete_ones_are(row: str, label: str):
+    nlp = make_nlp(row=row)
     examples = treebank_examples(nlp)[:4]
-    examples[1].reference[0].dep_ = ""  # one word is missing
+    examples[1].reference[0].dep_ = label
     examples.append(Example(plain_doc(nlp.vocab, "x y"), plain_doc(nlp.vocab, "x y")))
     with pytest.warns(UserWarning, match=r"W804.* 1 of 4 sentences"):
         nlp.initialize(lambda: examples)
+    losses = nlp.update(examples[1:2], sgd=nlp.create_optimizer(), losses={}, drop=0.0)
+    assert losses == {"g2g_parser": 0.0}
 
 
 @pytest.mark.parametrize("row", ["DepTr", "G2GTr"])
@@ -294,12 +300,16 @@ def test_parsers_without_transitions_learn_from_all_trees_without_a_warning():
         ("StateTr", {"history": "tags"}, "history"),
         ("StateTr", {"pooling": "last"}, "pooling"),
         ("StateTr", {"beam_width": "many"}, "beam_width"),
+        ("Stack-c", {"state_heads": ["queue"]}, "state_heads"),
+        ("Stack-c", {"state_heads": "stack"}, "state_heads"),
+        ("Stack-c", {"tag_attr": "POS"}, "tag_attr"),
+        ("Stack-c", {"shift_labels": "many"}, "shift_labels"),
     ],
 )
 def test_settings_that_an_architecture_does_not_have_are_a_config_error_that_names_them(
     row: str, settings: dict[str, Any], name: str
 ):
-    with pytest.raises(ConfigValidationError, match=name):
+    with pytest.raises((ConfigValidationError, ValueError), match=name):
         make_nlp(row=row, **settings)
 
 
@@ -312,20 +322,11 @@ def test_an_architecture_that_there_is_not_is_an_error_that_names_those_there_ar
 # Encoders
 
 
-def pretrained(words: Any) -> Checkpoint:
-    """As a checkpoint would be: with weights and two segments."""
-    from dataclasses import replace
-
-    scratch = tiny_encoder(min_frequency=1)(words)
-    config = replace(scratch.config, n_segments=2)
-    return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)
-
-
 @pytest.mark.parametrize("row", [*ROWS, "StateCLSTr"])
 def test_rows_start_from_a_checkpoint_and_read_all_words_as_they_are(row: str, tmp_path: Path):
     nlp = make_nlp(**settings_of(row, unknown_share=0.5))
     parser = parser_of(nlp)
-    parser.initialize(lambda: treebank_examples(nlp), encoder=pretrained)
+    parser.initialize(lambda: treebank_examples(nlp), encoder=partial(pretrained, n_segments=2))
     spec = get_shim(parser.model).spec
     assert spec is not None
     assert spec.pretrained == ("encoder",)

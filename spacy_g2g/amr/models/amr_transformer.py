@@ -19,10 +19,11 @@ from ...errors import Errors
 from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import FROM_ZERO, ActionSettings, builder, setting
+from ...models.settings import FROM_ZERO, builder, setting
 from ...models.types import Sentence, Start
 from ...transition.models.action_decoder import split_batch
 from ...transition.models.action_network import ActionNetwork
+from ...transition.models.settings import ActionSettings
 from ...transition.parsing.search import ActionMachines, Sequences
 from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph

@@ -30,9 +30,9 @@ class TransitionClassifiers(nn.Module):
     def __init__(
         self,
         width: int,
+        *,
         n_actions: int,
         n_labels: int,
-        *,
         exist_slots: tuple[int, ...],
         relation_slots: tuple[int, ...],
         hidden_width: int,

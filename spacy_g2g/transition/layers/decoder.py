@@ -9,114 +9,144 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import LongTensor, Tensor, nn
 
-from ...errors import Errors
 from ...layers.dropout import Dropout
 from ...layers.embeddings import extend_table
 from ...layers.feedforward import FeedForward
-from .decoder_cache import Cache, Memory
 from .state_attention import (
-    HEAD_VIEWS,
     N_POSITIONS,
+    TOP2,
+    Memory,
     Positions,
     StateAttention,
+    StateHead,
     StepAttention,
     VisibleMask,
     sinusoids,
 )
 
+#: Number of steps that a cache has room for at first.
+BEGIN_STEPS = 16
+
+
+class Cache:
+    """Memory of step-by-step decoding, for some sentences and their hypotheses.
+
+    Keys and values of past steps stay where they were written. Each hypothesis knows the slots of its own
+    past, so that a beam that changes its mind copies nothing.
+
+    memories: Keys and values of the sources, for each layer.
+    mask: bool [batch, sources], True for real sources; None if all are.
+    n_slots: Largest number of hypotheses of a sentence.
+    """
+
+    def __init__(self, memories: list[Memory], mask: Tensor | None, n_slots: int) -> None:
+        self.memories = memories
+        self.mask = mask
+        self.n_slots = n_slots
+        self.n_steps = 0
+        self.pasts: list[Tensor] = []
+        keys = memories[0].keys
+        # Slots of each hypothesis' past, int [batch, hypotheses, steps].
+        self.slots = torch.zeros(len(keys), 1, 0, dtype=torch.int64, device=keys.device)
+
+    def open_step(self, x: Tensor) -> Tensor | None:
+        """Make room for a step. Returns the ancestors of each hypothesis; see ``StepAttention.step``."""
+        batch, n, width = x.shape
+        if not self.pasts:
+            shape = batch, BEGIN_STEPS, self.n_slots, 2 * width
+            dtype = self.memories[0].keys.dtype
+            self.pasts = [x.new_zeros(shape, dtype=dtype) for _ in self.memories]
+        elif self.n_steps == self.pasts[0].shape[1]:
+            self.pasts = [torch.cat([past, torch.zeros_like(past)], 1) for past in self.pasts]
+        if self.n_slots == 1:
+            return None
+        own = torch.arange(n, device=x.device)
+        self.slots = torch.cat([self.slots, own.expand(batch, n)[..., None]], 2)
+        is_own = self.slots[..., None] == torch.arange(self.n_slots, device=x.device)
+        return is_own.flatten(2)[:, None]
+
+    def take(self, parents: LongTensor) -> None:
+        """Go on with these hypotheses of each sentence, int [batch, hypotheses], which may repeat."""
+        if self.n_slots > 1:
+            index = parents[..., None].expand(*parents.shape, self.slots.shape[2])
+            self.slots = self.slots.gather(1, index)
+
+    def keep(self, sentences: LongTensor) -> None:
+        """Go on with these sentences alone, int [sentences]."""
+        self.memories = [
+            Memory(memory.keys[sentences], memory.values[sentences], memory.position_keys)
+            for memory in self.memories
+        ]
+        self.mask = None if self.mask is None else self.mask[sentences]
+        self.slots = self.slots[sentences]
+        self.pasts = [past[sentences] for past in self.pasts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecoderConfig:
+    """Sizes and settings of a decoder.
+
+    width: Width of the vectors.
+    n_heads: Attention heads of each layer; their number divides the width.
+    hidden_width: Width of the feed-forward networks.
+    n_layers: Number of layers.
+    views: Views of the first heads of cross-attention in every layer. The other heads are free.
+    with_positions: Whether tied heads know the position of a source in their part of the state.
+    dropout: Rate on all vectors.
+    """
+
+    width: int
+    n_heads: int
+    hidden_width: int
+    n_layers: int
+    views: Sequence[StateHead]
+    with_positions: bool
+    dropout: float
+
 
 class DecoderLayer(nn.Module):
     """Attention to past steps, attention to the state and a feed-forward network, each followed by a norm."""
 
-    def __init__(
-        self,
-        width: int,
-        n_heads: int,
-        hidden_width: int,
-        *,
-        views: Sequence[str],
-        with_positions: bool,
-        dropout: float,
-    ) -> None:
+    def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
-        self.steps = StepAttention(width, n_heads)
+        width = config.width
+        self.steps = StepAttention(width, config.n_heads)
         self.steps_norm = nn.LayerNorm(width)
-        self.state = StateAttention(width, n_heads, views, with_positions=with_positions)
+        self.state = StateAttention(width, config.n_heads, config.views, with_positions=config.with_positions)
         self.state_norm = nn.LayerNorm(width)
-        self.feedforward = FeedForward(width, hidden_width, "relu")
+        self.feedforward = FeedForward(width, config.hidden_width, "relu")
         self.feedforward_norm = nn.LayerNorm(width)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
-        """Decode all steps at once, [batch, steps, width]."""
-        return self._after_steps(x, self.steps(x), memory, seen)
+    def forward(self, x: Tensor, attended: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
+        """Compute what follows attention to past steps, [batch, steps, width].
 
-    def step(
-        self, x: Tensor, cache: Cache, layer: int, ancestors: Tensor | None, seen: VisibleMask
-    ) -> Tensor:
-        """Decode one step, [batch, hypotheses, width]."""
-        attended = self.steps.step(x, cache.pasts[layer], cache.n_steps, ancestors)
-        return self._after_steps(x, attended, cache.memories[layer], seen)
-
-    def _after_steps(self, x: Tensor, attended: Tensor, memory: Memory, seen: VisibleMask) -> Tensor:
+        x: float [batch, steps, width].
+        attended: What ``steps`` gives for x.
+        """
         x = self.steps_norm(x + self.dropout(attended))
         x = self.state_norm(x + self.dropout(self.state(x, memory, seen)))
         return self.feedforward_norm(x + self.dropout(self.feedforward(x)))  # type: ignore[no-any-return]
 
 
 class StateDecoder(nn.Module):
-    """Decoder that reads the actions taken so far, and the sources by their positions in the state.
+    """Decoder that reads the actions taken so far, and the sources by their positions in the state."""
 
-    n_actions: Number of actions.
-    width: Width of the vectors.
-    n_heads: Attention heads of each layer; must divide the width.
-    hidden_width: Width of the feed-forward networks.
-    n_layers: Number of layers.
-    views: Views of the first heads of cross-attention in every layer, keys of ``HEAD_VIEWS``. The other heads
-        are free.
-    with_positions: Whether tied heads know the position of a source in their part of the state.
-    dropout: Rate on all vectors.
-    Raises ValueError for a width that its heads do not divide.
-    """
-
-    def __init__(
-        self,
-        n_actions: int,
-        *,
-        width: int,
-        n_heads: int,
-        hidden_width: int,
-        n_layers: int,
-        views: Sequence[str],
-        with_positions: bool,
-        dropout: float,
-    ) -> None:
+    def __init__(self, n_actions: int, config: DecoderConfig) -> None:
         super().__init__()
-        if width % n_heads:
-            raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
-        self.n_heads = n_heads
-        self.views = tuple(views)
-        self.with_positions = with_positions and bool(views)
+        self.config = config
         # Row 0 stands before the first action.
-        self.actions = nn.Embedding(1 + n_actions, width)
-        nn.init.normal_(self.actions.weight, std=width**-0.5)
-        self.dropout = Dropout(dropout)
-        self.layers = nn.ModuleList(
-            DecoderLayer(
-                width,
-                n_heads,
-                hidden_width,
-                views=self.views,
-                with_positions=self.with_positions,
-                dropout=dropout,
-            )
-            for _ in range(n_layers)
-        )
+        self.actions = nn.Embedding(1 + n_actions, config.width)
+        nn.init.normal_(self.actions.weight, std=config.width**-0.5)
+        self.dropout = Dropout(config.dropout)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
 
     def forward(
         self, previous: LongTensor, memory: Tensor, mask: Tensor | None, positions: Positions
@@ -131,8 +161,9 @@ class StateDecoder(nn.Module):
         """
         x = self._embed(previous, torch.arange(previous.shape[1], device=previous.device))
         seen = self._look(mask, positions)
+        layer: Any
         for layer in self.layers:
-            x = layer(x, layer.state.read(memory), seen)  # type: ignore[union-attr, operator]
+            x = layer(x, layer.steps(x), layer.state.read(memory), seen)
         return x
 
     def begin(self, memory: Tensor, mask: Tensor | None, n_slots: int = 1) -> Cache:
@@ -151,8 +182,9 @@ class StateDecoder(nn.Module):
         x = self._embed(previous, torch.full((1,), cache.n_steps, device=previous.device))
         seen = self._look(cache.mask, positions)
         ancestors = cache.open_step(x)
-        for i, layer in enumerate(self.layers):
-            x = layer.step(x, cache, i, ancestors, seen)  # type: ignore[operator]
+        layer: Any
+        for layer, past, memory in zip(self.layers, cache.pasts, cache.memories, strict=True):
+            x = layer(x, layer.steps.step(x, past, cache.n_steps, ancestors), memory, seen)
         cache.n_steps += 1
         return x
 
@@ -169,23 +201,22 @@ class StateDecoder(nn.Module):
     def _look(self, mask: Tensor | None, positions: Positions) -> VisibleMask:
         """Find what each head sees, which is the same in all layers."""
         everything = None if mask is None else mask[:, None, None, :]
-        if not self.views:
+        if not self.config.views:
             return VisibleMask(everything, None, None)
-        of_views = [getattr(positions, HEAD_VIEWS[view][0]) for view in self.views]
-        tops = [HEAD_VIEWS[view][1] for view in self.views]
-        tied = torch.stack(
-            [
-                (p >= 0) if top is None else (p >= 0) & (p < top)
-                for p, top in zip(of_views, tops, strict=True)
-            ],
-            dim=1,
-        )
+        of_views = [getattr(positions, view.removesuffix(TOP2)) for view in self.config.views]
+        is_there = [
+            (p >= 0) & (p < 2) if view.endswith(TOP2) else p >= 0
+            for view, p in zip(self.config.views, of_views, strict=True)
+        ]
+        tied = torch.stack(is_there, dim=1)
         has_any = tied.any(-1, keepdim=True)
-        n_free = self.n_heads - len(self.views)
+        n_free = self.config.n_heads - len(self.config.views)
         batch, _, n_steps, n = tied.shape
         if everything is None:
             everything = tied.new_ones(batch, 1, 1, n)
         visible = torch.cat([tied | ~has_any, everything.expand(batch, n_free, n_steps, n)], 1)
         has_any = F.pad(has_any, (0, 0, 0, 0, 0, n_free), value=True)
-        indices = torch.stack(of_views, 1).long().clamp(0, N_POSITIONS - 1) if self.with_positions else None
+        indices = None
+        if self.config.with_positions:
+            indices = torch.stack(of_views, 1).long().clamp(0, N_POSITIONS - 1)
         return VisibleMask(visible, has_any, indices)

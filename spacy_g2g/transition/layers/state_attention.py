@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .decoder_cache import Memory
-
-#: Views that a head of cross-attention can be tied to: the part of the state that it sees, and how many of
-#: the top items of this part (None for all).
-HEAD_VIEWS: dict[str, tuple[str, int | None]] = {
-    "stack": ("stack", None),
-    "stack_top2": ("stack", 2),
-    "buffer": ("buffer", None),
-    "buffer_top2": ("buffer", 2),
-}
+#: What a head of cross-attention can be tied to: a part of the state, or the two items at its top.
+StateHead = Literal["stack", "stack_top2", "buffer", "buffer_top2"]
+TOP2 = "_top2"
 #: Number of positions in a part of the state that have vectors of their own. Deeper positions share the last.
 N_POSITIONS = 512
 #: First row of the sinusoids for each part of the state.
@@ -40,6 +33,18 @@ class Positions(NamedTuple):
 
     stack: Tensor
     buffer: Tensor
+
+
+class Memory(NamedTuple):
+    """Keys and values of the sources, for the cross-attention of one layer.
+
+    keys, values: float [batch, heads, sources, d].
+    position_keys: float [tied heads, positions, d], keys of positions; None without them.
+    """
+
+    keys: Tensor
+    values: Tensor
+    position_keys: Tensor | None
 
 
 class VisibleMask(NamedTuple):
@@ -59,7 +64,7 @@ class VisibleMask(NamedTuple):
 class StateAttention(nn.Module):
     """Cross-attention with heads that see one part of the parser state (equation 2 of the paper).
 
-    Head i is tied to ``views[i]``, a key of ``HEAD_VIEWS``. The remaining heads are free. With positions, the
+    Head i is tied to ``views[i]``, a ``StateHead``. The remaining heads are free. With positions, the
     score of a tied head is ``q_t . W_K (h_i + p_ti) / sqrt(d)``, where ``p`` is the sinusoid of the source's
     position in that part. A head that sees nothing returns zeros.
     """
@@ -72,7 +77,7 @@ class StateAttention(nn.Module):
         self.query = nn.Linear(width, width)
         self.keys_values = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
-        first_rows = [FIRST_ROWS[HEAD_VIEWS[view][0]] for view in views] if with_positions else []
+        first_rows = [FIRST_ROWS[view.removesuffix(TOP2)] for view in views] if with_positions else []
         rows = torch.tensor(first_rows, dtype=torch.int64, device="cpu")
         self.register_buffer("first_rows", rows, persistent=False)
 

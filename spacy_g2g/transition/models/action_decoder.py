@@ -8,7 +8,7 @@ done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,22 +16,19 @@ import torch
 from torch import Tensor, nn
 
 from ...arrays import BoolArray, IntArray
-from ...errors import Errors
 from ...layers.dropout import Dropout
 from ...layers.encoder import EncoderLayer
 from ...layers.encoder_config import EncoderConfig
-from ...models.settings import ActionSettings
-from ..layers.decoder import StateDecoder
-from ..layers.decoder_cache import Cache
+from ..layers.decoder import Cache, DecoderConfig, StateDecoder
 from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
-from ..parsing.search import ActionMachines, Beam, Choices, SearchResult, Sequences
+from ..parsing.search import AnyMachines, Beam, Choices, SearchResult, Sequences
+from .settings import ActionSettings
 
 #: Number of hypotheses that are decoded together, by device.
 MAX_HYPOTHESES = {"cpu": 512, "cuda": 4096}
 #: Finished sentences leave the batch once their share is larger than this.
 FINISHED_SHARE = 0.25
-AnyActionMachines = TypeVar("AnyActionMachines", bound=ActionMachines)
 
 
 class ActionTransformer(nn.Module):
@@ -44,7 +41,7 @@ class ActionTransformer(nn.Module):
     n_actions: Number of actions.
     settings: Sizes and settings of the model.
     groups: int [actions], the group of each action; None if each action is a group of its own. The search
-        passes the probability of an action's group to ``Machines.apply``.
+        passes the probability of an action's group to ``ActionMachines.apply``.
     """
 
     groups: Tensor | None
@@ -69,8 +66,7 @@ class ActionTransformer(nn.Module):
             attention_dropout=0.0,
         )
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(settings.n_encoder_layers))
-        self.decoder = StateDecoder(
-            n_actions,
+        decoder_config = DecoderConfig(
             width=settings.width,
             n_heads=settings.n_attention_heads,
             hidden_width=settings.hidden_width,
@@ -79,6 +75,7 @@ class ActionTransformer(nn.Module):
             with_positions=settings.state_positions,
             dropout=settings.dropout,
         )
+        self.decoder = StateDecoder(n_actions, decoder_config)
         self.output = nn.Linear(settings.width, n_actions, bias=False)
         self.set_groups(groups)
         for module in self.modules():
@@ -156,9 +153,9 @@ class ActionTransformer(nn.Module):
         self,
         memory: Tensor,
         mask: Tensor | None,
-        machines: AnyActionMachines,
+        machines: AnyMachines,
         length_penalty: float = 0.0,
-    ) -> SearchResult[AnyActionMachines]:
+    ) -> SearchResult[AnyMachines]:
         """Find the best sequence of actions of each sentence, by a beam over all sentences together.
 
         memory: float [sentences, words, width], as in ``score``.
@@ -180,8 +177,6 @@ class ActionTransformer(nn.Module):
             previous = self._to_device(beam.previous[live])
             hidden = self.decoder.step(previous, cache, positions)
             choices = self._choices(hidden.flatten(0, 1), beam.machines.valid(rows))
-            if np.isnan(choices.log_probs[beam.is_open[rows]]).any():
-                raise ValueError(Errors.E409)
             parents = beam.advance(rows, choices)
             if beam.max_width > 1:
                 cache.take(self._to_device(parents[live]))

@@ -10,8 +10,9 @@ from torch.nn.utils.rnn import pad_sequence
 from ...arrays import IntArray
 from ...models.batch import Batch, PieceBatch, WordBatch
 from ...models.network import Network, NetworkSpec
-from ...models.settings import ActionSettings
+from ...models.settings import WordSettings
 from .action_decoder import ActionTransformer
+from .settings import ActionSettings
 
 #: Number of words whose vectors are kept while a parser with a frozen encoder is trained: 1.5 kB each at
 #: width 384.
@@ -36,7 +37,7 @@ class ActionNetwork(Network[Batch]):
         n_actions: int,
         groups: IntArray | None = None,
     ) -> None:
-        super().__init__(spec, has_root_vector=True)
+        super().__init__(spec, has_root_vector=True, words=WordSettings(pooling="mean"))
         self.is_frozen = "encoder" in spec.pretrained and not settings.train_encoder
         if self.is_frozen:
             self.encoder.requires_grad_(False)
@@ -64,27 +65,19 @@ class ActionNetwork(Network[Batch]):
             return self.encode(batch)
         assert isinstance(batch, PieceBatch)
         if not self.is_frozen:
-            words = self._encode_words(batch)
+            words = self.encode(batch)[:, 1:]
         else:
             with torch.no_grad():
-                words = self._kept_words(batch) if self.training else self._encode_words(batch)
+                words = self._kept_words(batch) if self.training else self.encode(batch)[:, 1:]
         return torch.cat([self.root.to(words.dtype).expand(len(words), 1, -1), words], 1)
-
-    def _encode_words(self, batch: PieceBatch) -> Tensor:
-        """Average each word's encoded pieces, which may be in several rows: [sentences, words, width]."""
-        mask, width = None, batch.piece_ids.shape[1]
-        if int(batch.lengths.min()) < width:
-            mask = self.tensor(np.arange(width) < batch.lengths[:, None])
-        vectors = self.encoder(self.tensor(batch.piece_ids), mask)
-        return self.mean_pieces(vectors, batch)[:, 1:]
 
     def _kept_words(self, batch: PieceBatch) -> Tensor:
         """Return the vectors of words. Vectors of sentences seen before are kept."""
-        keys = _keys(batch)
+        keys = _sentence_keys(batch)
         new = np.array([i for i, key in enumerate(keys) if key not in self._kept], dtype=np.int64)
         found = [self._kept.get(key) for key in keys]
         if len(new):
-            vectors = self._encode_words(batch.take(new)).cpu()
+            vectors = self.encode(batch.take(new))[:, 1:].cpu()
             for i, of_sentence in zip(new.tolist(), vectors, strict=True):
                 words = found[i] = of_sentence[: batch.n_words[i]]
                 if self._n_kept + len(words) <= MAX_KEPT_WORDS:
@@ -94,7 +87,7 @@ class ActionNetwork(Network[Batch]):
         return padded.to(self.device, non_blocking=True)
 
 
-def _keys(batch: PieceBatch) -> list[bytes]:
+def _sentence_keys(batch: PieceBatch) -> list[bytes]:
     """Return keys of the kept word vectors: the pieces of each sentence and their words."""
     keys = [b""] * len(batch.n_words)
     for row, (sentence, length) in enumerate(

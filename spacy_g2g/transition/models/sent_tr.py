@@ -19,12 +19,13 @@ from ...models.batch import PieceBatch
 from ...models.graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import COUNT, TransitionSettings, WordSettings, builder, setting
+from ...models.settings import COUNT, WordSettings, builder, setting
 from ...models.start import learn_rare_words
 from ...models.types import ParserModel
 from ..parsing.arc_standard import NO_ACTION, is_arc
 from ..parsing.oracle_states import Samples, Step, sample_groups
 from ..parsing.state import B1, S1, S2, States
+from .settings import TransitionSettings
 from .transitions import Reader, TransitionNetwork
 
 
@@ -122,14 +123,15 @@ class SentTr(TransitionNetwork):
     ) -> tuple[Tensor, Tensor]:
         """Score sampled states, with one encoder pass for all states of one partial tree."""
         if not self.graph_input:
-            return self.score_slots(self.project(batch), samples.sentences, samples.slots)
-        versions = samples.states.n_arcs // self.refresh_every
+            return self.score_slots(self.project(batch), samples.sentences, samples.step.slots)
+        states = samples.step.states
+        versions = states.n_arcs // self.refresh_every
         keys, first, owners = np.unique(
             np.stack([samples.sentences, versions]), axis=1, return_index=True, return_inverse=True
         )
         # The first state of a pass has the tree that is encoded.
-        table = self.project(with_graphs(batch.take(keys[0]), samples.states.take(first)))
-        return self.score_slots(table, owners.reshape(-1), samples.slots)
+        table = self.project(with_trees(batch.take(keys[0]), states.take(first)))
+        return self.score_slots(table, owners.reshape(-1), samples.step.slots)
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
@@ -170,7 +172,7 @@ class _TreeReader(Reader):
         return self.network.score_slots(self.table, rows, slots)
 
     def _encode(self, states: States, rows: IntArray) -> None:
-        parts = self.network.project(with_graphs(self.batch.take(self.owners[rows]), states.take(rows)))
+        parts = self.network.project(with_trees(self.batch.take(self.owners[rows]), states.take(rows)))
         if not len(self.table):
             width = states.heads.shape[1] + 2
             self.table = parts.new_zeros(len(self.owners), width, *parts.shape[2:])
@@ -182,7 +184,7 @@ class _TreeReader(Reader):
         self.owners, self.n_encoded = self.owners[order], self.n_encoded[order]
 
 
-def with_graphs(batch: PieceBatch, states: States) -> PieceBatch:
+def with_trees(batch: PieceBatch, states: States) -> PieceBatch:
     """Return the batch with the partial trees of states as its graphs."""
     width = int(batch.n_words.max())
     return replace(batch, heads=states.heads[:, :width], labels=states.labels[:, :width])

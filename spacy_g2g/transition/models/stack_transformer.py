@@ -17,18 +17,18 @@ from ...arrays import BoolArray, IntArray
 from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import FROM_ZERO, ActionSettings, SwapSettings, builder, setting
+from ...models.settings import FROM_ZERO, builder, setting
 from ...models.start import learn_frequent_words
-from ...models.types import Parse, ParserModel, Tree, pad_trees
-from ...trees.tree import ROOT_LABEL
-from ..parsing import oracle
+from ...models.types import Parse, ParserModel, Tree
 from ..parsing.action_table import ArcActions, ArcMachines, state_positions
-from ..parsing.arc_standard import NO_ACTION, valid_actions
-from ..parsing.oracle_states import replay, take_samples
+from ..parsing.arc_standard import NO_ACTION
+from ..parsing.oracle_states import take_samples
 from ..parsing.search import Sequences
 from ..parsing.state import B1, States
+from . import gold as gold_trees
 from .action_decoder import split_batch
 from .action_network import ActionNetwork
+from .settings import ActionSettings, SwapSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +58,16 @@ class StackTransformer(ActionNetwork):
     scorer_facts = ("frequent_words",)
 
     def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
-        table = ArcActions(spec.n_labels, len(spec.facts["frequent_words"]))
+        words = spec.facts["frequent_words"]
+        table = ArcActions(spec.n_labels, swap=settings.swap, n_shifts=len(words))
         super().__init__(spec, settings, len(table), table.types)
-        self.swap = settings.swap
         self.actions = table
-        self._shift_ids = {word: i for i, word in enumerate(spec.facts["frequent_words"], start=1)}
+        self._shift_ids = {word: i for i, word in enumerate(words, start=1)}
 
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
         old = self.actions
-        self.actions = ArcActions(n_labels, old.n_shifts)
+        self.actions = ArcActions(n_labels, swap=old.swap, n_shifts=old.n_shifts)
         # A new label begins as the mean of the other labels, so it scores below the best of them.
         of_arcs = (np.arange(len(old)) >= old.first_arc) & (self.actions.types[len(old) :, None] == old.types)
         self.parser.resize(of_arcs)
@@ -76,11 +76,7 @@ class StackTransformer(ActionNetwork):
     @classmethod
     def can_learn(cls, settings: StackTransformerSettings, gold: Sequence[Tree]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
-        width = max((len(tree.heads) for tree in gold), default=0)
-        heads, labels = pad_trees(gold, width)
-        lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
-        has_labels = ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
-        return has_labels & (lengths > 0) & oracle.can_learn(heads, lengths, settings.swap)
+        return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=True)
 
     def shifts(self, batch: Batch) -> IntArray:
         """Return the number of each word among the words that SHIFT names, int [sentences, words + 1].
@@ -100,22 +96,18 @@ class StackTransformer(ActionNetwork):
 
     def sequences(self, batch: Batch, gold: Sequence[Tree]) -> Sequences:
         """Return the oracle's actions and the states before them."""
-        heads, labels = pad_trees(gold, int(batch.n_words.max()))
-        types = oracle.oracle_actions(heads, batch.n_words, self.swap)
-        steps = list(replay(types, labels, batch.n_words))
-        samples = take_samples(steps, np.asarray(types >= 0, dtype=np.float32))
-        order = np.lexsort((samples.steps, samples.sentences))
-        states, sentences, numbers = samples.states.take(order), *np.nonzero(types >= 0)
-        shifts = self.shifts(batch)[sentences]
-        fronts = shifts[np.arange(len(shifts)), np.maximum(samples.slots[order, B1], 0)]
-        actions = np.full_like(types, NO_ACTION)
-        actions[sentences, numbers] = self.actions.encode(
-            samples.actions[order], samples.labels[order], fronts
-        )
-        stack, buffer = np.full((2, *types.shape, shifts.shape[1]), -1)
-        stack[sentences, numbers], buffer[sentences, numbers] = state_positions(states)
-        valid = self.actions.valid(states, shifts, valid_actions(states, self.swap))
-        return Sequences(actions, stack, buffer, valid)
+        steps = gold_trees.gold_steps(gold, batch.n_words, swap=self.actions.swap)
+        is_action = np.stack([step.actions for step in steps], axis=1) != NO_ACTION
+        samples = take_samples(steps, is_action.astype(np.float32))
+        step, places = samples.step, (samples.sentences, samples.numbers)
+        shifts = self.shifts(batch)[samples.sentences]
+        fronts = shifts[np.arange(len(shifts)), np.maximum(step.slots[:, B1], 0)]
+        actions = np.full(is_action.shape, NO_ACTION)
+        actions[places] = self.actions.encode(step.actions, step.labels, fronts)
+        stack, buffer = np.full((2, *is_action.shape, shifts.shape[1]), -1)
+        stack[places], buffer[places] = state_positions(step.states)
+        order = np.lexsort(places[::-1])
+        return Sequences(actions, stack, buffer, self.actions.valid(step.states, shifts)[order])
 
     def parse(self, batch: Batch) -> list[Parse]:
         """Return the tree of the best sequence of actions of each sentence.
@@ -129,19 +121,8 @@ class StackTransformer(ActionNetwork):
         for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             n_words = batch.n_words[part]
             n = int(n_words.max()) + 1
-            machines = ArcMachines(
-                self.actions,
-                States.begin(n_words),
-                swap=self.swap,
-                shifts=np.ascontiguousarray(shifts[part, :n]),
-            )
-            found = self.parser.search(
-                memory[part, :n], None if mask is None else mask[part, :n], machines
-            ).machines
-            for i, (length, coverage) in enumerate(zip(n_words.tolist(), batch.coverages[part], strict=True)):
-                heads, labels = (
-                    array[i, :length].copy() for array in (found.states.heads, found.states.labels)
-                )
-                head_probs, label_probs = found.probs[i, :length].T
-                parses.append(Parse(Tree(heads, labels), head_probs, label_probs, coverage))
+            machines = ArcMachines(self.actions, States.begin(n_words), shifts[part, :n])
+            part_mask = None if mask is None else mask[part, :n]
+            found = self.parser.search(memory[part, :n], part_mask, machines)
+            parses += gold_trees.to_parses(found.machines, batch.coverages[part])
         return parses

@@ -27,7 +27,7 @@ from ...models.graph_input import (
 )
 from ...models.model import make_model
 from ...models.network import NetworkSpec
-from ...models.settings import COUNT, Pooling, TransitionSettings, builder, setting
+from ...models.settings import COUNT, Pooling, builder, setting
 from ...models.start import learn_rare_words
 from ...models.types import Coverage, ParserModel
 from ..layers.composition import NO_RELATION, Composition, relation_ids
@@ -37,6 +37,7 @@ from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
 from ..parsing.oracle_states import Samples, Step
 from ..parsing.state import B1, NO_WORD, S1, S2, States
 from ..parsing.state_sequence import BUFFER, DELETED, N_SEGMENTS, StateInput, lay_out_states, n_special
+from .settings import TransitionSettings
 from .transitions import Reader, TransitionNetwork
 
 Output = Literal["tokens", "cls"]
@@ -231,7 +232,7 @@ class StateTr(TransitionNetwork):
             None if mask.all() else self.tensor(mask),
             segments=segments.clamp(max=BUFFER) if self.has_segments else None,
             extra=extra,
-            edges=to_edges(_edges(states, state_input), self.device) if self.graph_input else None,
+            edges=to_edges(_tree_edges(states, state_input), self.device) if self.graph_input else None,
         )
         return encoded
 
@@ -253,9 +254,9 @@ class StateTr(TransitionNetwork):
         """Score sampled states."""
         history = None
         if self.history is not None:
-            history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.steps)]
+            history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
         words, owners = self._compose_all(self.embed_words(batch), samples, steps)
-        return self.score_states(words, owners, samples.states, samples.slots, history)
+        return self.score_states(words, owners, samples.step.states, samples.step.slots, history)
 
     def _history_of(self, steps: Sequence[Step]) -> Tensor:
         """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
@@ -274,8 +275,8 @@ class StateTr(TransitionNetwork):
         for i, step in enumerate(steps):
             if i:
                 words = self.compose(words, step.states, steps[i - 1])
-            at_steps.append(words[self.tensor(samples.sentences[samples.steps == i])])
-        return torch.cat(at_steps), np.arange(len(samples.steps))
+            at_steps.append(words[self.tensor(samples.sentences[samples.numbers == i])])
+        return torch.cat(at_steps), np.arange(len(samples.numbers))
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
@@ -310,7 +311,7 @@ class _StateReader(Reader):
             _, self.history = self.network.history(actions, labels, self.history)
 
 
-def _edges(states: States, state_input: StateInput) -> IntArray:
+def _tree_edges(states: States, state_input: StateInput) -> IntArray:
     """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
     rows, words = np.nonzero(states.deleted())
     heads = state_input.word_positions[rows, states.heads[rows, words]]

@@ -16,19 +16,19 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
-from ...errors import Errors
 from ...models.batch import PieceBatch
 from ...models.network import Network, NetworkSpec
-from ...models.settings import TransitionSettings, WordSettings
-from ...models.types import Coverage, Parse, Tree, pad_trees
+from ...models.settings import WordSettings
+from ...models.types import Coverage, Parse, Tree
 from ...trees.tree import ROOT_LABEL
 from ..layers.classifiers import TransitionClassifiers
-from ..parsing import oracle
 from ..parsing.action_table import ArcActions, ArcMachines
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, valid_actions
-from ..parsing.oracle_states import Samples, Step, replay, sample_groups, take_samples
+from ..parsing.oracle_states import Samples, Step, sample_groups, take_samples
 from ..parsing.search import Beam, Choices
 from ..parsing.state import S2, States
+from . import gold as gold_trees
+from .settings import TransitionSettings
 
 # Bias that makes SWAP rare at first: an untrained parser that prefers it takes O(n^2) actions.
 SWAP_BIAS = -4.0
@@ -82,15 +82,15 @@ class TransitionNetwork(Network[PieceBatch]):
         self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
         self.classifiers = TransitionClassifiers(
             spec.width,
-            N_ACTIONS,
-            spec.n_labels - 1,
+            n_actions=N_ACTIONS,
+            n_labels=spec.n_labels - 1,
             exist_slots=exist_slots,
             relation_slots=relation_slots,
             hidden_width=settings.hidden_width,
             dropout=settings.dropout,
             history_width=history_width,
         )
-        self.actions = ArcActions(spec.n_labels)
+        self.actions = ArcActions(spec.n_labels, swap=settings.swap)
         with torch.no_grad():
             self.classifiers.exist.weight[Action.SWAP] = 0.0
             self.classifiers.exist.bias[Action.SWAP] = SWAP_BIAS
@@ -108,14 +108,12 @@ class TransitionNetwork(Network[PieceBatch]):
     def resize_labels(self, n_labels: int) -> None:
         """Make room for added labels."""
         self.classifiers.resize(n_labels - 1)
-        self.actions = ArcActions(n_labels)
+        self.actions = ArcActions(n_labels, swap=self.settings.swap)
 
     @classmethod
     def can_learn(cls, settings: TransitionSettings, gold: Sequence[Tree]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete trees, and without SWAP projective ones."""
-        heads, _ = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
-        lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
-        return (lengths > 0) & oracle.can_learn(heads, lengths, settings.swap)
+        return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=False)
 
     @property
     def n_hypotheses(self) -> int:
@@ -129,36 +127,28 @@ class TransitionNetwork(Network[PieceBatch]):
 
         With ``states_per_sentence`` the expected value is the loss of all states.
         """
-        heads, labels = pad_trees(gold, int(batch.n_words.max()))
-        actions = oracle.oracle_actions(heads, batch.n_words, self.settings.swap)
-        return self.loss_of_samples(batch, actions, labels, self.sample(actions))
+        steps = gold_trees.gold_steps(gold, batch.n_words, swap=self.settings.swap)
+        return self.loss_of_samples(batch, steps, self.sample(np.stack([step.actions for step in steps], 1)))
 
-    def loss_of_samples(
-        self, batch: PieceBatch, actions: IntArray, labels: IntArray, weights: FloatArray
-    ) -> Tensor:
+    def loss_of_samples(self, batch: PieceBatch, steps: Sequence[Step], weights: FloatArray) -> Tensor:
         """Sum the weighted loss of the states with a weight above 0.
 
         batch: The sentences.
-        actions: int [sentences, steps], from the oracle.
-        labels: int [sentences, words], the gold labels of the words' arcs.
+        steps: The steps of the oracle.
         weights: float [sentences, steps].
         """
-        steps = list(replay(actions, labels, batch.n_words))
         samples = take_samples(steps, weights)
+        states, _, actions, labels = samples.step
         exist, relation = self.score_samples(batch, samples, steps)
-        valid = self.tensor(valid_actions(samples.states, self.settings.swap))
+        valid = self.tensor(valid_actions(states, self.settings.swap))
         losses = F.cross_entropy(
-            exist.masked_fill(~valid, -torch.inf), self.tensor(samples.actions), reduction="none"
+            exist.masked_fill(~valid, -torch.inf), self.tensor(actions), reduction="none"
         )
         loss = (losses * self.tensor(samples.weights)).sum()
-        arcs = np.flatnonzero(samples.labels > ROOT_LABEL)
+        arcs = np.flatnonzero(labels > ROOT_LABEL)
         if len(arcs):
-            directions = self.tensor(samples.actions[arcs] - Action.LEFT_ARC)
-            losses = F.cross_entropy(
-                relation[self.tensor(arcs), :, directions],
-                self.tensor(samples.labels[arcs] - 1),
-                reduction="none",
-            )
+            scores = relation[self.tensor(arcs), :, self.tensor(actions[arcs] - Action.LEFT_ARC)]
+            losses = F.cross_entropy(scores, self.tensor(labels[arcs] - 1), reduction="none")
             loss = loss + (losses * self.tensor(samples.weights[arcs])).sum()
         return loss
 
@@ -176,9 +166,7 @@ class TransitionNetwork(Network[PieceBatch]):
         Hypotheses compete by the sum of their actions' log-probabilities. Each arc has its best label,
         whatever the beam. The probability of a head is the probability of the action that made the arc.
         """
-        swap = self.settings.swap
-        machines = ArcMachines(self.actions, States.begin(batch.n_words), swap=swap)
-        beam = Beam(machines, self.settings.beam_width)
+        beam = Beam(ArcMachines(self.actions, States.begin(batch.n_words)), self.settings.beam_width)
         reader = self.read(batch)
         while (rows := beam.open_rows).size:
             width = beam.width
@@ -186,15 +174,7 @@ class TransitionNetwork(Network[PieceBatch]):
             if beam.max_width > 1:
                 reader.take((parents + np.arange(len(parents))[:, None] * width).ravel())
             reader.advance(beam.machines.states, beam.machines.step)
-        best = beam.best().machines
-        parses = []
-        for row, (n_words, coverage) in enumerate(
-            zip(batch.n_words.tolist(), self.coverages(batch), strict=True)
-        ):
-            tree = Tree(best.states.heads[row, :n_words], best.states.labels[row, :n_words])
-            head_probs, label_probs = best.probs[row, :n_words].T
-            parses.append(Parse(tree, head_probs, label_probs, coverage))
-        return parses
+        return gold_trees.to_parses(beam.best().machines, self.coverages(batch))
 
     def coverages(self, batch: PieceBatch) -> list[Coverage]:
         """Return how each sentence was fitted into the encoder."""
@@ -204,14 +184,12 @@ class TransitionNetwork(Network[PieceBatch]):
         """Score each type of action in some of the states, with the best label of each arc."""
         slots = machines.states.slots()[rows]
         exist, relation = reader.score(machines.states, rows, slots)
-        valid = valid_actions(machines.states.take(rows), machines.swap)
+        valid = valid_actions(machines.states.take(rows), self.settings.swap)
         types = exist.masked_fill(~self.tensor(valid), -torch.inf).log_softmax(-1)
         label_log_probs = relation.log_softmax(1)
         best = label_log_probs.max(1)
         # One transfer for all: label ids are small enough for a float.
         table = torch.cat([types, best.indices.to(types.dtype), best.values.exp()], 1).cpu().numpy()
-        if np.isnan(table).any():
-            raise ValueError(Errors.E409)
         log_probs, best_labels, best_probs = np.split(table, [N_ACTIONS, N_ACTIONS + 2], axis=1)
         labels, label_probs = np.full(log_probs.shape, -1), np.ones_like(log_probs)
         arcs = [Action.LEFT_ARC, Action.RIGHT_ARC]

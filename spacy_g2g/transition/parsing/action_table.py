@@ -19,16 +19,16 @@ class ArcActions:
     for each other label. Labels that are added later therefore come last.
 
     n_labels: Number of labels, including the root label (0).
+    swap: Whether SWAP is ever valid.
     n_shifts: Number of frequent words that have a SHIFT of their own.
 
     types: Type of each action, a value of ``Action``; int [actions].
     labels: Label of each action, -1 unless it makes an arc; int [actions].
     """
 
-    def __init__(self, n_labels: int, n_shifts: int = 0) -> None:
-        self.n_labels, self.n_shifts = n_labels, n_shifts
-        self.swap, self.root = n_shifts + 1, n_shifts + 2
-        self.first_arc = n_shifts + 3
+    def __init__(self, n_labels: int, *, swap: bool, n_shifts: int = 0) -> None:
+        self.swap, self.n_shifts = swap, n_shifts
+        self.root, self.first_arc = n_shifts + 2, n_shifts + 3
         of_arcs = np.tile([int(Action.LEFT_ARC), int(Action.RIGHT_ARC)], n_labels - 1)
         shifts = np.full(n_shifts + 1, int(Action.SHIFT))
         self.types = np.concatenate([shifts, [Action.SWAP, Action.RIGHT_ARC], of_arcs]).astype(np.int64)
@@ -48,17 +48,16 @@ class ArcActions:
         """
         arcs = self.first_arc + 2 * (labels - 1) + (types == Action.RIGHT_ARC)
         arcs = np.where(labels == ROOT_LABEL, self.root, arcs)
-        ids = np.where(is_arc(types), arcs, np.where(types == Action.SHIFT, shifts, self.swap))
+        ids = np.where(is_arc(types), arcs, np.where(types == Action.SHIFT, shifts, self.root - 1))
         return np.where(types < 0, NO_ACTION, ids)
 
-    def valid(self, states: States, shifts: IntArray, types: BoolArray) -> BoolArray:
+    def valid(self, states: States, shifts: IntArray) -> BoolArray:
         """Return whether each action is valid in each state, bool [states, actions].
 
         states: States of the parser.
         shifts: Number of each word among the frequent words, 0 for other words; int [states, words + 1].
-        types: Whether each type of action is valid, bool [states, N_ACTIONS].
         """
-        slots = states.slots()
+        types, slots = valid_actions(states, self.swap), states.slots()
         valid = types[:, self.types]
         from_root = slots[:, S2] == 0
         valid[:, self.root] &= from_root
@@ -74,7 +73,6 @@ class ArcMachines(ActionMachines):
 
     actions: The numbered actions.
     states: One state for each hypothesis.
-    swap: Whether the system has SWAP.
     shifts: Number of each word as in ``ArcActions.valid``, int [rows, words + 1]; None if no word has a SHIFT
         of its own.
     probs: Probabilities of each word's head and label, float [rows, words, 2].
@@ -83,17 +81,8 @@ class ArcMachines(ActionMachines):
 
     step: Step
 
-    def __init__(
-        self,
-        actions: ArcActions,
-        states: States,
-        *,
-        swap: bool,
-        shifts: IntArray | None = None,
-    ) -> None:
-        self.actions = actions
-        self.states = states
-        self.swap = swap
+    def __init__(self, actions: ArcActions, states: States, shifts: IntArray | None = None) -> None:
+        self.actions, self.states = actions, states
         self.shifts = np.zeros_like(states.stack) if shifts is None else shifts
         self.probs: FloatArray = np.ones((*states.heads.shape, 2), dtype=np.float32)
 
@@ -104,8 +93,7 @@ class ArcMachines(ActionMachines):
 
     def valid(self, rows: IntArray) -> BoolArray:
         """Return whether each action is valid in these rows, bool [n, actions]."""
-        states = self.states.take(rows)
-        return self.actions.valid(states, self.shifts[rows], valid_actions(states, self.swap))
+        return self.actions.valid(self.states.take(rows), self.shifts[rows])
 
     def positions(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the positions of ROOT and the words in these rows; see ``state_positions``."""
@@ -124,7 +112,7 @@ class ArcMachines(ActionMachines):
 
     def take(self, order: IntArray) -> ArcMachines:
         """Return copies of the states in these rows, which may occur more than once."""
-        taken = ArcMachines(self.actions, self.states.take(order), swap=self.swap, shifts=self.shifts[order])
+        taken = ArcMachines(self.actions, self.states.take(order), self.shifts[order])
         taken.probs = self.probs[order]
         return taken
 

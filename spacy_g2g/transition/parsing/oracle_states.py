@@ -1,9 +1,8 @@
-"""Replay of an oracle's actions: the states on the way, and samples of these states to learn from."""
+"""States on the way of an oracle's actions, and samples of these states to learn from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +14,12 @@ from .state import S1, S2, States
 
 
 class Step(NamedTuple):
-    """Next action of each sentence in a batch.
+    """The next action of each of some parsers.
 
     states: States before the action. Their owner may change them afterwards.
-    slots: Words in s2, s1 and b1; int [sentences, 3].
-    actions: Action of each sentence, -1 after its end; int [sentences].
-    labels: Label of each new arc, -1 for other actions; int [sentences].
+    slots: Words in s2, s1 and b1; int [parsers, 3].
+    actions: Action of each parser, -1 after its end; int [parsers].
+    labels: Label of each new arc, -1 for other actions; int [parsers].
     """
 
     states: States
@@ -30,7 +29,7 @@ class Step(NamedTuple):
 
     @property
     def dependents(self) -> IntArray:
-        """Word that gets a head in each sentence, -1 if none does; int [sentences]."""
+        """Word that gets a head from each action, -1 if none does; int [parsers]."""
         words = np.where(self.actions == Action.LEFT_ARC, self.slots[:, S2], self.slots[:, S1])
         return np.where(is_arc(self.actions), words, -1)
 
@@ -38,25 +37,19 @@ class Step(NamedTuple):
 class Samples(NamedTuple):
     """Oracle states that an update learns from.
 
-    states: States before their actions.
+    step: The states and their next actions.
     sentences: Sentence of each state, int [samples].
-    steps: Number of actions before each state, int [samples].
-    slots: Words in s2, s1 and b1; int [samples, 3].
-    actions: Next action of each state, int [samples].
-    labels: Label of each new arc, -1 for other actions; int [samples].
+    numbers: Number of actions before each state, int [samples].
     weights: Weight of each state, float [samples]. The weighted sum estimates the sum over all states.
     """
 
-    states: States
+    step: Step
     sentences: IntArray
-    steps: IntArray
-    slots: IntArray
-    actions: IntArray
-    labels: IntArray
+    numbers: IntArray
     weights: FloatArray
 
 
-def replay(actions: IntArray, labels: IntArray, n_words: IntArray) -> Iterator[Step]:
+def oracle_steps(actions: IntArray, *, labels: IntArray, n_words: IntArray) -> Iterator[Step]:
     """Yield the steps of an oracle, each with a copy of its states.
 
     actions: Actions of each sentence, int [sentences, steps].
@@ -66,34 +59,28 @@ def replay(actions: IntArray, labels: IntArray, n_words: IntArray) -> Iterator[S
     states = States.begin(n_words)
     with_root = np.concatenate([np.full((len(labels), 1), -1), labels], axis=1)
     rows = np.arange(len(n_words))
-    for step_actions in actions.T:
-        slots = states.slots()
-        is_left, is_right = step_actions == Action.LEFT_ARC, step_actions == Action.RIGHT_ARC
-        of_s2, of_s1 = (with_root[rows, np.maximum(slots[:, slot], 0)] for slot in (S2, S1))
-        chosen = np.where(is_left, of_s2, np.where(is_right, of_s1, -1))
-        chosen = np.where(is_right & (slots[:, S2] == 0), ROOT_LABEL, chosen)
-        yield Step(states.take(rows), slots, step_actions, chosen)
-        apply(states, step_actions, chosen)
+    for column in actions.T:
+        step = Step(states.take(rows), states.slots(), column, np.full_like(column, -1))
+        of_arcs = with_root[rows, np.maximum(step.dependents, 0)]
+        is_root = (step.dependents > 0) & (step.slots[:, S2] == 0)
+        step = step._replace(labels=np.where(is_root, ROOT_LABEL, of_arcs))
+        yield step
+        apply(states, step.actions, step.labels)
 
 
 def take_samples(steps: Sequence[Step], weights: FloatArray) -> Samples:
     """Return the states that have a weight above 0, ordered by step.
 
-    steps: The steps of a replay.
+    steps: The steps of an oracle.
     weights: Weight of each state, float [sentences, steps].
     """
-    chosen = [np.flatnonzero(column > 0) for column in weights.T]
-    sentences = np.concatenate(chosen)
-    numbers = np.repeat(np.arange(len(steps)), [len(rows) for rows in chosen])
-    parts = [step.states.take(rows) for step, rows in zip(steps, chosen, strict=True)]
+    numbers, sentences = np.nonzero(weights.T > 0)
+    chosen = np.split(sentences, np.searchsorted(numbers, np.arange(1, len(steps))))
+    states = States.join([step.states.take(rows) for step, rows in zip(steps, chosen, strict=True)])
     slots, actions, labels = (
-        np.concatenate([field[rows] for field, rows in zip(of_steps, chosen, strict=True)])
-        for of_steps in zip(*((step.slots, step.actions, step.labels) for step in steps), strict=True)
+        np.stack(arrays)[numbers, sentences] for arrays in list(zip(*steps, strict=True))[1:]
     )
-    states = States(
-        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(States))
-    )
-    return Samples(states, sentences, numbers, slots, actions, labels, weights[sentences, numbers])
+    return Samples(Step(states, slots, actions, labels), sentences, numbers, weights[sentences, numbers])
 
 
 def sample_groups(groups: IntArray, n_samples: int | None) -> FloatArray:

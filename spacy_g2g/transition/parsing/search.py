@@ -12,13 +12,14 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...arrays import BoolArray, DoubleArray, FloatArray, IntArray, RealArray
+from ...arrays import BoolArray, DoubleArray, FloatArray, IntArray
+from ...errors import Errors
 from .arc_standard import NO_ACTION
 
 NO_CHOICE = -1
 
 
-class Machines(ABC):
+class ActionMachines(ABC):
     """State machines of hypotheses, which advance together.
 
     Each machine is a row, and the rows of a sentence are side by side. Every sequence of valid actions must
@@ -39,12 +40,8 @@ class Machines(ABC):
         """
 
     @abstractmethod
-    def take(self, order: IntArray) -> Machines:
+    def take(self, order: IntArray) -> ActionMachines:
         """Return the machines in these rows, which may repeat. Don't use ``self`` afterwards."""
-
-
-class ActionMachines(Machines):
-    """State machines whose actions a decoder predicts."""
 
     @abstractmethod
     def valid(self, rows: IntArray) -> BoolArray:
@@ -55,7 +52,7 @@ class ActionMachines(Machines):
         """Return the positions of words in the stacks and buffers of these rows, int [n, words] each."""
 
 
-AnyMachines = TypeVar("AnyMachines", bound=Machines)
+AnyMachines = TypeVar("AnyMachines", bound=ActionMachines)
 
 
 class Sequences(NamedTuple):
@@ -138,6 +135,7 @@ class Beam(Generic[AnyMachines]):
         rows: Rows that have choices, int [n]. Hypotheses in other rows are dropped unless they are final.
         choices: Actions that each of these rows may take.
         Returns int [sentences, max_width], the parent of each new hypothesis.
+        Raises ValueError for probabilities that are not numbers.
         """
         n, width = self.totals.shape
         n_choices = choices.actions.shape[1]
@@ -145,11 +143,13 @@ class Beam(Generic[AnyMachines]):
         scores = np.full((n * width, n_choices + 1), -np.inf)
         scores[self._is_final.ravel(), n_choices] = 0.0
         is_open = self.is_open[rows]
+        if np.isnan(choices.log_probs[is_open]).any() or np.isnan(choices.probs[is_open]).any():
+            raise ValueError(Errors.E409)
         scores[rows[is_open], :n_choices] = choices.log_probs[is_open]
         totals = self.totals[:, :, None] + scores.reshape(n, width, -1)
         lengths = self.lengths[:, :, None] + (np.arange(n_choices + 1) < n_choices)
         keys = totals / np.maximum(lengths, 1) ** self.length_penalty
-        parents, chosen, _ = select(keys, np.zeros((n, width)), self.max_width)
+        parents, chosen = select(keys, self.max_width)
         is_possible = chosen != NO_CHOICE
         index = np.arange(n)[:, None], parents, np.maximum(chosen, 0)
         order = np.arange(n)[:, None] * width + parents
@@ -166,7 +166,7 @@ class Beam(Generic[AnyMachines]):
     def best(self) -> SearchResult[AnyMachines]:
         """Return the best hypothesis of each sentence."""
         rows = np.arange(len(self.totals)) * self.width
-        return SearchResult(self.machines.take(rows), self.totals[:, 0], self.lengths[:, 0])  # type: ignore[arg-type]
+        return SearchResult(self.machines.take(rows), self.totals[:, 0])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -175,12 +175,10 @@ class SearchResult(Generic[AnyMachines]):
 
     machines: One final machine for each sentence.
     totals: Sum of the log-probabilities of the actions taken, float [sentences].
-    n_actions: Number of actions taken, int [sentences].
     """
 
     machines: AnyMachines
     totals: DoubleArray
-    n_actions: IntArray
 
 
 def _chosen(
@@ -195,33 +193,24 @@ def _chosen(
     return actions[order, chosen], probs[order, chosen].reshape(-1, 2)
 
 
-def select(
-    scores: RealArray, totals: RealArray, width: int | None = None
-) -> tuple[IntArray, IntArray, RealArray]:
-    """Select the best extensions of the hypotheses of each sentence.
+def select(keys: DoubleArray, width: int) -> tuple[IntArray, IntArray]:
+    """Select the best extensions of the hypotheses of each sentence, the best one first.
 
-    An extension's total is the total of its hypothesis (its parent) plus the score of its choice. The best
-    one comes first. Among equal extensions, the lowest parent and then the lowest choice comes first, so a
-    beam of one hypothesis takes the arg-max.
+    Among equal extensions, the lowest parent and then the lowest choice comes first. So a beam of one
+    hypothesis takes the arg-max.
 
-    scores: Score of each choice, -inf if impossible; float [sentences, parents, choices].
-    totals: Total of each hypothesis so far, -inf for an empty row; float [sentences, parents].
-    width: Number of hypotheses to keep; None keeps as many as there were.
-    Returns parents, choices and totals of the new hypotheses, [sentences, width] each. If there are fewer
-    extensions than ``width``, the last rows have parent 0, NO_CHOICE and total -inf.
+    keys: What each extension is ranked by, -inf if it is impossible; float [sentences, parents, choices].
+    width: Number of hypotheses to keep.
+    Returns the parents and choices of the new hypotheses, int [sentences, width] each. If there are fewer
+    extensions than ``width``, the last rows have parent 0 and NO_CHOICE.
     """
-    batch, n_parents, n_choices = scores.shape
-    width = n_parents if width is None else width
-    left = (totals[:, :, None] + scores).reshape(batch, n_parents * n_choices)
-    rows = np.arange(batch)
-    best = np.zeros((batch, width), dtype=np.int64)
-    new_totals = np.full((batch, width), -np.inf, dtype=left.dtype)
+    n, n_parents, n_choices = keys.shape
+    left = keys.reshape(n, n_parents * n_choices).copy()
+    best = np.full((n, width), NO_CHOICE)
     # Repeated arg-max: unlike a partial sort, it takes the first of equal values.
     for i in range(min(width, left.shape[1])):
-        best[:, i] = left.argmax(axis=1)
-        new_totals[:, i] = left[rows, best[:, i]]
-        left[rows, best[:, i]] = -np.inf
-    is_possible = new_totals > -np.inf
-    parents = np.where(is_possible, best // n_choices, 0)
-    choices = np.where(is_possible, best % n_choices, NO_CHOICE)
-    return parents, choices, new_totals
+        numbers = left.argmax(axis=1)
+        best[:, i] = np.where(left[np.arange(n), numbers] > -np.inf, numbers, NO_CHOICE)
+        left[np.arange(n), numbers] = -np.inf
+    is_possible = best != NO_CHOICE
+    return np.where(is_possible, best // n_choices, 0), np.where(is_possible, best % n_choices, NO_CHOICE)

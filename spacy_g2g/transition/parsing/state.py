@@ -5,6 +5,7 @@ Words are numbered from 1. ROOT is 0 and is always at the bottom of the stack.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -64,6 +65,11 @@ class States:
         """Return copies of the states at `rows`, which may repeat, in arrays of the same width."""
         rows = np.asarray(rows, dtype=np.int64)
         return States(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @classmethod
+    def join(cls, parts: Sequence[States]) -> States:
+        """Return the states of several arrays of the same width in one."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     @property
     def is_final(self) -> BoolArray:

@@ -15,10 +15,9 @@ from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.transition.models.sent_tr import SentTr
 from spacy_g2g.transition.parsing import action_table as arc_actions
 from spacy_g2g.transition.parsing.arc_standard import Action, apply
-from spacy_g2g.transition.parsing.oracle import oracle_actions
 
-from ...models.systems import GOLD, SENTENCES, make
-from ...trees.reference import PlainState, plain_oracle
+from ...models.systems import GOLD, SENTENCES, make, oracle_of
+from ..reference import PlainState, plain_oracle
 
 HIDDEN = 32
 N_WORDS = [len(tree.heads) for tree in GOLD]
@@ -133,12 +132,11 @@ def test_labels_of_the_partial_tree_change_the_scores():
     sentence, heads = Sentence(["a", "b", "c"]), np.array([2, 0, 2])
     losses = []
     for label in (1, 2):
-        actions = oracle_actions(heads[None], np.array([3]))
-        labels = np.array([[label, 0, 3]])
+        actions, steps = oracle_of(network, [Tree(heads, np.array([label, 0, 3]))])
         # The second arc is scored alone: the first one is in its tree.
         weights = np.zeros(actions.shape, dtype=np.float32)
         weights[0, -2] = 1.0
-        loss = network.loss_of_samples(shim.wordpieces.batch([sentence]), actions, labels, weights)
+        loss = network.loss_of_samples(shim.wordpieces.batch([sentence]), steps, weights)
         losses.append(float(loss.detach()))
     assert losses[0] != pytest.approx(losses[1], abs=1e-6)
 

@@ -13,37 +13,18 @@ from hypothesis import strategies as st
 
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.models.types import ParserModel, Sentence, Tree
 from spacy_g2g.transition.models import action_network
-from spacy_g2g.transition.models.stack_transformer import StackTransformer, build_stack_transformer
+from spacy_g2g.transition.models.stack_transformer import build_stack_transformer
 from spacy_g2g.transition.parsing.action_table import ArcActions, state_positions
-from spacy_g2g.transition.parsing.arc_standard import Action, apply, valid_actions
+from spacy_g2g.transition.parsing.arc_standard import Action, apply
 from spacy_g2g.transition.parsing.state import States
 
-from ...models.checks import assert_same_parse, pretrained
-from ...models.systems import GOLD, SENTENCES
-from ...trees.reference import PlainState, plain_oracle
-from ...util import LABELS, STACK_ROWS, TINY_STACK, initialised_model, randomise, start
-
-SIZES = {name: value for name, value in TINY_STACK.items() if name != "beam_width"}
-
-
-def make(
-    row: str = "Stack-bh", seed: int = 0, scale: float = 0.1, **settings: Any
-) -> tuple[ParserModel, G2GShim]:
-    """An initialised model with random weights, and its shim."""
-    n_positions = settings.pop("n_positions", 64)
-    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **STACK_ROWS[row], **settings})
-    shim = initialised_model(model, seed, len(LABELS), n_positions=n_positions)
-    randomise(model, seed + 1, scale)
-    return model, shim
-
-
-def network_of(shim: G2GShim) -> StackTransformer:
-    network = shim.network
-    assert isinstance(network, StackTransformer)
-    return network.eval()
-
+from ...models.checks import pretrained
+from ...models.systems import GOLD, SENTENCES, make, network_of
+from ...util import STACK_ROWS, TINY_STACK, noted_batch, start
+from ..reference import PlainState, plain_oracle
+from .test_decoding import literal_scores
 
 # Actions and states
 
@@ -53,7 +34,7 @@ def name_of(table: ArcActions, action: int) -> tuple[str, int]:
 
 
 def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
-    table = ArcActions(3, 2)
+    table = ArcActions(3, swap=True, n_shifts=2)
     assert [name_of(table, action) for action in range(len(table))] == [
         ("SHIFT", -1),
         ("SHIFT", -1),
@@ -69,7 +50,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
     assert table.encode(table.types, table.labels, shifts).tolist() == list(range(len(table)))
     assert table.encode(np.array([-1]), np.array([-1]), np.array([2])).tolist() == [-1]
     # Ids of what there was stay when a label is added.
-    wider = ArcActions(4, 2)
+    wider = ArcActions(4, swap=True, n_shifts=2)
     assert wider.types[: len(table)].tolist() == table.types.tolist()
     assert wider.labels[: len(table)].tolist() == table.labels.tolist()
 
@@ -77,7 +58,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
 @hypothesis_settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(0, 1000), st.booleans())
 def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, swap: bool):
-    rng, table = random.Random(seed), ArcActions(3, 2)
+    rng, table = random.Random(seed), ArcActions(3, swap=swap, n_shifts=2)
     shifts = np.array([[0, *(rng.randrange(3) for _ in range(n))]])
     states, plain = States.begin(np.array([n]), 7), PlainState(n)
     shifts = np.pad(shifts, ((0, 0), (0, 7 - n)))
@@ -85,7 +66,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         stack, buffer = state_positions(states)
         for places, words in ((stack, plain.stack[::-1]), (buffer, plain.buffer)):
             assert places[0].tolist() == [words.index(w) if w in words else -1 for w in range(8)]
-        found = set(np.flatnonzero(table.valid(states, shifts, valid_actions(states, swap))[0]).tolist())
+        found = set(np.flatnonzero(table.valid(states, shifts)[0]).tolist())
         expected = set()
         for action in Action:
             if plain.is_valid(action, swap):
@@ -98,40 +79,13 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
         action = rng.choice([a for a in Action if plain.is_valid(a, swap)])
         plain.apply(action)
         apply(states, np.array([action]))
-    assert not table.valid(states, shifts, valid_actions(states, swap)).any()
+    assert not table.valid(states, shifts).any()
 
 
 # Loss and decoding
 
 
-def literal_scores(
-    network: StackTransformer, shim: G2GShim, sentence: Sentence, actions: list[int]
-) -> torch.Tensor:
-    """Log-probabilities after each prefix of actions, decoded step by step: [steps + 1, actions]."""
-    batch = shim.wordpieces.batch([sentence])
-    memory, mask = network.read(batch)
-    cache = network.parser.decoder.begin(memory, mask)
-    states, rows = States.begin(batch.n_words), []
-    for previous in [-1, *actions]:
-        if previous >= 0:
-            apply(states, network.actions.types[[previous]], network.actions.labels[[previous]])
-        places = [torch.from_numpy(part)[:, None] for part in state_positions(states)]
-        hidden = network.parser.decoder.step(
-            torch.tensor([[previous]]), cache, stack_transformer_places(*places)
-        )
-        types = valid_actions(states, network.swap)
-        valid = torch.from_numpy(network.actions.valid(states, network.shifts(batch), types))
-        rows.append(network.parser.output(hidden[:, 0]).masked_fill(~valid, -torch.inf).log_softmax(-1))
-    return torch.cat(rows)
-
-
-def stack_transformer_places(stack: torch.Tensor, buffer: torch.Tensor) -> Any:
-    from spacy_g2g.transition.layers.state_attention import Positions
-
-    return Positions(stack, buffer)
-
-
-def gold_actions(network: StackTransformer, sentence: Sentence, gold: Tree) -> list[int]:
+def gold_actions(network: Any, sentence: Sentence, gold: Tree) -> list[int]:
     state, actions = PlainState(len(sentence.words)), []
     for action in plain_oracle(gold.heads.tolist()):
         s2, s1 = [0, *state.stack][-2:]
@@ -153,70 +107,12 @@ def test_the_loss_is_that_of_the_oracles_actions_step_by_step(row: str):
     expected = 0.0
     for sentence, tree in zip(SENTENCES, GOLD, strict=True):
         actions = gold_actions(network, sentence, tree)
-        for action, row_ in zip(actions, literal_scores(network, shim, sentence, actions), strict=False):
+        scores = literal_scores(network, noted_batch(shim, [sentence]), actions)
+        for action, row_ in zip(actions, scores, strict=False):
             valid = row_[row_ > -torch.inf]
             expected -= 0.8 * float(row_[action]) + 0.2 * float(valid.mean())
     found, _ = model.begin_update((SENTENCES, GOLD))
     assert found == pytest.approx(expected, rel=1e-4)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("row", STACK_ROWS)
-def test_greedy_decoding_takes_the_best_action_of_each_state(row: str):
-    model, shim = make(row, seed=4)
-    network = network_of(shim)
-    for sentence, parse in zip(SENTENCES[:4], model.predict(SENTENCES[:4]), strict=True):
-        actions: list[int] = []
-        states = States.begin(np.array([len(sentence.words)]))
-        probs = np.ones((len(sentence.words), 2))
-        while not states.is_final[0]:
-            scores = literal_scores(network, shim, sentence, actions)[-1]
-            action = int(scores.argmax())
-            kind, label = int(network.actions.types[action]), int(network.actions.labels[action])
-            s2, s1, _ = states.slots()[0].tolist()
-            if label >= 0:
-                of_kind = scores[torch.from_numpy(network.actions.types == kind)].exp().sum()
-                word = s2 if kind == Action.LEFT_ARC else s1
-                probs[word - 1] = float(of_kind), float(scores[action].exp() / of_kind)
-            apply(states, np.array([kind]), np.array([label]))
-            actions.append(action)
-        expected = Parse(Tree(states.heads[0], states.labels[0]), probs[:, 0], probs[:, 1])
-        assert_same_parse(parse, expected, atol=1e-4)
-
-
-def test_all_weights_have_a_gradient():
-    model, shim = make("Stack-d", shift_labels=5)
-    _, backprop = model.begin_update((SENTENCES, GOLD))
-    backprop(None)
-    for name, weight in shim.network.named_parameters():
-        assert weight.grad is not None, name
-        assert torch.isfinite(weight.grad).all(), name
-
-
-@pytest.mark.parametrize("swap", [True, False])
-def test_whole_trees_with_all_labels_can_be_learned(swap: bool):
-    model, _ = make("Stack-c", swap=swap)
-    gold = [
-        Tree(np.array([2, 0]), np.array([1, 0])),
-        Tree(np.array([3, 4, 0, 3]), np.array([1, 1, 0, 1])),  # not projective
-        Tree(np.array([2, 0]), np.array([-1, 0])),  # a label is missing
-        Tree(np.array([2, 0]), np.array([0, 0])),  # the root label within the tree
-        Tree(np.array([2, 0]), np.array([1, -1])),  # the root has its label whatever the gold
-        Tree(np.array([2, 0, -1]), np.array([1, 0, -1])),
-        Tree(np.array([0, 0]), np.array([0, 0])),
-        Tree(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
-    ]
-    assert model.attrs["can_learn"](model, gold).tolist() == [
-        True,
-        swap,
-        False,
-        False,
-        True,
-        False,
-        False,
-        False,
-    ]
-    assert model.attrs["can_learn"](model, []).tolist() == []
 
 
 # Labelled SHIFT
@@ -227,7 +123,7 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
     assert shim.spec is not None
     assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
-    batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
+    batch = noted_batch(shim, [Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
     the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
@@ -243,7 +139,7 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
 
 def from_checkpoint(**settings: Any) -> tuple[ParserModel, G2GShim]:
     torch.manual_seed(0)
-    model = build_stack_transformer(**{**SIZES, "beam_width": 1, **settings})
+    model = build_stack_transformer(**{**TINY_STACK, **settings})
     return model, start(model, SENTENCES, partial(pretrained, n_positions=20))
 
 
@@ -284,7 +180,7 @@ def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(
 def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
     sentences = [*SENTENCES[:3], Sentence([f"w{i}" for i in range(30)]), Sentence(["the cat sat"] * 9)]
     _, shim = from_checkpoint()
-    batch, network = shim.wordpieces.batch(sentences), network_of(shim)
+    batch, network = noted_batch(shim, sentences), network_of(shim)
     fresh = network.word_vectors(batch)
     network.train()
     for _ in range(2):
@@ -305,7 +201,7 @@ def test_a_word_is_the_mean_of_its_pieces_in_a_sentence_without_root():
     _, shim = from_checkpoint()
     network = network_of(shim)
     words = ["she", "the cat", "saw"]
-    batch = shim.wordpieces.batch([Sentence(words), Sentence(["x"])])
+    batch = noted_batch(shim, [Sentence(words), Sentence(["x"])])
     pieces = [shim.wordpieces.split([Sentence(words)])[0][i] for i in range(3)]
     assert len(pieces[1]) > 1
     ids = [shim.wordpieces.cls_id, *(i for word in pieces for i in word), shim.wordpieces.sep_id]
@@ -328,32 +224,39 @@ def test_an_encoder_can_be_trained_and_one_from_scratch_is():
         assert weight.grad.abs().sum() > 0
 
 
-# Labels and errors
-
-
-def test_added_labels_leave_trees():
-    model, shim = make("Stack-bh", seed=1)
-    before = model.predict(SENTENCES[:5])
-    shim.resize_labels(len(LABELS) + 2)
-    for found, expected in zip(model.predict(SENTENCES[:5]), before, strict=True):
-        assert found.tree.heads.tolist() == expected.tree.heads.tolist()
-        assert found.tree.labels.tolist() == expected.tree.labels.tolist()
-    labels = np.where(GOLD[0].heads == 0, 0, len(LABELS) + 1)
-    loss, _ = model.begin_update(([SENTENCES[0]], [Tree(GOLD[0].heads, labels)]))
-    assert np.isfinite(loss)
-    other = make("Stack-bh")[0].from_bytes(model.to_bytes())
-    for found, expected in zip(other.predict(SENTENCES[:5]), before, strict=True):
-        assert found.tree.labels.tolist() == expected.tree.labels.tolist()
+# Decoding
 
 
 def test_actions_of_the_oracle_are_valid():
     _, shim = make("Stack-b")
     network = network_of(shim)
-    batch = shim.wordpieces.batch(SENTENCES)
+    batch = noted_batch(shim, SENTENCES)
     sequences = network.sequences(batch, GOLD)
     taken = sequences.actions[sequences.actions >= 0]
     assert sequences.valid[np.arange(len(taken)), taken].all()
     assert [gold_actions(network, s, t) for s, t in zip(SENTENCES, GOLD, strict=True)] == [
         [action for action in row if action >= 0] for row in sequences.actions.tolist()
     ]
-    assert valid_actions(States.begin(np.array([1])), True).tolist() == [[True, False, False, False]]
+
+
+def test_finished_sentences_are_computed_no_further(monkeypatch: pytest.MonkeyPatch):
+    model, shim = make("Stack-c")
+    decoder = network_of(shim).parser.decoder
+    computed: list[int] = []
+    step = decoder.step
+    monkeypatch.setattr(decoder, "step", lambda p, c, s: (computed.append(len(p)), step(p, c, s))[1])
+    model.predict([Sentence(["a"] * n) for n in (1, 1, 1, 1, 1, 1, 8)])
+    assert (computed[0], computed[-1]) == (7, 1)
+
+
+@torch.no_grad()
+def test_arcs_of_an_added_label_begin_as_the_mean_of_those_in_their_direction():
+    _, shim = make("Stack-c")
+    parser = network_of(shim).parser
+    table, before = network_of(shim).actions, parser.output.weight.clone()
+    shim.resize_labels(7)
+    after = parser.output.weight
+    assert torch.equal(after[: len(before)], before)
+    for i, type_ in enumerate((Action.LEFT_ARC, Action.RIGHT_ARC)):
+        known = (table.types == type_) & (table.labels > 0)
+        torch.testing.assert_close(after[len(before) + i], before[torch.from_numpy(known)].mean(0))

@@ -1,7 +1,7 @@
 """StateTr: what the encoder and the classifiers are given in each state, against the papers' formulas."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,18 +9,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.checkpoint import Checkpoint
-from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.transition.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.transition.parsing.arc_standard import Action
 from spacy_g2g.transition.parsing.state_sequence import BUFFER, CLS, SEP
 
+from ...models.checks import pretrained
 from ...models.systems import SENTENCES, make, oracle_of
-from ...trees.reference import PlainState
-from ...util import PAPER_ROWS, randomise, start, tiny_encoder
+from ...util import PAPER_ROWS, randomise, start
 from ..parsing.test_state_sequence import ACTIONS, HEADS, LAYOUTS
+from ..reference import PlainState
 from .test_transitions import forced_scores
 
 LEFT, RIGHT = 0, 1
@@ -161,13 +160,8 @@ def test_classifiers_read_the_slots_of_the_row_or_cls(row: str):
 
 
 def test_a_checkpoint_with_segments_keeps_them_for_stack_and_rest():
-    def source(words: Any) -> Checkpoint:
-        scratch = tiny_encoder(min_frequency=1)(words)
-        config = replace(scratch.config, n_segments=2)
-        return Checkpoint(config, GraphEncoder(config).state_dict(), scratch.tokenizer)
-
     model = build_state_tr(hidden_width=32)
-    shim = start(model, SENTENCES, source)
+    shim = start(model, SENTENCES, partial(pretrained, n_segments=2))
     assert not shim.network.segments.weight.any()  # type: ignore[union-attr, operator]
     randomise(model)
     seen = Seen(shim, FOUR, TREE)
@@ -238,7 +232,7 @@ def test_words_are_composed_by_the_formula(row: str, words: list[str], heads: li
     seen = Seen(shim, sentence, tree)
     *tokens, _, _ = words_of(shim, sentence, settings.get("pooling", "first"))
     composed = Composed(seen.network, tokens)
-    actions, _, _ = oracle_of(seen.network, [tree])
+    actions, _ = oracle_of(seen.network, [tree])
     moved = []
     for i, action in enumerate(map(Action, actions[0].tolist())):
         state = composed.state

@@ -1,15 +1,14 @@
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.transition.parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, apply, valid_actions
+from spacy_g2g.transition.parsing.arc_standard import NO_ACTION, Action, apply, valid_actions
 from spacy_g2g.transition.parsing.state import States
 from spacy_g2g.trees.tree import is_projective, is_tree
 
-from ...trees.reference import PlainState, check_actions, max_actions
+from ..reference import PlainState, check_actions, max_actions
 
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = Action
 
@@ -109,35 +108,3 @@ def test_any_valid_actions_end_in_a_tree_within_the_bound_and_equal_the_plain_st
         assert states.labels[row, :n].tolist() == [plain[row].labels[word] for word in range(1, n + 1)]
         assert (states.heads[row, n:] == -1).all()
         assert n_actions[row] <= max_actions(n, swap) if swap else n_actions[row] == max_actions(n, swap)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
-def test_swapping_as_long_as_possible_takes_exactly_the_most_actions(n: int):
-    state, count = PlainState(n), 0
-    while not state.is_final:
-        allowed = [action for action in Action if state.is_valid(action, swap=True)]
-        state.apply(next(action for action in (SWAP, SHIFT, RIGHT_ARC) if action in allowed))
-        count += 1
-    assert count == max_actions(n, swap=True)
-
-
-@pytest.mark.parametrize("action", [*Action, N_ACTIONS, -2])
-def test_actions_that_are_not_valid_are_named_with_the_sentence_and_its_state(action: int):
-    states = States.begin(np.array([1, 1]))
-    for actions in ([SHIFT, SHIFT], [RIGHT_ARC, NO_ACTION]):
-        apply(states, np.array(actions))
-    name = action.name if isinstance(action, Action) else str(action)
-    with pytest.raises(ValueError, match=rf"^{name} .* sentence 0 .*s1 = 0, b1 = -1.*final"):
-        check_actions(states, np.array([action, RIGHT_ARC]), swap=True)
-    if action != RIGHT_ARC:
-        with pytest.raises(ValueError, match=rf"^{name} .* sentence 1 .*s2 = 0, s1 = 1.*: RIGHT_ARC\."):
-            check_actions(states, np.array([NO_ACTION, action]), swap=True)
-
-
-def test_swap_is_not_valid_in_the_system_without_it():
-    states = States.begin(np.array([2]))
-    for _ in range(2):
-        apply(states, np.array([SHIFT]))
-    check_actions(states, np.array([SWAP]), swap=True)
-    with pytest.raises(ValueError, match=r"SWAP.*expected one of: LEFT_ARC, RIGHT_ARC"):
-        check_actions(states, np.array([SWAP]), swap=False)

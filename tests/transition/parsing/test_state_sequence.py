@@ -20,7 +20,7 @@ from spacy_g2g.transition.parsing.state_sequence import (
     lay_out_states,
 )
 
-from ...trees.reference import PlainState
+from ..reference import PlainState
 
 S, L, R, W = Action.SHIFT, Action.LEFT_ARC, Action.RIGHT_ARC, Action.SWAP
 
@@ -72,14 +72,6 @@ def test_each_state_of_a_sentence_spelled_out(with_deleted: bool):
         assert found.word_positions[0].tolist() == places
         apply(states, np.array([action]))
     assert states.is_final.all()
-
-
-def test_all_words_are_there_exactly_as_long_as_the_deleted_ones_are_read():
-    states = States.begin(np.array([4]))
-    for action in ACTIONS:
-        with_deleted = lay_out_states(states, 64, with_deleted=True)
-        assert sorted(words_of(with_deleted)) == [SEP, SEP, CLS, 0, 1, 2, 3, 4]
-        apply(states, np.array([action]))
 
 
 # States that are too long: the top of the stack, the front of the buffer and the last deleted words stay.

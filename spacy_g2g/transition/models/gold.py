@@ -1,0 +1,47 @@
+"""From gold trees to the steps of an oracle, and from parser states to parses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...arrays import BoolArray, IntArray
+from ...models.types import Coverage, Parse, Tree, pad_trees
+from ...trees.tree import ROOT_LABEL
+from ..parsing import oracle
+from ..parsing.action_table import ArcMachines
+from ..parsing.oracle_states import Step, oracle_steps
+
+
+def are_learnable(gold: Sequence[Tree], *, swap: bool, needs_labels: bool) -> BoolArray:
+    """Return which gold trees the oracle can build, bool [trees].
+
+    They are complete, and without SWAP projective. With ``needs_labels``, each arc but that of the root has a
+    label.
+    """
+    heads, labels = pad_trees(gold, max((len(tree.heads) for tree in gold), default=0))
+    lengths = np.array([len(tree.heads) for tree in gold], dtype=np.int64)
+    learnable = (lengths > 0) & oracle.can_learn(heads, lengths, swap)
+    if needs_labels:
+        learnable &= ((heads <= 0) | (labels > ROOT_LABEL)).all(axis=1)
+    return learnable
+
+
+def gold_steps(gold: Sequence[Tree], n_words: IntArray, *, swap: bool) -> list[Step]:
+    """Return the steps of the oracle that build gold trees, which can be learned.
+
+    n_words: Number of words of each sentence, int [sentences].
+    """
+    heads, labels = pad_trees(gold, int(n_words.max()))
+    actions = oracle.oracle_actions(heads, n_words, swap)
+    return list(oracle_steps(actions, labels=labels, n_words=n_words))
+
+
+def to_parses(machines: ArcMachines, coverages: Sequence[Coverage]) -> list[Parse]:
+    """Return the parses of final states, one for each sentence."""
+    states, probs = machines.states, machines.probs
+    return [
+        Parse(Tree(states.heads[i, :n], states.labels[i, :n]), probs[i, :n, 0], probs[i, :n, 1], coverage)
+        for i, (n, coverage) in enumerate(zip(states.n_words.tolist(), coverages, strict=True))
+    ]
