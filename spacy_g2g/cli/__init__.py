@@ -8,7 +8,6 @@ from .calibrate import calibrate_cli
 from .convert import convert_cli
 from .convert_amr import convert_amr_cli
 from .debug_data import CONTEXT, debug_data_cli
-from .encoders import encoders_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
 from .parse_corpus import parse_corpus_cli
@@ -23,7 +22,6 @@ app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
 app.command("convert-amr")(convert_amr_cli)
 app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
-app.command("encoders")(encoders_cli)
 app.command("parse")(parse_cli)
 app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)
