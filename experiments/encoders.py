@@ -33,7 +33,7 @@ import transformers
 from torch import Tensor
 
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.layers.checkpoint import load_checkpoint, load_weights
+from spacy_g2g.layers.checkpoints.load import load_checkpoint, load_weights
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
 

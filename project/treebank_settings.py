@@ -93,7 +93,7 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
     if encoder == PAPERS:
         return str(row.get(PAPERS, table["others"]))
     modern = read_encoders()[MODERN]
-    return modern.get(row.get("lang") or source.get("code"), modern[NEUTRAL])
+    return modern.get(row.get("lang") or source.get("code") or NEUTRAL, modern[NEUTRAL])
 
 
 def encoder_name(encoder: str) -> str:

@@ -18,6 +18,7 @@ DOOR = f"{WING}.api"
 FLOORS = {
     **dict.fromkeys(["", ".errors", ".arrays", ".files", ".amr", ".transition"], 0),
     **dict.fromkeys([".trees", ".layers", ".formats"], 1),
+    ".layers.checkpoints": 1.1,
     ".data": 1.5,
     **dict.fromkeys([".models", ".evaluation"], 2),
     ".training": 2.5,
@@ -45,7 +46,7 @@ ONLY = {
     ".transition.parsing": {"numpy"},
     ".layers": {"torch", "numpy"},
     ".transition.layers": {"torch", "numpy"},
-    ".layers.checkpoint": {"torch", "safetensors", "huggingface_hub"},
+    ".layers.checkpoints": {"torch", "tokenizers", "safetensors", "huggingface_hub"},
     ".formats": set(),
     ".amr.parsing": {"numpy"},
     ".amr.formats": {"penman"},
@@ -315,7 +316,7 @@ def test_a_planted_way_into_the_wing_beside_its_door_is_found(tmp_path: Path, pa
             "from ..errors import Errors\nimport collections.abc\nfrom numpy.typing import NDArray",
         ),
         ("layers/a.py", "from torch import nn"),
-        ("layers/checkpoint.py", "from safetensors.torch import load_file"),
+        ("layers/checkpoints/load.py", "from safetensors.torch import load_file"),
         (
             "amr/models/a.py",
             "from ...models.network import Network\nfrom ..parsing import graph\nimport torch",

@@ -32,7 +32,7 @@ class Window(NamedTuple):
     edges: The edges, by the blocks' numbers of queries and keys; None for no graph.
     far: Keys of pairs of far positions, by their numbers in the flattened rows, int [blocks, most pairs in a
         block]; None if there are none.
-    far_turn: Rotation that brings these keys near; None without rotary positions.
+    far_turn: Rotation that brings these keys near; None if there are none.
     """
 
     n: int
@@ -44,14 +44,14 @@ class Window(NamedTuple):
     far_turn: Rotation | None
 
     @classmethod
-    def of(cls, mask: Tensor, reach: int, edges: Edges | None, head_width: int, rotary_base: float) -> Window:
+    def of(cls, mask: Tensor, reach: int, edges: Edges | None, head_width: int, base: float) -> Window:
         """Lay out a batch.
 
         mask: bool [batch, n], True for real positions.
         reach: Greatest distance of two positions of which one sees the other without an edge, at least 1.
         edges: The graphs; None for no graph.
         head_width: Width of an attention head.
-        rotary_base: Base of rotary positions; 0 for none.
+        base: Base of rotary positions.
         """
         n = mask.shape[1]
         is_short = n <= MOST_WINDOWS * reach
@@ -65,9 +65,9 @@ class Window(NamedTuple):
         # Padding sees padding, since softmax over nothing is not a number.
         visible = (near & (keys[:, :, None] | ~queries[..., None])).flatten(0, 1)
         layout = cls(n, size, margin, visible[:, None], None, None, None)
-        return layout if edges is None else layout._with_edges(edges, reach, head_width, rotary_base)
+        return layout if edges is None else layout._with_edges(edges, reach, head_width, base)
 
-    def cut(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def cut(self, q: Tensor, *, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut queries, keys and values, [batch, n, heads, d], into [blocks, size or keys, heads, d]."""
         rest = -self.n % self.size
         q = F.pad(q, (0, 0, 0, 0, 0, rest)).reshape(-1, self.size, *q.shape[2:])
@@ -93,7 +93,7 @@ class Window(NamedTuple):
             far = far_turn.turn(far, heads)
         return torch.cat([near, far.view(*far.shape[:2], heads, d)], 1)
 
-    def _with_edges(self, edges: Edges, reach: int, head_width: int, rotary_base: float) -> Window:
+    def _with_edges(self, edges: Edges, reach: int, head_width: int, base: float) -> Window:
         """Number edges by blocks, and add keys for the pairs of far positions."""
         n_near = self.visible.shape[-1]
         n_blocks = (self.n + self.size - 1) // self.size
@@ -117,17 +117,14 @@ class Window(NamedTuple):
         far[pair_blocks, ranks] = batch * self.n + pair_keys
         sees_far = self.visible.new_zeros(len(self.visible), 1, self.size, n_far)
         sees_far[pair_blocks, 0, pair_queries % self.size, ranks] = True
-        turn = None
-        if rotary_base:
-            steps = torch.zeros_like(far)
-            distance = pair_keys - pair_queries
-            steps[pair_blocks, ranks] = distance.clamp(-reach, reach) - distance
-            turn = Rotation.of(steps, head_width, rotary_base)
+        steps = torch.zeros_like(far)
+        distance = pair_keys - pair_queries
+        steps[pair_blocks, ranks] = distance.clamp(-reach, reach) - distance
         return self._replace(
             visible=torch.cat([self.visible, sees_far], -1),
             edges=_edges(block, query, key, edges),
             far=far,
-            far_turn=turn,
+            far_turn=Rotation.of(steps, head_width, base),
         )
 
 

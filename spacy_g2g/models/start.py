@@ -14,7 +14,7 @@ from zlib import crc32
 from spacy.util import logger
 
 from ..errors import Warnings
-from ..layers.checkpoint import Checkpoint, load_weights
+from ..layers.checkpoints.load import Checkpoint, load_weights
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim
 from .types import Sentence, Start

@@ -16,17 +16,10 @@ from tokenizers import Tokenizer
 
 from ..arrays import IntArray
 from ..errors import Errors
+from ..layers.checkpoints.families import SPECIAL_PIECES
 from .batch import PieceBatch
 from .types import Coverage, Sentence, pad_trees
 
-# Special pieces by family: start, end, padding, unknown. The first family that a vocabulary has counts:
-# Gemma's has "<s>" as an ordinary piece. EuroBERT has no unknown piece, so the mask takes its place.
-SPECIAL_PIECES = (
-    ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
-    ("<bos>", "<eos>", "<pad>", "<unk>"),
-    ("<s>", "</s>", "<pad>", "<unk>"),
-    ("<|begin_of_text|>", "<|end_of_text|>", "<|end_of_text|>", "<|mask|>"),
-)
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
 #: Words that no vocabulary has. Normalizers may drop the first; the second is too long for word pieces.
 UNKNOWN_WORDS = ("\U000f0000", "\ua66e" * 1000)

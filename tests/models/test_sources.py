@@ -14,7 +14,7 @@ import spacy
 import torch
 from spacy.util import registry
 
-from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.layers.checkpoints.load import Checkpoint
 from spacy_g2g.models.optimizer import make_adamw
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import (

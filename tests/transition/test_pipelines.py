@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import ConfigValidationError
 
-from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.layers.checkpoints.load import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline

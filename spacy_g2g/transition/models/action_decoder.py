@@ -20,6 +20,7 @@ from ...errors import Errors
 from ...layers.dropout import Dropout
 from ...layers.encoder import EncoderLayer
 from ...layers.encoder_config import EncoderConfig
+from ...layers.geometry import Geometry
 from ...models.settings import ActionSettings
 from ..layers.decoder import StateDecoder
 from ..layers.decoder_cache import Cache
@@ -102,7 +103,7 @@ class ActionTransformer(nn.Module):
         """
         x: Tensor = self.dropout(self.input(vectors))
         for layer in self.encoder:
-            x = layer(x, mask)
+            x = layer(x, Geometry(mask))
         return x
 
     def resize(self, sources: IntArray) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.layers.checkpoints.load import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.types import Sentence, Tree
