@@ -14,7 +14,7 @@ the same number for all keys of a query.
 from typing import NamedTuple
 
 import torch
-from torch import LongTensor, Tensor, nn
+from torch import Tensor, nn
 
 from .dropout import Dropout
 from .encoder_config import Disentangled, EncoderConfig
@@ -23,17 +23,6 @@ from .norms import make_norm
 
 #: Number of positions whose products with distances are computed together.
 BLOCK = 128
-
-
-class Distances(NamedTuple):
-    """Vectors of all distances in rows of n positions.
-
-    vectors: float [rows, width], rows of the table.
-    places: Row of each distance n, n - 1, ..., -n in ``vectors``, int [2 * n + 1].
-    """
-
-    vectors: Tensor
-    places: LongTensor
 
 
 class DistanceTable(nn.Module):
@@ -53,13 +42,10 @@ class DistanceTable(nn.Module):
         self.rows = nn.Embedding(2 * (sizes.distance_buckets or sizes.max_distance), config.width)
         self.norm = make_norm(config, config.width) if sizes.distance_norm else nn.Identity()
 
-    def forward(self, n: int) -> Distances:
-        """Return the vectors of all distances in rows of n positions."""
-        places = distance_rows(n, self.sizes).to(self.rows.weight.device)
-        # The longest distances have the first and the last row.
-        first, last = int(places[-1]), int(places[0])
-        vectors = self.norm(self.rows.weight[first : last + 1])
-        return Distances(vectors, places - first)  # type: ignore[arg-type]
+    def forward(self, n: int) -> Tensor:
+        """Return the vectors of the distances n, n - 1, ..., -n, float [2 * n + 1, width]."""
+        vectors: Tensor = self.norm(self.rows.weight)
+        return vectors[distance_rows(n, self.sizes).to(vectors.device)]
 
 
 def distance_rows(n: int, sizes: Disentangled) -> Tensor:
@@ -120,25 +106,24 @@ class DistanceProjections(nn.Module):
         self.query = Linear(width, width) if self.to_content and not shared else None
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, distances: Distances, qkv: nn.Linear, scale: float) -> DistanceTerms:
+    def forward(self, distances: Tensor, qkv: nn.Linear, scale: float) -> DistanceTerms:
         """Project the distances.
 
+        distances: Vectors of the distances n, n - 1, ..., -n, float [2 * n + 1, width].
         qkv: The layer's linear layer with the rows of queries, keys and values.
         scale: Factor of queries.
         """
-        vectors = self.dropout(distances.vectors)
+        vectors = self.dropout(distances)
         width = vectors.shape[1]
         keys = queries = None
         if self.to_position:
-            keys = self._project(vectors, self.key, qkv, slice(width, 2 * width))
-            keys = keys[..., distances.places[1:]]
+            keys = self._project(vectors[1:], self.key, qkv, slice(width, 2 * width))
         if self.to_content:
-            queries = self._project(vectors, self.query, qkv, slice(width)) * scale
-            queries = queries[..., distances.places[:-1].flip(0)]
+            queries = self._project(vectors[:-1].flip(0), self.query, qkv, slice(width)) * scale
         return DistanceTerms(keys, queries)
 
     def _project(self, vectors: Tensor, own: nn.Module | None, qkv: nn.Linear, rows: slice) -> Tensor:
-        """Return float [heads, d, rows]."""
+        """Return float [heads, d, 2 * n]."""
         if own is not None:
             projected: Tensor = own(vectors)
         else:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .disentangled import Distances
 from .edges import Edges
 from .encoder_config import EncoderConfig
 from .packing import Packing
@@ -24,7 +23,7 @@ class Geometry(NamedTuple):
     rotation: Rotations of queries and keys, of shapes that fit the input; None without rotary positions.
     at_edges: Rotation of each edge's query; None without edges or rotary positions.
     window: Layout of attention to near positions; None if each position sees the whole row.
-    distances: Vectors of the distances in a row, for disentangled attention; None for none.
+    distances: Vectors of the distances in a row, for disentangled attention; see ``DistanceTable``.
     """
 
     mask: Tensor | None = None
@@ -33,7 +32,7 @@ class Geometry(NamedTuple):
     rotation: Rotation | None = None
     at_edges: Rotation | None = None
     window: Window | None = None
-    distances: Distances | None = None
+    distances: Tensor | None = None
 
     def of_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
         """Add rotary positions and a window to the geometry of a batch.

@@ -5,7 +5,9 @@ A model is a message of protocol buffers. The numbers of its fields are those of
 """
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
+from io import BytesIO
 from typing import Any
 
 from ...errors import Errors
@@ -14,6 +16,7 @@ UNIGRAM = 1
 #: Kinds of pieces; the last are those that a user defined.
 NORMAL, CONTROL, DEFINED = 1, 3, 4
 
+#: Values of the fields of a message, by their numbers.
 Message = dict[int, list[Any]]
 
 
@@ -34,11 +37,10 @@ def to_tokenizer(
     trainer, normalizer = (_message(message.get(number, [b""])[0]) for number in (2, 3))
     if (kind := _number(trainer, 3, UNIGRAM)) != UNIGRAM:
         raise ValueError(Errors.E220.format(kind=kind))
-    pieces = [_message(piece) for piece in message[1]][n_dropped if first_pieces else 0 :]
-    rows = [(piece, 0.0, CONTROL) for piece in first_pieces]
-    for piece in pieces:
-        rows.append((piece[1][0].decode(), struct.unpack("<f", piece[2][0])[0], _number(piece, 3, NORMAL)))
-    unknown = first_pieces.index("<unk>") if first_pieces else _number(trainer, 40, 0)
+    rows, unknown = _read_pieces(message), _number(trainer, 40, 0)
+    if first_pieces:
+        rows = [*((piece, 0.0, CONTROL) for piece in first_pieces), *rows[n_dropped:]]
+        unknown = first_pieces.index("<unk>")
     vocabulary = [(piece, score) for piece, score, _ in rows]
     tokenizer = Tokenizer(
         models.Unigram(vocabulary, unk_id=unknown, byte_fallback=bool(_number(trainer, 35, 0)))
@@ -63,44 +65,34 @@ def to_tokenizer(
     return str(tokenizer.to_str())
 
 
+def _read_pieces(model: Message) -> list[tuple[str, float, int]]:
+    """Return text, score and kind of each piece."""
+    pieces = map(_message, model[1])
+    return [(p[1][0].decode(), struct.unpack("<f", p[2][0])[0], _number(p, 3, NORMAL)) for p in pieces]
+
+
 def _number(message: Message, field: int, default: int) -> int:
     return int(message.get(field, [default])[0])
 
 
 def _message(data: bytes) -> Message:
-    """Read the fields of a message by their numbers; a field may repeat."""
-    message: Message = {}
-    for number, value in _fields(data):
-        message.setdefault(number, []).append(value)
+    """Read a message: ints, and the bytes of texts, messages and floats. A field may repeat."""
+    message: Message = defaultdict(list)
+    stream = BytesIO(data)
+    while stream.tell() < len(data):
+        key = _varint(stream)
+        kind = key & 7
+        if kind == 0:
+            message[key >> 3].append(_varint(stream))
+            continue
+        size = _varint(stream) if kind == 2 else {1: 8, 5: 4}[kind]
+        message[key >> 3].append(stream.read(size))
+        if len(message[key >> 3][-1]) < size:
+            raise IndexError(f"a field of {size} bytes at {stream.tell()} of {len(data)}")
     return message
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of each field: an int, or the bytes of texts, messages and floats."""
-    place = 0
-    while place < len(data):
-        key, place = _varint(data, place)
-        number, kind = key >> 3, key & 7
-        if kind == 0:
-            value, place = _varint(data, place)
-            yield number, value
-            continue
-        if kind == 2:
-            size, place = _varint(data, place)
-        else:
-            size = {1: 8, 5: 4}[kind]
-        if place + size > len(data):
-            raise IndexError(f"a field of {size} bytes at {place} of {len(data)}")
-        yield number, data[place : place + size]
-        place += size
-
-
-def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at a place, in groups of seven bits, and the place after it."""
-    value, shift = 0, 0
-    while True:
-        byte = data[place]
-        value |= (byte & 127) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 128:
-            return value, place
+def _varint(stream: BytesIO) -> int:
+    """Read a number, in groups of seven bits."""
+    byte = stream.read(1)[0]
+    return byte if byte < 128 else byte - 128 + (_varint(stream) << 7)
