@@ -85,7 +85,6 @@ class EncoderConfig:
     position_offset: First row of the position table in use.
     project_first: Whether embeddings of another width are projected before their norm, not after it.
     n_segments: Number of segment types; 0 for no segment table.
-    pad_id: Id of the padding piece.
     embedding_norm: Whether the input vectors are normalised.
     norm: Kind of all norms: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019).
     norm_bias: Whether layer norms have a bias.
@@ -120,7 +119,6 @@ class EncoderConfig:
     position_offset: int = 0
     project_first: bool = False
     n_segments: int = 2
-    pad_id: int = 0
     embedding_norm: bool = True
     norm: str = "layer"
     norm_bias: bool = True
@@ -166,11 +164,11 @@ class EncoderConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EncoderConfig:
-        """Return the configuration that ``to_dict`` gave.
+        """Return the configuration that ``to_dict`` gave; older ones have a ``pad_id``, too.
 
         Raises TypeError for fields that are unknown or missing, and ValueError as above.
         """
-        own = dict(values)
+        own = {key: value for key, value in values.items() if key != "pad_id"}
         for name, kind in PARTS.items():
             keys = [field.name for field in fields(kind)]
             part = {key: own.pop(key) for key in keys if key in own}

@@ -50,7 +50,7 @@ def change_weights(folder: Path, change: Any) -> None:
 def test_every_family_equals_its_original_with_padding(family: str, tmp_path: Path) -> None:
     theirs = make_model(family)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
     with torch.no_grad():
         expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
         found = build(checkpoint)(piece_ids, mask)
@@ -62,7 +62,7 @@ def test_every_family_equals_its_original_in_train_mode(family: str, tmp_path: P
     theirs = make_model(family, **dropout_settings(family, 0.0)).train()
     checkpoint = load_checkpoint(save(theirs, tmp_path))
     ours = build(checkpoint).train()
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
     expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
     found = ours(piece_ids, mask)
     torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
@@ -79,7 +79,7 @@ def test_longest_input_of_the_original_fits(family: str, tmp_path: Path) -> None
     theirs = make_model(family)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
     assert checkpoint.config.n_positions == (18 if family in ROBERTAS else 20)
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id, (checkpoint.config.n_positions,))
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id, (checkpoint.config.n_positions,))
     with torch.no_grad():
         expected = theirs(piece_ids).last_hidden_state
         torch.testing.assert_close(build(checkpoint)(piece_ids, mask), expected, **CLOSE)
@@ -89,7 +89,7 @@ def test_longest_input_of_the_original_fits(family: str, tmp_path: Path) -> None
 def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: Path) -> None:
     theirs = make_model(family, head=True)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
     with torch.no_grad():
         expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0]
         found = build(checkpoint)(piece_ids, mask)

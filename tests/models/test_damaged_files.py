@@ -82,7 +82,7 @@ def test_a_model_saved_before_an_encoder_had_parts_is_loaded():
     msg["spec"]["encoder"] |= {"rotary_base": 0.0, "window": 0, "global_every": 1, "local_rotary_base": 0.0}
     msg["spec"]["encoder"] |= {"content_to_position": False, "position_to_content": False, "max_distance": 0}
     msg["spec"]["encoder"] |= {"distance_buckets": 0, "distance_norm": False, "share_projections": True}
-    msg["spec"]["encoder"] |= {"convolution_width": 0, "convolution_groups": 1}
+    msg["spec"]["encoder"] |= {"convolution_width": 0, "convolution_groups": 1, "pad_id": 0}
     msg["spec"]["encoder"] |= {"convolution_activation": "tanh"}
     expected = model.predict(SENTENCES)
     shim.from_bytes(srsly.msgpack_dumps({**msg, "sha256": "0" * 64}))

@@ -34,7 +34,6 @@ def read_bert(settings: Settings) -> EncoderConfig:
         **common_sizes(settings),
         n_positions=settings["max_position_embeddings"],
         n_segments=settings.get("type_vocab_size", 2),
-        pad_id=settings.get("pad_token_id", 0),
         activation=settings["hidden_act"],
         layer_norm_eps=settings.get("layer_norm_eps", 1e-12),
         dropout=settings.get("hidden_dropout_prob", 0.1),

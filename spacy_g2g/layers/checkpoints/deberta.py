@@ -22,19 +22,10 @@ MODULES = {
 def read_deberta(settings: Settings) -> EncoderConfig:
     """Return the configuration of DeBERTa-v2."""
     expect(settings, is_decoder=False)
-    expect({"relative_attention": False, **settings}, relative_attention=True)
     sizes = common_sizes(settings)
     width, n_heads = sizes["width"], sizes["n_attention_heads"]
     expect(settings, attention_head_size=width // n_heads)
     sizes["embedding_width"] = settings.get("embedding_size", width)
-    n_positions = settings.get("max_position_embeddings", 512)
-    terms = _names(settings.get("pos_att_type", []))
-    farthest = settings.get("max_relative_positions", -1)
-    max_distance = farthest if farthest > 0 else n_positions
-    n_buckets = max(0, settings.get("position_buckets", -1))
-    if n_buckets and not 0 < n_buckets // 2 < max_distance - 1:
-        expected = f"2 to {2 * max_distance - 3}"
-        raise ValueError(Errors.E211.format(key="position_buckets", found=n_buckets, expected=expected))
     convolution = None
     if settings.get("conv_kernel_size", 0) > 0:
         convolution = SideConvolution(
@@ -44,24 +35,37 @@ def read_deberta(settings: Settings) -> EncoderConfig:
         )
     return EncoderConfig(
         **sizes,
-        n_positions=n_positions,
+        n_positions=settings.get("max_position_embeddings", 512),
         position_table=settings.get("position_biased_input", True),
         project_first=True,
         n_segments=settings.get("type_vocab_size", 0),
-        pad_id=settings.get("pad_token_id", 0),
         activation=settings.get("hidden_act", "gelu"),
         layer_norm_eps=settings.get("layer_norm_eps", 1e-7),
         dropout=settings.get("hidden_dropout_prob", 0.1),
         attention_dropout=settings.get("attention_probs_dropout_prob", 0.1),
-        disentangled=Disentangled(
-            max_distance=max_distance,
-            distance_buckets=n_buckets,
-            distance_norm="layer_norm" in _names(settings.get("norm_rel_ebd", [])),
-            content_to_position="c2p" in terms,
-            position_to_content="p2c" in terms,
-            share_projections=settings.get("share_att_key", False),
-        ),
+        disentangled=_read_distances(settings),
         convolution=convolution,
+    )
+
+
+def _read_distances(settings: Settings) -> Disentangled | None:
+    terms = _names(settings.get("pos_att_type", []))
+    if not settings.get("relative_attention", False):
+        expect({"pos_att_type": terms}, pos_att_type=[])
+        return None
+    farthest = settings.get("max_relative_positions", -1)
+    max_distance = farthest if farthest > 0 else settings.get("max_position_embeddings", 512)
+    n_buckets = max(0, settings.get("position_buckets", -1))
+    if n_buckets and not 0 < n_buckets // 2 < max_distance - 1:
+        expected = f"2 to {2 * max_distance - 3}"
+        raise ValueError(Errors.E211.format(key="position_buckets", found=n_buckets, expected=expected))
+    return Disentangled(
+        max_distance=max_distance,
+        distance_buckets=n_buckets,
+        distance_norm="layer_norm" in _names(settings.get("norm_rel_ebd", [])),
+        content_to_position="c2p" in terms,
+        position_to_content="p2c" in terms,
+        share_projections=settings.get("share_att_key", False),
     )
 
 

@@ -27,7 +27,6 @@ def read_distilbert(settings: Settings) -> EncoderConfig:
         hidden_width=settings["hidden_dim"],
         n_positions=settings["max_position_embeddings"],
         n_segments=0,
-        pad_id=settings.get("pad_token_id", 0),
         activation=settings["activation"],
         dropout=settings.get("dropout", 0.1),
         attention_dropout=settings.get("attention_dropout", 0.1),

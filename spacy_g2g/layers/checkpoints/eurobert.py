@@ -33,7 +33,6 @@ def read_eurobert(settings: Settings) -> EncoderConfig:
         n_positions=settings.get("max_position_embeddings", 8192),
         position_table=False,
         n_segments=0,
-        pad_id=settings.get("pad_token_id", 128001),
         embedding_norm=False,
         norm="rms",
         layer_norm_eps=settings.get("rms_norm_eps", 1e-5),

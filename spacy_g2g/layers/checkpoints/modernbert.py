@@ -26,7 +26,6 @@ def read_modernbert(settings: Settings) -> EncoderConfig:
         n_positions=settings.get("max_position_embeddings", 8192),
         position_table=False,
         n_segments=0,
-        pad_id=settings.get("pad_token_id", 50283),
         norm_bias=settings.get("norm_bias", False),
         layer_norm_eps=settings.get("norm_eps", 1e-5),
         pre_norm=True,

@@ -11,8 +11,7 @@ ROBERTA_PIECES: SpecialPieces = ("<s>", "</s>", "<pad>", "<unk>")
 
 def read_roberta(settings: Settings) -> EncoderConfig:
     """Return the configuration of RoBERTa."""
-    config = read_bert({"pad_token_id": 1, **settings})
-    offset = config.pad_id + 1
+    config, offset = read_bert(settings), settings.get("pad_token_id", 1) + 1
     return replace(config, position_offset=offset, n_positions=config.n_positions - offset)
 
 
