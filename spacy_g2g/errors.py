@@ -92,7 +92,7 @@ class Errors(metaclass=_TextsWithCodes):
     E401 = (
         "Can't read the content of tokenizer.json: {error}. Expected a tokenizer of the library tokenizers."
     )
-    E402 = "The tokenizer has no known set of special pieces. Expected {families}."
+    E402 = "The tokenizer has no known special pieces with ids below {n}. Expected {families}."
     E403 = (
         "An encoder can't have the width, layers, attention heads and hidden width {sizes} with "
         "{n_key_heads} heads of keys. Expected numbers above 0, a multiple of the attention heads as width, "
@@ -145,9 +145,6 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E421 = "factor is {factor}. Expected a number above 0."
     E431 = "The words come both as pieces and as vectors, or as neither. Expected one of them."
-    E432 = (
-        "The special piece {piece!r} has the id {id}. Expected an id of the encoder's vocabulary, below {n}."
-    )
     E433 = "The sentences have no vectors, which this model reads. Expected a model with its tok2vec."
 
     # 5xx: data

@@ -32,7 +32,7 @@ class BiaffineScorer(nn.Module):
     """
 
     distance_weight: nn.Parameter | None
-    buckets: Tensor
+    starts: Tensor
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class BiaffineScorer(nn.Module):
         nn.init.zeros_(self.project.bias)
         self.distance_weight = None
         if distances:
-            buckets = _buckets()
-            self.distance_weight = nn.Parameter(torch.zeros(arc_width + 1, int(buckets.max()) + 1))
-            self.register_buffer("buckets", buckets, persistent=False)
+            self.distance_weight = nn.Parameter(torch.zeros(arc_width + 1, 2 * len(DISTANCES) + 1))
+            # Not on the device "meta", where networks are built before they are loaded.
+            self.register_buffer("starts", torch.tensor(DISTANCES, device="cpu"), persistent=False)
 
     @property
     def n_labels(self) -> int:
@@ -111,7 +111,7 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.to(dependents.dtype)
         return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
 
-    def labels_by_head(self, dependents: Tensor, heads: Tensor, owners: Tensor) -> Tensor:
+    def labels_by_head(self, dependents: Tensor, heads: Tensor, *, owners: Tensor) -> Tensor:
         """Score the labels of arcs. On a CPU, what belongs to a head is computed once for all its dependents.
 
         dependents: float [arcs, label_width].
@@ -142,12 +142,14 @@ class BiaffineScorer(nn.Module):
         return scores
 
     def _distances(self, n_words: int) -> Tensor:
-        """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""
-        places = torch.arange(n_words + 1, device=self.buckets.device)
-        distances = (places - places[1:, None]).clamp(-DISTANCES[-1], DISTANCES[-1])
-        buckets = self.buckets[distances + DISTANCES[-1]]
-        buckets[:, 0] = len(DISTANCES)
-        return buckets
+        """Return the bucket of each head's distance from each dependent, int [words, words + 1].
+
+        Buckets count from left to right. ROOT has the one in the middle.
+        """
+        places = torch.arange(n_words + 1, device=self.starts.device)
+        distances = places - places[1:, None]
+        distances[:, 0] = 0
+        return torch.bucketize(distances.abs(), self.starts, right=True) * distances.sign() + len(DISTANCES)
 
     def _labels(self, dependents: Tensor, heads: Tensor, weight: Tensor) -> Tensor:
         n_rows, n_labels, n_columns = weight.shape
@@ -162,14 +164,3 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.data
         added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
         self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))
-
-
-def _buckets() -> Tensor:
-    """Return the bucket of each signed distance from the longest on the left to the longest on the right.
-
-    Buckets count from left to right. The one in the middle, of distance 0, is ROOT's.
-    """
-    # Not on the device "meta", where networks are built before they are loaded.
-    distances = torch.arange(-DISTANCES[-1], DISTANCES[-1] + 1, device="cpu")
-    sizes = torch.bucketize(distances.abs(), torch.tensor(DISTANCES, device="cpu"), right=True)
-    return len(DISTANCES) + sizes * distances.sign()

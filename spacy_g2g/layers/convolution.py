@@ -25,7 +25,7 @@ class Convolution(nn.Module):
             padding=sizes.convolution_width // 2,
             groups=sizes.convolution_groups,
         )
-        self.activation = find_activation(sizes.convolution_activation)
+        self.activation, _ = find_activation(sizes.convolution_activation)
         self.norm = make_norm(config, config.width)
         self.dropout = Dropout(config.dropout)
 

@@ -165,7 +165,7 @@ def test_labels_by_head_are_those_of_each_arc(n_heads: int):
     owners = torch.randint(0, n_heads + 1, (2 * n_heads,))
     dependents = torch.randn(len(owners), LABEL)
     with torch.no_grad():
-        scores = scorer.labels_by_head(dependents, heads, owners)
+        scores = scorer.labels_by_head(dependents, heads, owners=owners)
         torch.testing.assert_close(scores, scorer.labels(dependents, heads[owners]), rtol=1e-5, atol=1e-5)
 
 
