@@ -175,34 +175,6 @@ def test_heads_computed_in_parts_give_the_same(
 
 
 @pytest.mark.parametrize("normalise", [True, False])
-def test_edges_change_the_output_of_their_query_alone(normalise: bool) -> None:
-    module = random_module(normalise)
-    x = torch.randn(2, 5, WIDTH)
-    difference = (attend(module, x, None, as_edges([(1, 3, 0, 2)])) - module(x)).abs().amax(-1)
-    assert difference[1, 3] > 1e-3
-    difference[1, 3] = 0
-    assert difference.max() < 1e-5
-
-
-@pytest.mark.parametrize("padding", [True, False])
-def test_no_edges_take_the_same_values_as_none(padding: bool) -> None:
-    module = random_module()
-    x = torch.randn(3, 6, WIDTH)
-    mask = torch.arange(6) < LENGTHS[:, None] if padding else None
-    torch.testing.assert_close(attend(module, x, mask, as_edges([])), attend(module, x, mask))
-
-
-def test_two_edges_on_one_pair_add_up() -> None:
-    module = random_module()
-    x = torch.randn(1, 4, WIDTH)
-    found = attend(module, x, None, as_edges([(0, 1, 2, 0), (0, 1, 2, 3)]))
-    with torch.no_grad():
-        module.relation_keys[5] = module.relation_keys[0] + module.relation_keys[3]
-        module.relation_values[5] = module.relation_values[0] + module.relation_values[3]
-    torch.testing.assert_close(found, attend(module, x, None, as_edges([(0, 1, 2, 5)])), atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("normalise", [True, False])
 def test_new_relations_are_no_graph_and_can_be_learned(normalise: bool) -> None:
     module = make(normalise)
     x = torch.randn(3, 6, WIDTH)

@@ -15,7 +15,6 @@ from ..util import sample_texts
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
-ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 #: A model of SentencePiece with the pieces <unk>, <s> and </s>, and scores of 0.
 TINY_PIECES = b"".join(
     bytes([10, len(piece) + 9, 10, len(piece)]) + piece + b"\x15\0\0\0\0\x18" + bytes([kind])
@@ -46,43 +45,34 @@ def change_weights(folder: Path, change: Any) -> None:
     save_file(change(weights), folder / "model.safetensors")
 
 
+@pytest.mark.parametrize("is_training", [True, False])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_equals_its_original_with_padding(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family)
+def test_every_family_equals_its_original_up_to_the_longest_input(
+    family: str, is_training: bool, tmp_path: Path
+) -> None:
+    theirs = make_model(family, **dropout_settings(family, 0.0)).train(is_training)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
-    with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        found = build(checkpoint)(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+    ours, n = build(checkpoint).train(is_training), checkpoint.config.n_positions
+    assert n == (18 if family in ROBERTAS else 20)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id, (n, 4, 7))
+    with torch.set_grad_enabled(is_training):
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state[mask]
+        found = ours(piece_ids, mask)[mask]
+    torch.testing.assert_close(found, expected, **CLOSE)
+    if is_training:
+        weights = torch.randn_like(found)
+        (expected * weights).mean().backward()
+        (found * weights).mean().backward()
+        their_gradient = theirs.get_input_embeddings().weight.grad
+        torch.testing.assert_close(ours.embeddings.pieces.weight.grad, their_gradient, **CLOSE)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_equals_its_original_in_train_mode(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family, **dropout_settings(family, 0.0)).train()
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    ours = build(checkpoint).train()
-    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
-    expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-    found = ours(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
-
-    weights = torch.randn_like(found[mask])
-    (expected[mask] * weights).mean().backward()
-    (found[mask] * weights).mean().backward()
-    their_gradient = theirs.get_input_embeddings().weight.grad
-    torch.testing.assert_close(ours.embeddings.pieces.weight.grad, their_gradient, **CLOSE)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_longest_input_of_the_original_fits(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    assert checkpoint.config.n_positions == (18 if family in ROBERTAS else 20)
-    piece_ids, mask = padded_batch(theirs.config.pad_token_id, (checkpoint.config.n_positions,))
-    with torch.no_grad():
-        expected = theirs(piece_ids).last_hidden_state
-        torch.testing.assert_close(build(checkpoint)(piece_ids, mask), expected, **CLOSE)
+def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
+    expected = load_checkpoint(folder).config
+    change_config(
+        folder, **dict.fromkeys(["layer_norm_eps", "type_vocab_size", "initializer_range"], "DELETE")
+    )
+    assert load_checkpoint(folder).config == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -94,25 +84,6 @@ def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: P
         expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0]
         found = build(checkpoint)(piece_ids, mask)
     torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("family", "settings"),
-    [
-        *(("bert", {"hidden_act": name}) for name in ACTIVATIONS),
-        ("electra", {"embedding_size": 24}),  # without a projection
-    ],
-    ids=str,
-)
-def test_activations_and_embedding_sizes_equal_the_original(
-    family: str, settings: dict[str, Any], tmp_path: Path
-) -> None:
-    theirs = make_model(family, **settings)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(0)
-    with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        torch.testing.assert_close(build(checkpoint)(piece_ids, mask)[mask], expected[mask], **CLOSE)
 
 
 def test_segments_equal_the_original(folder: Path) -> None:
@@ -283,20 +254,6 @@ def test_weights_in_parts_are_joined(folder: Path) -> None:
         load_checkpoint(folder)
 
 
-def test_pickle_with_code_is_refused(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    torch.save({"weights": Checkpoint}, folder / "pytorch_model.bin")
-    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
-        load_checkpoint(folder)
-
-
-def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
-    expected = load_checkpoint(folder).config
-    optional = ["layer_norm_eps", "pad_token_id", "type_vocab_size", "initializer_range"]
-    change_config(folder, **dict.fromkeys(optional, "DELETE"))
-    assert load_checkpoint(folder).config == expected
-
-
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_missing_file_is_named(folder: Path, file: str) -> None:
     (folder / file).unlink()
@@ -309,15 +266,6 @@ def test_truncated_file_is_named(folder: Path, file: str) -> None:
     content = (folder / file).read_bytes()
     (folder / file).write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match=rf"G2G-E208.*{file}"):
-        load_checkpoint(folder)
-
-
-@pytest.mark.parametrize("size", [0, 1000])
-def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
-    torch.save(load_file(folder / "model.safetensors"), folder / "whole.bin")
-    (folder / "model.safetensors").unlink()
-    (folder / "pytorch_model.bin").write_bytes((folder / "whole.bin").read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
         load_checkpoint(folder)
 
 
@@ -421,7 +369,7 @@ def test_hub_is_asked_for_pickled_weights_only_where_needed(
     assert ("pytorch_model.bin" in asked) == (weights == "pytorch_model.bin")
 
 
-@pytest.mark.parametrize("content", [b"text", b"text\n" * 100, torch.zeros(3), {"a": 1}, [1]], ids=str)
+@pytest.mark.parametrize("content", [b"", b"text\n" * 100, torch.zeros(3), {"a": Checkpoint}], ids=str)
 def test_old_weights_that_are_none_are_an_error(folder: Path, content: Any) -> None:
     (folder / "model.safetensors").unlink()
     path = folder / "pytorch_model.bin"

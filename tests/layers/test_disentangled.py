@@ -177,15 +177,3 @@ def test_graphs_equal_the_textbook_in_values_and_gradients(normalise: bool) -> N
     for found in results[:2]:
         for own, expected in zip(found, results[2], strict=True):
             torch.testing.assert_close(own, expected, atol=1e-4, rtol=1e-4)
-
-
-def test_new_relations_leave_vectors_as_they_were() -> None:
-    torch.manual_seed(2)
-    plain = GraphEncoder(replace(CONFIG, n_relations=0)).eval()
-    graphs = GraphEncoder(replace(CONFIG, normalise_keys=True)).eval()
-    graphs.load_state_dict(plain.state_dict(), strict=False)
-    piece_ids, mask = padded_batch(0, (15, 6))
-    piece_ids = piece_ids.clamp(max=39)
-    torch.testing.assert_close(
-        graphs(piece_ids, mask, edges=EDGES)[mask], plain(piece_ids, mask)[mask], **CLOSE
-    )

@@ -139,24 +139,6 @@ def random_encoder(**settings: Any) -> GraphEncoder:
     return encoder.eval()
 
 
-@pytest.mark.parametrize("with_graph", [True, False])
-def test_packed_rows_have_the_values_and_gradients_of_padded_ones(with_graph: bool) -> None:
-    encoder = random_encoder()
-    edges = EDGES if with_graph else None
-    x = torch.randn(3, N, WIDTH, requires_grad=True)
-    *_, last = encoder.states(x, Geometry(MASK, edges))
-    padded = encoder.final_norm(last)
-    weights = torch.randn_like(padded)[MASK]
-    found = []
-    for y in (encoder.encode(x, MASK, edges)[MASK], padded[MASK]):
-        gradients = torch.autograd.grad(
-            (y * weights).sum(), [x, *encoder.layers.parameters()], allow_unused=True
-        )
-        found.append([y, *(gradient for gradient in gradients if gradient is not None)])
-    for packed, expected in zip(*found, strict=True):
-        torch.testing.assert_close(packed, expected, atol=1e-4, rtol=1e-4)
-
-
 def test_bfloat16_stays_close_and_prediction_equals_training() -> None:
     encoder = random_encoder()
     x = torch.randn(3, N, WIDTH)

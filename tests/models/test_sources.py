@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import spacy
 import torch
-from spacy.util import registry
 
 from spacy_g2g.layers.checkpoints.load import Checkpoint
 from spacy_g2g.models.optimizer import make_adamw
@@ -177,34 +176,6 @@ def test_root_is_a_piece_of_its_own_after_the_checkpoints(checkpoint: Path):
     assert shim.network.encoder.embeddings.pieces.num_embeddings == n_pieces + 1
 
 
-def test_the_first_layers_can_be_kept(checkpoint: Path):
-    found = encoder_from_checkpoint(str(checkpoint), n_layers=2)([])
-    whole = encoder_from_checkpoint(str(checkpoint))([])
-    assert found.config.n_layers == 2
-    assert set(found.weights) == {name for name in whole.weights if not name.startswith("layers.2.")}
-
-
-@pytest.mark.parametrize("n_layers", [0, 4])
-def test_layers_that_are_not_there_are_an_error(checkpoint: Path, n_layers: int):
-    with pytest.raises(ValueError, match=rf"E214.*{n_layers}.*1 to 3"):
-        encoder_from_checkpoint(str(checkpoint), n_layers=n_layers)([])
-
-
-def test_a_checkpoint_without_a_tokenizer_is_an_error_that_names_the_file(checkpoint: Path, tmp_path: Path):
-    folder = shutil.copytree(checkpoint, tmp_path / "bert")
-    (folder / "tokenizer.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"E207.*bert.*tokenizer\.json"):
-        encoder_from_checkpoint(str(folder))([])
-
-
-def test_an_unknown_architecture_is_an_error_that_names_those_supported(checkpoint: Path, tmp_path: Path):
-    folder = shutil.copytree(checkpoint, tmp_path / "t5")
-    settings = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**settings, "model_type": "t5"}))
-    with pytest.raises(ValueError, match=r"E209.*t5.*bert.*camembert.*distilbert.*electra.*xlm-roberta"):
-        encoder_from_checkpoint(str(folder))([])
-
-
 def test_a_name_that_is_nowhere_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(FileNotFoundError, match=r"E206.*no-such-model"):
@@ -226,12 +197,6 @@ def test_a_saved_pipeline_needs_neither_checkpoint_nor_network(
     loaded = spacy.load(tmp_path / "pipeline")
     assert get_shim(loaded.get_pipe("g2g_parser").model).spec.encoder.n_layers == 2  # type: ignore[union-attr]
     assert [tree_of(loaded(doc)) for doc in treebank_docs(loaded.vocab)] == expected
-
-
-def test_the_sources_are_registered():
-    assert registry.get("callbacks", "spacy_g2g.EncoderFromCheckpoint.v1") is encoder_from_checkpoint
-    assert registry.get("callbacks", "spacy_g2g.EncoderFromScratch.v1") is encoder_from_scratch
-    assert registry.get("callbacks", "spacy_g2g.EncoderFromPipeline.v1") is encoder_from_pipeline
 
 
 # From a pipeline
