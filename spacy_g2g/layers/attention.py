@@ -10,7 +10,7 @@ from .disentangled import DistanceProjections
 from .dropout import Dropout
 from .edges import Edges
 from .encoder_config import EncoderConfig
-from .geometry import PLAIN, Geometry
+from .geometry import PLAIN_ROWS, Geometry
 from .linear import Linear
 from .relations import RelationTables
 from .rotary import Rotation
@@ -78,7 +78,9 @@ class GraphSelfAttention(RelationTables):
         self.output = Linear(width, width, bias=config.attention_bias)
         self.dropout = Dropout(config.attention_dropout)
 
-    def forward(self, x: Tensor, geometry: Geometry = PLAIN, tables: RelationTables | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, geometry: Geometry = PLAIN_ROWS, tables: RelationTables | None = None
+    ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
         x: float [batch, n, width], or the packed positions, [positions, width], with a packing.

@@ -15,7 +15,7 @@ from .edges import Edges
 from .embeddings import InputEmbeddings
 from .encoder_config import EncoderConfig
 from .feedforward import FeedForward
-from .geometry import PLAIN, Geometry
+from .geometry import PLAIN_ROWS, Geometry
 from .norms import make_norm
 from .packing import Packing
 from .relations import RelationTables
@@ -49,7 +49,9 @@ class EncoderLayer(nn.Module):
         self.feedforward_norm = make_norm(config, config.width)
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, geometry: Geometry = PLAIN, tables: RelationTables | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, geometry: Geometry = PLAIN_ROWS, tables: RelationTables | None = None
+    ) -> Tensor:
         """Transform all positions; see ``GraphSelfAttention.forward`` for the arguments."""
         attend = partial(self.attention, geometry=geometry, tables=tables)
         if self.pre_norm:
@@ -135,7 +137,7 @@ class GraphEncoder(nn.Module):
         return x if geometry.packing is None else geometry.packing.pad(x)[:, :n]
 
     def states(
-        self, x: Tensor, geometry: Geometry = PLAIN, tables: Sequence[RelationTables] | None = None
+        self, x: Tensor, geometry: Geometry = PLAIN_ROWS, tables: Sequence[RelationTables] | None = None
     ) -> Iterator[Tensor]:
         """Yield the input of the first layer and the output of each layer, without the final norm.
 

@@ -61,4 +61,4 @@ class Geometry(NamedTuple):
 
 
 #: Rows that are neither padded nor packed, without a graph.
-PLAIN = Geometry()
+PLAIN_ROWS = Geometry()

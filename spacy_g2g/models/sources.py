@@ -71,6 +71,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
 
 
 def encoder_from_scratch(
+    *,
     width: int = 256,
     n_layers: int = 4,
     n_attention_heads: int = 4,
@@ -106,7 +107,7 @@ def encoder_from_scratch(
     )
 
     def source(words: Iterable[str]) -> Checkpoint:
-        tokenizer = train_tokenizer(words, vocab_size, min_frequency, lowercase)
+        tokenizer = train_word_pieces(words, vocab_size, min_frequency, lowercase)
         return Checkpoint(
             config=replace(config, vocab_size=tokenizer.get_vocab_size()),
             weights={},
@@ -116,7 +117,9 @@ def encoder_from_scratch(
     return source
 
 
-def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool) -> Tokenizer:
+def train_word_pieces(
+    words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool
+) -> Tokenizer:
     """Train a WordPiece tokenizer on words. The same words give the same pieces in every run."""
     special = list(BERT_PIECES)
     normalizer = normalizers.Sequence(

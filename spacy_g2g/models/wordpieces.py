@@ -144,14 +144,14 @@ class WordPieces:
         if any(graph is not None for graph in graphs):
             heads, labels = pad_trees(graphs, int(n_words.max()))
         return PieceBatch(
-            piece_ids=_pad([row.pieces for row in flat], width, self.pad_id),
+            piece_ids=_pad_rows([row.pieces for row in flat], width, self.pad_id),
             lengths=lengths,
             word_index=word_index,
             n_words=n_words,
-            tag_ids=None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
+            tag_ids=None if self.tag_ids is None else _pad_rows([row.tags for row in flat], width, NO_TAG),
             coverages=[fit for _, fit in fitted],
             sentences=np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
-            words=_pad([row.words_of_pieces for row in flat], width, NO_WORD),
+            words=_pad_rows([row.words_of_pieces for row in flat], width, NO_WORD),
             heads=heads,
             labels=labels,
         )
@@ -255,7 +255,7 @@ def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> 
         index[words[better]] = offset + i * width + np.array(row.positions)[better]
 
 
-def _pad(rows: list[list[int]], width: int, value: int) -> IntArray:
+def _pad_rows(rows: list[list[int]], width: int, value: int) -> IntArray:
     padded = np.full((len(rows), width), value, dtype=np.int64)
     for target, row in zip(padded, rows, strict=True):
         target[: len(row)] = row

@@ -20,7 +20,7 @@ from spacy_g2g.models.sources import (
     encoder_from_checkpoint,
     encoder_from_pipeline,
     encoder_from_scratch,
-    train_tokenizer,
+    train_word_pieces,
 )
 
 from ..layers.families import make_model, save
@@ -40,7 +40,7 @@ WORDS = [word[0] for sentence in read_treebank() for word in sentence]
 
 def make_checkpoint(folder: Path, family: str = "bert") -> Path:
     """A random checkpoint of 3 layers of width 24, with pieces for the words of the ten sentences."""
-    tokenizer = train_tokenizer(WORDS, 200, 1, lowercase=True)
+    tokenizer = train_word_pieces(WORDS, 200, 1, lowercase=True)
     save(make_model(family, vocab_size=tokenizer.get_vocab_size()), folder)
     (folder / "tokenizer.json").write_text(tokenizer.to_str(), encoding="utf8")
     return folder
@@ -71,7 +71,8 @@ def test_too_few_positions_are_an_error():
 
 
 def test_from_scratch_has_the_sizes_given_and_no_weights():
-    found = encoder_from_scratch(32, 2, 2, 64, 63, 100, 1)(WORDS)
+    sizes = {"width": 32, "n_layers": 2, "n_attention_heads": 2, "hidden_width": 64, "n_positions": 63}
+    found = encoder_from_scratch(**sizes, vocab_size=100, min_frequency=1)(WORDS)
     config = found.config
     assert config.vocab_size <= 100
     assert (config.width, config.n_layers, config.n_attention_heads) == (32, 2, 2)
@@ -80,43 +81,43 @@ def test_from_scratch_has_the_sizes_given_and_no_weights():
 
 
 def test_the_vocabulary_covers_the_training_words():
-    tokenizer = train_tokenizer(WORDS, 500, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, 500, 1, lowercase=False)
     unknown = tokenizer.token_to_id("[UNK]")
     assert all(unknown not in tokenizer.encode(word).ids for word in WORDS)
     assert tokenizer.encode("hearing").tokens == ["hearing"]
 
 
 def test_the_vocabulary_keeps_to_its_size_and_special_pieces_come_first():
-    tokenizer = train_tokenizer(WORDS, 40, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, 40, 1, lowercase=False)
     assert tokenizer.get_vocab_size() <= 40
     assert [tokenizer.id_to_token(i) for i in range(4)] == ["[CLS]", "[SEP]", "[PAD]", "[UNK]"]
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_lower_case_is_as_wanted_and_accents_are_kept(lowercase: bool):
-    tokenizer = train_tokenizer(["Été", "été"] * 5, 100, 1, lowercase=lowercase)
+    tokenizer = train_word_pieces(["Été", "été"] * 5, 100, 1, lowercase=lowercase)
     assert (tokenizer.encode("ÉTÉ").tokens == ["été"]) == lowercase
     assert tokenizer.encode("été").tokens == ["été"]
     assert tokenizer.encode("ete").tokens != ["été"]
 
 
 def test_one_spelling_of_an_accent_is_as_good_as_the_other():
-    tokenizer = train_tokenizer(["caf\u00e9"] * 5, 100, 1, lowercase=False)
+    tokenizer = train_word_pieces(["caf\u00e9"] * 5, 100, 1, lowercase=False)
     assert tokenizer.encode("cafe\u0301").ids == tokenizer.encode("caf\u00e9").ids
 
 
 def test_no_words_make_a_vocabulary_of_special_pieces():
-    assert train_tokenizer([], 100, 1, lowercase=False).get_vocab_size() == 4
+    assert train_word_pieces([], 100, 1, lowercase=False).get_vocab_size() == 4
 
 
 @pytest.mark.slow
 def test_pieces_are_the_same_in_every_process_and_for_every_order_of_words():
     code = """if True:
         import hashlib, itertools, random, sys
-        from spacy_g2g.models.sources import train_tokenizer
+        from spacy_g2g.models.sources import train_word_pieces
         words = ["".join(letters) for letters in itertools.product("abcde", repeat=4)] * 3
         random.Random(int(sys.argv[1])).shuffle(words)
-        print(hashlib.sha256(train_tokenizer(words, 300, 2, False).to_str().encode()).hexdigest())
+        print(hashlib.sha256(train_word_pieces(words, 300, 2, False).to_str().encode()).hexdigest())
     """
     found = set()
     for seed in ("1", "2"):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ...errors import Errors
 from ..encoder_config import EncoderConfig
-from .family import Family, Settings, SpecialPieces, common_sizes, expect
+from .family import ConfigJson, Family, SpecialPieces, common_sizes, expect
 
 BERT_PIECES: SpecialPieces = ("[CLS]", "[SEP]", "[PAD]", "[UNK]")
 BERT_MODULES = {
@@ -27,7 +27,7 @@ BERT_MODULES = {
 TOKENIZERS = ("BertTokenizer", "ElectraTokenizer", "DistilBertTokenizer", "PreTrainedTokenizer")
 
 
-def read_bert(settings: Settings) -> EncoderConfig:
+def read_bert(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of BERT."""
     expect(settings, position_embedding_type="absolute", is_decoder=False)
     return EncoderConfig(
@@ -41,12 +41,12 @@ def read_bert(settings: Settings) -> EncoderConfig:
     )
 
 
-def read_electra(settings: Settings) -> EncoderConfig:
+def read_electra(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of ELECTRA."""
     return replace(read_bert(settings), embedding_width=settings["embedding_size"])
 
 
-def read_word_pieces(vocabulary: str, settings: Settings) -> str:
+def read_word_pieces(vocabulary: str, settings: ConfigJson) -> str:
     """Return the text of a tokenizer.json with the word pieces of a vocab.txt.
 
     vocabulary: Content of vocab.txt, a piece on each line.

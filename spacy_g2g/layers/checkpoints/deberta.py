@@ -3,10 +3,10 @@
 from ...errors import Errors
 from ..encoder_config import Disentangled, EncoderConfig, SideConvolution
 from .bert import BERT_MODULES, BERT_PIECES
-from .family import Family, Settings, common_sizes, expect
+from .family import ConfigJson, Family, common_sizes, expect
 
 _SELF = "encoder.layer.{}.attention.self"
-MODULES = {
+DEBERTA_MODULES = {
     **BERT_MODULES,
     "embeddings.projection": ["embeddings.embed_proj"],
     "distances.rows": ["encoder.rel_embeddings"],
@@ -19,7 +19,7 @@ MODULES = {
 }
 
 
-def read_deberta(settings: Settings) -> EncoderConfig:
+def read_deberta(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of DeBERTa-v2."""
     expect(settings, is_decoder=False)
     sizes = common_sizes(settings)
@@ -48,7 +48,7 @@ def read_deberta(settings: Settings) -> EncoderConfig:
     )
 
 
-def _read_distances(settings: Settings) -> Disentangled | None:
+def _read_distances(settings: ConfigJson) -> Disentangled | None:
     terms = _names(settings.get("pos_att_type", []))
     if not settings.get("relative_attention", False):
         expect({"pos_att_type": terms}, pos_att_type=[])
@@ -74,4 +74,4 @@ def _names(found: str | list[str]) -> list[str]:
     return [name.strip() for name in found.lower().split("|")] if isinstance(found, str) else found
 
 
-DEBERTA = Family(read_deberta, "deberta.", MODULES, (BERT_PIECES,))
+DEBERTA = Family(read_deberta, "deberta.", DEBERTA_MODULES, (BERT_PIECES,))

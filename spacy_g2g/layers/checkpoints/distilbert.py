@@ -2,10 +2,10 @@
 
 from ..encoder_config import EncoderConfig
 from .bert import BERT_MODULES, BERT_PIECES, read_word_pieces
-from .family import Family, Settings
+from .family import ConfigJson, Family
 
 _LAYER = "transformer.layer.{}"
-MODULES = {
+DISTILBERT_MODULES = {
     **BERT_MODULES,
     "layers.{}.attention.qkv": [f"{_LAYER}.attention.{part}_lin" for part in "qkv"],
     "layers.{}.attention.output": [f"{_LAYER}.attention.out_lin"],
@@ -16,7 +16,7 @@ MODULES = {
 }
 
 
-def read_distilbert(settings: Settings) -> EncoderConfig:
+def read_distilbert(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of DistilBERT."""
     return EncoderConfig(
         vocab_size=settings["vocab_size"],
@@ -34,4 +34,4 @@ def read_distilbert(settings: Settings) -> EncoderConfig:
     )
 
 
-DISTILBERT = Family(read_distilbert, "distilbert.", MODULES, (BERT_PIECES,), read_word_pieces)
+DISTILBERT = Family(read_distilbert, "distilbert.", DISTILBERT_MODULES, (BERT_PIECES,), read_word_pieces)

@@ -1,7 +1,7 @@
 """EuroBERT (Boizard et al. 2025): Llama without the causal mask."""
 
 from ..encoder_config import EncoderConfig, Rotary
-from .family import Family, Settings, SpecialPieces, common_sizes, expect, rotary_base
+from .family import ConfigJson, Family, SpecialPieces, common_sizes, expect, rotary_base
 
 #: There is no unknown piece, so the mask takes its place.
 EUROBERT_PIECES: SpecialPieces = (
@@ -11,7 +11,7 @@ EUROBERT_PIECES: SpecialPieces = (
     "<|mask|>",
 )
 _ATTENTION, _MLP = "layers.{}.self_attn", "layers.{}.mlp"
-MODULES = {
+EUROBERT_MODULES = {
     "embeddings.pieces": ["embed_tokens"],
     "layers.{}.attention.qkv": [f"{_ATTENTION}.{part}_proj" for part in "qkv"],
     "layers.{}.attention.output": [f"{_ATTENTION}.o_proj"],
@@ -23,7 +23,7 @@ MODULES = {
 }
 
 
-def read_eurobert(settings: Settings) -> EncoderConfig:
+def read_eurobert(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of EuroBERT."""
     sizes = common_sizes(settings)
     expect(settings, head_dim=sizes["width"] // sizes["n_attention_heads"])
@@ -47,4 +47,4 @@ def read_eurobert(settings: Settings) -> EncoderConfig:
     )
 
 
-EUROBERT = Family(read_eurobert, "model.", MODULES, (EUROBERT_PIECES,))
+EUROBERT = Family(read_eurobert, "model.", EUROBERT_MODULES, (EUROBERT_PIECES,))

@@ -12,7 +12,7 @@ from ...errors import Errors
 from ..encoder_config import EncoderConfig
 
 #: Content of config.json without its nulls.
-Settings = Mapping[str, Any]
+ConfigJson = Mapping[str, Any]
 #: Start, end, padding and unknown piece of a vocabulary.
 SpecialPieces = tuple[str, str, str, str]
 
@@ -33,16 +33,16 @@ class Family:
     n_dropped: Number of the model's own first pieces, which these replace.
     """
 
-    read: Callable[[Settings], EncoderConfig]
+    read: Callable[[ConfigJson], EncoderConfig]
     prefix: str
     modules: Mapping[str, list[str]]
     special_pieces: tuple[SpecialPieces, ...]
-    read_vocabulary: Callable[[str, Settings], str] | None = None
+    read_vocabulary: Callable[[str, ConfigJson], str] | None = None
     first_pieces: tuple[str, ...] = ("<s>", "<pad>", "</s>", "<unk>")
     n_dropped: int = 3
 
 
-def common_sizes(settings: Settings) -> dict[str, Any]:
+def common_sizes(settings: ConfigJson) -> dict[str, Any]:
     """Return the fields of ``EncoderConfig`` for which most families have one name."""
     return {
         "vocab_size": settings["vocab_size"],
@@ -55,14 +55,14 @@ def common_sizes(settings: Settings) -> dict[str, Any]:
     }
 
 
-def expect(settings: Settings, **values: Any) -> None:
+def expect(settings: ConfigJson, **values: Any) -> None:
     """Raise ValueError if settings are there with other values than these."""
     for key, value in values.items():
         if settings.get(key, value) != value:
             raise ValueError(Errors.E211.format(key=key, found=settings[key], expected=repr(value)))
 
 
-def rotary_base(settings: Settings, kind: str | None, key: str, default: float) -> float:
+def rotary_base(settings: ConfigJson, kind: str | None, key: str, default: float) -> float:
     """Find the base of rotary positions, which transformers 4 and 5 write to different places.
 
     kind: Kind of layers, if bases differ by kind.

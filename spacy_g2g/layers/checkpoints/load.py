@@ -157,7 +157,7 @@ def _rename_weights(
     weights = {}
     for name, target in encoder.state_dict().items():
         names = [prefix + part for part in _their_names(name, family)]
-        weight = torch.cat([_find(path, theirs, part) for part in names])
+        weight = torch.cat([_find_tensor(path, theirs, part) for part in names])
         if weight.shape != target.shape:
             found, expected = list(weight.shape), list(target.shape)
             raise ValueError(
@@ -175,7 +175,7 @@ def _their_names(name: str, family: Family) -> list[str]:
     return [f"{part.format(number and number.group())}.{parameter}" for part in theirs]
 
 
-def _find(path: Path, theirs: dict[str, Tensor], name: str) -> Tensor:
+def _find_tensor(path: Path, theirs: dict[str, Tensor], name: str) -> Tensor:
     """Look up a tensor by its name or its old name: LayerNorm had gamma and beta."""
     old = re.sub("weight$", "gamma", re.sub("bias$", "beta", name))
     for candidate in (name, old):

@@ -3,10 +3,10 @@
 from ...errors import Errors
 from ..encoder_config import EncoderConfig, Rotary
 from .bert import BERT_PIECES
-from .family import Family, Settings, SpecialPieces, common_sizes, rotary_base
+from .family import ConfigJson, Family, SpecialPieces, common_sizes, rotary_base
 
 GEMMA_PIECES: SpecialPieces = ("<bos>", "<eos>", "<pad>", "<unk>")
-MODULES = {
+MODERNBERT_MODULES = {
     "embeddings.pieces": ["embeddings.tok_embeddings"],
     "embeddings.norm": ["embeddings.norm"],
     "layers.{}.attention.qkv": ["layers.{}.attn.Wqkv"],
@@ -19,7 +19,7 @@ MODULES = {
 }
 
 
-def read_modernbert(settings: Settings) -> EncoderConfig:
+def read_modernbert(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of ModernBERT."""
     return EncoderConfig(
         **common_sizes(settings),
@@ -44,7 +44,7 @@ def read_modernbert(settings: Settings) -> EncoderConfig:
     )
 
 
-def _global_every(settings: Settings) -> int:
+def _global_every(settings: ConfigJson) -> int:
     """Find n for which each n-th layer from the first sees all positions."""
     types = settings.get("layer_types")
     if types is None:
@@ -56,4 +56,4 @@ def _global_every(settings: Settings) -> int:
     raise ValueError(Errors.E211.format(key="layer_types", found=types, expected=expected))
 
 
-MODERNBERT = Family(read_modernbert, "model.", MODULES, (BERT_PIECES, GEMMA_PIECES))
+MODERNBERT = Family(read_modernbert, "model.", MODERNBERT_MODULES, (BERT_PIECES, GEMMA_PIECES))

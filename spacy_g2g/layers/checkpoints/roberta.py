@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from ..encoder_config import EncoderConfig
 from .bert import BERT_MODULES, BERT_PIECES, read_bert
-from .family import Family, Settings, SpecialPieces
+from .family import ConfigJson, Family, SpecialPieces
 
 ROBERTA_PIECES: SpecialPieces = ("<s>", "</s>", "<pad>", "<unk>")
 
 
-def read_roberta(settings: Settings) -> EncoderConfig:
+def read_roberta(settings: ConfigJson) -> EncoderConfig:
     """Return the configuration of RoBERTa."""
     config, offset = read_bert(settings), settings.get("pad_token_id", 1) + 1
     return replace(config, position_offset=offset, n_positions=config.n_positions - offset)

@@ -35,15 +35,15 @@ def to_tokenizer(
 
     message = _message(model)
     trainer, normalizer = (_message(message.get(number, [b""])[0]) for number in (2, 3))
-    if (kind := _number(trainer, 3, UNIGRAM)) != UNIGRAM:
+    if (kind := _int_field(trainer, 3, UNIGRAM)) != UNIGRAM:
         raise ValueError(Errors.E220.format(kind=kind))
-    rows, unknown = _read_pieces(message), _number(trainer, 40, 0)
+    rows, unknown = _read_pieces(message), _int_field(trainer, 40, 0)
     if first_pieces:
         rows = [*((piece, 0.0, CONTROL) for piece in first_pieces), *rows[n_dropped:]]
         unknown = first_pieces.index("<unk>")
     vocabulary = [(piece, score) for piece, score, _ in rows]
     tokenizer = Tokenizer(
-        models.Unigram(vocabulary, unk_id=unknown, byte_fallback=bool(_number(trainer, 35, 0)))
+        models.Unigram(vocabulary, unk_id=unknown, byte_fallback=bool(_int_field(trainer, 35, 0)))
     )
     tokenizer.add_special_tokens([AddedToken(piece) for piece, _, kind in rows if kind == CONTROL])
     tokenizer.add_tokens([AddedToken(piece, normalized=False) for piece, _, kind in rows if kind == DEFINED])
@@ -55,7 +55,7 @@ def to_tokenizer(
             normalizers.Replace(Regex(" {2,}"), " "),
         ]
     )
-    scheme = "always" if _number(normalizer, 3, 1) else "never"
+    scheme = "always" if _int_field(normalizer, 3, 1) else "never"
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             *([pre_tokenizers.Punctuation()] if settings.get("split_by_punct") else []),
@@ -68,10 +68,10 @@ def to_tokenizer(
 def _read_pieces(model: Message) -> list[tuple[str, float, int]]:
     """Return text, score and kind of each piece."""
     pieces = map(_message, model[1])
-    return [(p[1][0].decode(), struct.unpack("<f", p[2][0])[0], _number(p, 3, NORMAL)) for p in pieces]
+    return [(p[1][0].decode(), struct.unpack("<f", p[2][0])[0], _int_field(p, 3, NORMAL)) for p in pieces]
 
 
-def _number(message: Message, field: int, default: int) -> int:
+def _int_field(message: Message, field: int, default: int) -> int:
     return int(message.get(field, [default])[0])
 
 
