@@ -1,4 +1,4 @@
-"""Language and encoder of a treebank, from `assets/treebanks.json` and the package's table of encoders.
+"""Language and encoder of a treebank, from `assets/treebanks.json` and `assets/encoders.json`.
 
     python -m project.treebank_settings
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.data.encoders import MANY, known_encoders, modern_encoder
 from spacy_g2g.files import sha256_of
 
-TABLE = Path(__file__).parent.parent / "assets" / "treebanks.json"
+ASSETS = Path(__file__).parent.parent / "assets"
+TABLE, ENCODERS = ASSETS / "treebanks.json", ASSETS / "encoders.json"
 #: Texts that `spacy project run` gives for an empty variable.
 UNSET = ("", "null", "None")
 #: Names of choices of encoders: the treebank's in the papers, and the language's in the table of encoders.
@@ -31,6 +31,12 @@ NEUTRAL = "xx"
 def read_table() -> dict[str, Any]:
     """Read the table of treebanks."""
     table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf8"))
+    return table
+
+
+def read_encoders() -> dict[str, dict[str, str]]:
+    """Read the first choice of encoder for each language, and the licences of encoders."""
+    table: dict[str, dict[str, str]] = json.loads(ENCODERS.read_text(encoding="utf8"))
     return table
 
 
@@ -86,7 +92,8 @@ def choose_encoder(encoder: str, source: dict[str, Any]) -> str:
         return str(table[AMR])
     if encoder == PAPERS:
         return str(row.get(PAPERS, table["others"]))
-    return modern_encoder(row.get("lang") or source.get("code") or MANY)
+    modern = read_encoders()[MODERN]
+    return modern.get(row.get("lang") or source.get("code") or NEUTRAL, modern[NEUTRAL])
 
 
 def encoder_name(encoder: str) -> str:
@@ -110,8 +117,7 @@ def pipeline_name(path: str) -> str:
 
 def encoder_license(encoder: str) -> str:
     """Return the licence of a checkpoint; "unknown" if the table does not have it."""
-    licenses = {known.name: known.license for known in known_encoders()}
-    return licenses.get(encoder) or "unknown"
+    return read_encoders()["licenses"].get(encoder, "unknown")
 
 
 if __name__ == "__main__":

@@ -29,45 +29,22 @@ class Errors(metaclass=_TextsWithCodes):
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
-    E202 = "A sequence of {n} pieces is too long for this encoder. Expected at most {n_positions}."
-    E203 = "Segments were passed to an encoder without segment embeddings (n_segments = 0). Expected None."
     E204 = "The width {width} can't be split evenly among {n_heads} attention heads. Expected a multiple."
-    E205 = "{n_edges} edges were passed to an encoder without relations (n_relations = 0). Expected none."
     E206 = (
         "Can't find the encoder checkpoint {name!r}: there is no such folder, and no model of this name "
         "could be fetched from the Hugging Face Hub. Expected a local folder, or a Hub name such as "
         "'bert-base-cased' and a network or the Hub's cache. Cause: {cause}"
     )
     E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
-    E208 = "Can't read {path}: the file is damaged or incomplete. Cause: {cause}"
+    E208 = "Can't read {path}. Expected a whole file of a supported encoder. Cause: {cause}"
     E209 = "{path}: checkpoints with model_type {found!r} are not supported. Expected one of: {known}."
     E210 = "{path}: {key!r} is missing. Expected the configuration of a model of type {model_type!r}."
-    E211 = "{path}: {key} is {found!r}. Expected {expected}."
-    E212 = "{path}: the tensor {name!r} is missing. Expected the weights of a model of type {model_type!r}."
-    E213 = "{path}: the tensor {name!r} has shape {found}. Expected {expected}, according to {config}."
+    E211 = "{key} is {found!r}. Expected {expected}."
+    E212 = "{path}: the tensor {name!r} is missing. Expected the weights that config.json describes."
+    E213 = "{path}: the tensor {name!r} has the shape {found}. Expected {expected}, as in config.json."
     E214 = "Can't keep {n_layers} layers of this checkpoint. Expected 1 to {available}."
-    E215 = "The weights do not fit the encoder: {name!r} has the shape {found}. Expected {expected}."
-    E216 = (
-        "The weights do not fit the encoder. Missing: {missing}. Unknown: {unknown}. Expected the names of "
-        "the encoder's parameters."
-    )
-    E217 = (
-        "The settings ask for more tensors than the {n} of the file. Expected settings and weights that were "
-        "saved together."
-    )
-    E218 = "The encoder's {setting} is {value!r}. Expected {expected}."
-    E219 = "The content is no model of SentencePiece: {cause}."
+    E217 = "The settings ask for more tensors than the {n} of the file. Expected those of its weights."
     E220 = "The SentencePiece model is of type {kind}. Expected Unigram (1), or a file tokenizer.json."
-    E221 = "Unknown norm {found!r}. Expected one of: {known}."
-    E222 = (
-        "The {n_heads} attention heads can't share {n_key_heads} heads of keys evenly. Expected a divisor of "
-        "{n_heads}."
-    )
-    E223 = "The encoder has {n} buckets for distances up to {most}. Expected 2 to 2 * {most} - 4 buckets."
-    E224 = (
-        "Can't build a convolution over {size} positions in {groups} groups of the width {width}. Expected "
-        "an odd number of positions, and groups that divide the width."
-    )
     E225 = (
         "The tokenizer is a {found}, which can't be made from vocab.txt. Expected tokenizer.json, or {known}."
     )
@@ -92,11 +69,11 @@ class Errors(metaclass=_TextsWithCodes):
     E401 = (
         "Can't read the content of tokenizer.json: {error}. Expected a tokenizer of the library tokenizers."
     )
-    E402 = "The tokenizer has no known set of special pieces. Expected {families}."
+    E402 = "The tokenizer has no known special pieces with ids below {n}. Expected {families}."
     E403 = (
-        "Can't build an encoder with width {width}, {n_layers} layers, {n_attention_heads} attention heads "
-        "and feed-forward width {hidden_width}. Expected numbers above 0, and a width that is a multiple of "
-        "the number of attention heads."
+        "An encoder can't have the width, layers, attention heads and hidden width {sizes} with "
+        "{n_key_heads} heads of keys. Expected numbers above 0, a multiple of the attention heads as width, "
+        "and a divisor of them as heads of keys."
     )
     E404 = "n_positions is {n_positions}. Expected 8 or more."
     E405 = "The model is not initialised. Call nlp.initialize(get_examples), or load a trained pipeline."
@@ -139,10 +116,6 @@ class Errors(metaclass=_TextsWithCodes):
         "null."
     )
     E421 = "factor is {factor}. Expected a number above 0."
-    E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
-    E432 = (
-        "The special piece {piece!r} has the id {id}. Expected an id of the encoder's vocabulary, below {n}."
-    )
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."

@@ -312,7 +312,7 @@ def test_a_planted_way_into_a_wing_beside_its_door_is_found(tmp_path: Path, path
             "from ..errors import Errors\nimport collections.abc\nfrom numpy.typing import NDArray",
         ),
         ("layers/a.py", "from torch import nn"),
-        ("layers/checkpoint.py", "from safetensors.torch import load_file"),
+        ("layers/checkpoints/load.py", "from safetensors.torch import load_file"),
         (
             "amr/models/a.py",
             "from ...models.network import Network\nfrom ..parsing import graph\nimport torch",

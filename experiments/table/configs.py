@@ -13,7 +13,7 @@ from thinc.api import Config
 from project.training_config import BEST, CONFIGS, has_setting, load_config, overrides, refiner_config
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
-from spacy_g2g.layers.checkpoint import load_checkpoint, resolve_checkpoint
+from spacy_g2g.layers.checkpoints.load import load_checkpoint, resolve_checkpoint
 
 from .rows import PARSER, REFINER, Row
 

@@ -152,26 +152,24 @@ def watch_encoders(encoders: Sequence[GraphEncoder]) -> Iterator[Watch]:
     """Count and time calls of encoders. On a GPU each call is waited for, which takes time of its own."""
     watch = Watch()
 
-    def timed(encode: Any, *, counts: bool) -> Any:
+    def timed(encode: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Tensor:
             start = now()
             x: Tensor = encode(*args, **kwargs)
             watch.seconds += now() - start
-            if counts:
-                watch.calls += 1
-                watch.rows += len(x)
+            watch.calls += 1
+            watch.rows += len(x)
             return x
 
         return run
 
     for encoder in encoders:
-        encoder.embed = timed(encoder.embed, counts=False)  # type: ignore[method-assign]
-        encoder.encode = timed(encoder.encode, counts=True)  # type: ignore[method-assign]
+        encoder.forward = timed(encoder.forward)  # type: ignore[method-assign]
     try:
         yield watch
     finally:
         for encoder in encoders:
-            del encoder.embed, encoder.encode
+            del encoder.forward
 
 
 def now() -> float:

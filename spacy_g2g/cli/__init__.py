@@ -9,7 +9,6 @@ from .common import user_errors
 from .convert import convert_cli
 from .convert_amr import convert_amr
 from .debug_data import CONTEXT, debug_data_cli
-from .encoders import encoders_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
 from .parse_corpus import parse_corpus_cli
@@ -24,7 +23,6 @@ app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
 app.command("convert-amr")(user_errors()(convert_amr))
 app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
-app.command("encoders")(encoders_cli)
 app.command("parse")(parse_cli)
 app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)

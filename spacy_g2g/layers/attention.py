@@ -6,13 +6,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..errors import Errors
 from .disentangled import DistanceProjections
 from .dropout import Dropout
 from .edges import Edges
-from .geometry import PLAIN, Geometry
+from .encoder_config import EncoderConfig
+from .geometry import PLAIN_ROWS, Geometry
 from .linear import Linear
-from .packing import Packing
 from .relations import RelationTables
 from .rotary import Rotation
 
@@ -54,98 +53,59 @@ class GraphSelfAttention(RelationTables):
     A new table means "no graph", so that a checkpoint starts from what it knows. V is zero, and so is K. If N
     is LayerNorm, its gain is zero instead, since its gradient explodes at a zero vector.
 
-    width: Width of the input and of the output; a multiple of n_heads.
-    n_heads: Number of attention heads.
-    n_key_heads: Number of heads of keys and values, which neighbouring heads of queries share (Ainslie et al.
-        2023, "GQA"); 0 for as many as ``n_heads``.
-    bias: Whether the linear layers have a bias.
-    n_terms: Number of terms of a score, which is 3 for disentangled attention. Scores are divided by
-        sqrt(n_terms d).
-    distances: Makes the terms of distances; None for none.
-    dropout: Rate on the attention weights a, before both the values and V[r] are taken.
-    n_relations: Number of rows in the tables K and V, [n_relations, width / n_heads], which the heads share;
-        0 for no tables.
-    normalise_keys: Whether N is a layer normalisation.
-    layer_norm_eps: Constant that keeps N from dividing by zero.
-    Raises ValueError for a width that its heads do not divide, and for heads that can't share keys evenly.
+    config: Sizes of the encoder. Scores are divided by sqrt(d) times the square root of the number of their
+        terms, which is 3 for disentangled attention with all terms. ``n_relations`` is the number of rows in
+        the tables K and V, [n_relations, d], which the heads share; 0 for no tables. ``normalise_keys`` makes
+        N a layer normalisation. ``attention_dropout`` is the rate on the attention weights a, before both the
+        values and V[r] are taken.
     """
 
-    def __init__(
-        self,
-        width: int,
-        n_heads: int,
-        *,
-        n_key_heads: int = 0,
-        bias: bool = True,
-        n_terms: int = 1,
-        distances: DistanceProjections | None = None,
-        dropout: float = 0.0,
-        n_relations: int = 0,
-        normalise_keys: bool = False,
-        layer_norm_eps: float = 1e-12,
-    ) -> None:
-        if width % n_heads:
-            raise ValueError(Errors.E204.format(width=width, n_heads=n_heads))
-        n_key_heads = n_key_heads or n_heads
-        if n_heads % n_key_heads:
-            raise ValueError(Errors.E222.format(n_heads=n_heads, n_key_heads=n_key_heads))
-        super().__init__(
-            n_relations, width // n_heads, normalise=normalise_keys, layer_norm_eps=layer_norm_eps
-        )
-        self.n_heads = n_heads
-        self.n_key_heads = n_key_heads
-        self.head_width = width // n_heads
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        width, terms = config.width, config.disentangled
+        self.n_heads = config.n_attention_heads
+        self.n_key_heads = config.n_key_heads or self.n_heads
+        self.head_width = config.head_width
+        n_terms = 1
+        self.distances = None
+        if terms is not None:
+            n_terms += terms.content_to_position + terms.position_to_content
+            self.distances = DistanceProjections(config, terms)
         self.scale = (n_terms * self.head_width) ** -0.5
-        self.distances = distances
         # The rows of query, key and value in one matrix: one large product is faster than three.
-        self.qkv = Linear(width, (n_heads + 2 * n_key_heads) * self.head_width, bias=bias)
-        self.output = Linear(width, width, bias=bias)
-        self.dropout = Dropout(dropout)
+        n_rows = (self.n_heads + 2 * self.n_key_heads) * self.head_width
+        self.qkv = Linear(width, n_rows, bias=config.attention_bias)
+        self.output = Linear(width, width, bias=config.attention_bias)
+        self.dropout = Dropout(config.attention_dropout)
 
     def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None = None,
-        edges: Edges | None = None,
-        packing: Packing | None = None,
-        geometry: Geometry = PLAIN,
-        tables: RelationTables | None = None,
+        self, x: Tensor, geometry: Geometry = PLAIN_ROWS, tables: RelationTables | None = None
     ) -> Tensor:
         """Let each position attend to the real positions of its sentence.
 
         x: float [batch, n, width], or the packed positions, [positions, width], with a packing.
-        mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is
-            padded, and with a packing.
-        edges: The graphs; None for no graph.
-        packing: Places of the packed positions in padded rows; None if x has padded rows.
-        geometry: What the places of positions mean.
+        geometry: Places of the positions, and the graphs.
         tables: Relations of the edges; None for this layer's own.
         Returns floats of the shape of x.
-        Raises ValueError for edges if there are no relations.
         """
-        if edges is not None and not len(edges.batch):
-            edges = None
-        tables = self if tables is None else tables
-        if edges is not None and not tables.n_relations:
-            raise ValueError(Errors.E205.format(n_edges=len(edges.batch)))
-        qkv = self.qkv(x)
+        qkv, window, packing = self.qkv(x), geometry.window, geometry.packing
         if geometry.rotation is not None:
             qkv = geometry.rotation.turn(qkv, self.n_heads + self.n_key_heads)
         if packing is not None:
-            qkv, mask = packing.pad(qkv), packing.mask
+            qkv = packing.pad(qkv)
         batch, n = qkv.shape[:2]
         heads = [self.n_heads, self.n_key_heads, self.n_key_heads]
         q, k, v = qkv.view(batch, n, -1, self.head_width).split(heads, 2)
-        visible = None if mask is None else mask[:, None, None, :]
-        window = geometry.window
+        visible = None if geometry.mask is None else geometry.mask[:, None, None, :]
         if window is not None:
-            q, k, v = window.cut(q, k, v)
-            visible, edges = window.visible, None if edges is None else window.edges
+            q, k, v = window.cut(q, k=k, v=v)
+            visible = window.visible
         if self.n_key_heads < self.n_heads:
             k, v = (part.repeat_interleave(self.n_heads // self.n_key_heads, 2) for part in (k, v))
         dropout = self.dropout.p if self.training else 0.0
-        if edges is not None or self.distances is not None or (dropout and x.device.type == "cpu"):
-            z = self._attend(q, k, v, visible, edges, geometry, tables)
+        has_terms = geometry.edges is not None or self.distances is not None
+        if has_terms or (dropout and x.device.type == "cpu"):
+            z = self._attend(q, k, v, visible, geometry, self if tables is None else tables)
         else:
             q, k, v = (part.transpose(1, 2) for part in (q, k, v))
             z = F.scaled_dot_product_attention(
@@ -162,7 +122,6 @@ class GraphSelfAttention(RelationTables):
         k: Tensor,
         v: Tensor,
         visible: Tensor | None,
-        edges: Edges | None,
         geometry: Geometry,
         tables: RelationTables,
     ) -> Tensor:
@@ -176,8 +135,7 @@ class GraphSelfAttention(RelationTables):
         k: Keys, float [batch, keys, heads, d].
         v: Values, of the keys' shape.
         visible: Keys that each query sees, bool [batch, 1, n or 1, keys]; None for all.
-        edges: The graphs; None for no graph.
-        geometry: What the places of positions mean.
+        geometry: Places of the positions, and the graphs.
         tables: Relations of the edges.
         Returns z, float [batch, n, heads, d].
         """
@@ -186,8 +144,8 @@ class GraphSelfAttention(RelationTables):
         if q.device.type == "cpu":
             size = min(size, max(1, CACHED_SCORES // (batch * n * n_keys)))
         terms = None
-        if edges is not None:
-            terms = self._terms(edges, geometry.at_edges, tables, (size, batch, n, n_keys))
+        if geometry.edges is not None:
+            terms = _edge_terms(geometry.edges, geometry.at_edges, tables, (size, batch, n, n_keys))
         of_distances = None
         if self.distances is not None and geometry.distances is not None:
             of_distances = self.distances(geometry.distances, self.qkv, self.scale)
@@ -197,7 +155,7 @@ class GraphSelfAttention(RelationTables):
             q = (q * self.scale).contiguous()
             scores = q @ k.transpose(2, 3)
             if of_distances is not None:
-                of_distances.add_to_scores(scores, q, k, size * len(outputs))
+                of_distances.add_to_scores(scores, q=q, k=k, first=size * len(outputs))
             if terms is not None:
                 terms.add_to_scores(scores, q)
             if visible is not None:
@@ -208,22 +166,6 @@ class GraphSelfAttention(RelationTables):
                 terms.add_to_outputs(z, a)
             outputs.append(z.permute(1, 2, 0, 3))
         return torch.cat(outputs, 2)
-
-    def _terms(
-        self,
-        edges: Edges,
-        at_edges: Rotation | None,
-        tables: RelationTables,
-        shape: tuple[int, int, int, int],
-    ) -> "_EdgeTerms":
-        """Prepare the terms of edges for scores of a shape, [heads, batch, n, keys]."""
-        n_heads, batch, n, n_keys = shape
-        heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
-        rows = (heads * batch + edges.batch) * n + edges.query
-        keys, values = tables.look_up(edges.relation)
-        if at_edges is not None:
-            keys = at_edges.turn(keys, 1)
-        return _EdgeTerms(rows.flatten(), (rows * n_keys + edges.key).flatten(), keys, values)
 
 
 class _EdgeTerms(NamedTuple):
@@ -253,3 +195,16 @@ class _EdgeTerms(NamedTuple):
         weights = a.view(-1).index_select(0, self.cells[: n_heads * n_edges])
         terms = (weights.view(n_heads, n_edges, 1) * self.values).view(-1, width)
         z.view(-1, width).index_add_(0, self.rows[: len(terms)], terms.to(z.dtype))
+
+
+def _edge_terms(
+    edges: Edges, at_edges: Rotation | None, tables: RelationTables, shape: tuple[int, int, int, int]
+) -> _EdgeTerms:
+    """Prepare the terms of edges for scores of a shape, [heads, batch, n, keys]."""
+    n_heads, batch, n, n_keys = shape
+    heads = torch.arange(n_heads, device=edges.batch.device)[:, None]
+    rows = (heads * batch + edges.batch) * n + edges.query
+    keys, values = tables.look_up(edges.relation)
+    if at_edges is not None:
+        keys = at_edges.turn(keys, 1)
+    return _EdgeTerms(rows.flatten(), (rows * n_keys + edges.key).flatten(), keys, values)

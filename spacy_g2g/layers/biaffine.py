@@ -12,7 +12,7 @@ from .packing import Packing, fill_up
 
 LEAKY_SLOPE = 0.1
 # Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
-ARCS_AT_ONCE = {"cpu": 256, "cuda": 8192}
+LABELLED_AT_ONCE = {"cpu": 256, "cuda": 8192}
 # Smallest distance in each bucket of distances. Words on the left and on the right have buckets of their own.
 DISTANCES = (1, 2, 3, 4, 5, 7, 10, 15, 25)
 
@@ -32,7 +32,7 @@ class BiaffineScorer(nn.Module):
     """
 
     distance_weight: nn.Parameter | None
-    buckets: Tensor
+    starts: Tensor
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class BiaffineScorer(nn.Module):
         nn.init.zeros_(self.project.bias)
         self.distance_weight = None
         if distances:
-            buckets = _buckets()
-            self.distance_weight = nn.Parameter(torch.zeros(arc_width + 1, int(buckets.max()) + 1))
-            self.register_buffer("buckets", buckets, persistent=False)
+            self.distance_weight = nn.Parameter(torch.zeros(arc_width + 1, 2 * len(DISTANCES) + 1))
+            # Not on the device "meta", where networks are built before they are loaded.
+            self.register_buffer("starts", torch.tensor(DISTANCES, device="cpu"), persistent=False)
 
     @property
     def n_labels(self) -> int:
@@ -103,7 +103,7 @@ class BiaffineScorer(nn.Module):
         heads: float [arcs, label_width].
         Returns float [arcs, n_labels].
         """
-        size = ARCS_AT_ONCE.get(heads.device.type, ARCS_AT_ONCE["cpu"])
+        size = LABELLED_AT_ONCE.get(heads.device.type, LABELLED_AT_ONCE["cpu"])
         n = len(heads)
         dependents, heads = fill_up(dependents), fill_up(heads)
         parts = [slice(start, start + size) for start in range(0, max(1, n), size)]
@@ -111,7 +111,7 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.to(dependents.dtype)
         return torch.cat([self._labels(dependents[part], heads[part], weight) for part in parts])[:n]
 
-    def labels_by_head(self, dependents: Tensor, heads: Tensor, owners: Tensor) -> Tensor:
+    def labels_by_head(self, dependents: Tensor, heads: Tensor, *, owners: Tensor) -> Tensor:
         """Score the labels of arcs. On a CPU, what belongs to a head is computed once for all its dependents.
 
         dependents: float [arcs, label_width].
@@ -130,8 +130,8 @@ class BiaffineScorer(nn.Module):
         dependents = F.pad(dependents, (0, 1), value=1.0).float()
         weight = self.label_weight.to(heads.dtype).flatten(0, 1)
         scores = dependents.new_empty(len(dependents), self.n_labels)
-        for part in range(0, len(counts), ARCS_AT_ONCE["cpu"]):
-            of_part = slice(part, part + ARCS_AT_ONCE["cpu"])
+        for part in range(0, len(counts), LABELLED_AT_ONCE["cpu"]):
+            of_part = slice(part, part + LABELLED_AT_ONCE["cpu"])
             places = torch.arange(int(counts[part]))
             is_arc = places < counts[of_part, None]
             members = arcs[torch.where(is_arc, starts[of_part, None] + places, 0)]
@@ -142,12 +142,14 @@ class BiaffineScorer(nn.Module):
         return scores
 
     def _distances(self, n_words: int) -> Tensor:
-        """Return the bucket of each head's distance from each dependent, int [words, words + 1]."""
-        places = torch.arange(n_words + 1, device=self.buckets.device)
-        distances = (places - places[1:, None]).clamp(-DISTANCES[-1], DISTANCES[-1])
-        buckets = self.buckets[distances + DISTANCES[-1]]
-        buckets[:, 0] = len(DISTANCES)
-        return buckets
+        """Return the bucket of each head's distance from each dependent, int [words, words + 1].
+
+        Buckets count from left to right. ROOT has the one in the middle.
+        """
+        places = torch.arange(n_words + 1, device=self.starts.device)
+        distances = places - places[1:, None]
+        distances[:, 0] = 0
+        return torch.bucketize(distances.abs(), self.starts, right=True) * distances.sign() + len(DISTANCES)
 
     def _labels(self, dependents: Tensor, heads: Tensor, weight: Tensor) -> Tensor:
         n_rows, n_labels, n_columns = weight.shape
@@ -162,14 +164,3 @@ class BiaffineScorer(nn.Module):
         weight = self.label_weight.data
         added = weight.new_zeros(weight.shape[0], n_labels - weight.shape[1], weight.shape[2])
         self.label_weight = nn.Parameter(torch.cat([weight, added], dim=1))
-
-
-def _buckets() -> Tensor:
-    """Return the bucket of each signed distance from the longest on the left to the longest on the right.
-
-    Buckets count from left to right. The one in the middle, of distance 0, is ROOT's.
-    """
-    # Not on the device "meta", where networks are built before they are loaded.
-    distances = torch.arange(-DISTANCES[-1], DISTANCES[-1] + 1, device="cpu")
-    sizes = torch.bucketize(distances.abs(), torch.tensor(DISTANCES, device="cpu"), right=True)
-    return len(DISTANCES) + sizes * distances.sign()

@@ -14,27 +14,15 @@ the same number for all keys of a query.
 from typing import NamedTuple
 
 import torch
-from torch import LongTensor, Tensor, nn
+from torch import Tensor, nn
 
-from ..errors import Errors
 from .dropout import Dropout
-from .encoder_config import EncoderConfig
+from .encoder_config import Disentangled, EncoderConfig
 from .linear import Linear
 from .norms import make_norm
 
 #: Number of positions whose products with distances are computed together.
 BLOCK = 128
-
-
-class Distances(NamedTuple):
-    """Vectors of all distances in rows of n positions.
-
-    vectors: float [rows, width], rows of the table.
-    places: Row of each distance n, n - 1, ..., -n in ``vectors``, int [2 * n + 1].
-    """
-
-    vectors: Tensor
-    places: LongTensor
 
 
 class DistanceTable(nn.Module):
@@ -43,40 +31,35 @@ class DistanceTable(nn.Module):
     Distances have rows of their own up to half the number of buckets. Longer ones share rows, on a
     logarithmic scale (the code of DeBERTa-v2).
 
-    config: Sizes: ``distance_buckets`` on each side, which are half the number of rows, or none for a row for
-        each distance; and ``max_distance``, where the scale ends.
-    Raises ValueError for a scale that has no end after its beginning.
+    config: Sizes of the encoder.
+    sizes: ``distance_buckets`` on each side, which are half the number of rows, or none for a row for each
+        distance; and ``max_distance``, where the scale ends.
     """
 
-    def __init__(self, config: EncoderConfig) -> None:
+    def __init__(self, config: EncoderConfig, sizes: Disentangled) -> None:
         super().__init__()
-        self.n_buckets, self.max_distance = config.distance_buckets, config.max_distance
-        if self.n_buckets and not 0 < self.n_buckets // 2 < self.max_distance - 1:
-            raise ValueError(Errors.E223.format(n=self.n_buckets, most=self.max_distance))
-        self.rows = nn.Embedding(2 * (self.n_buckets or self.max_distance), config.width)
-        self.norm = make_norm(config, config.width) if config.distance_norm else nn.Identity()
+        self.sizes = sizes
+        self.rows = nn.Embedding(2 * (sizes.distance_buckets or sizes.max_distance), config.width)
+        self.norm = make_norm(config, config.width) if sizes.distance_norm else nn.Identity()
 
-    def forward(self, n: int) -> Distances:
-        """Return the vectors of all distances in rows of n positions."""
-        places = distance_rows(n, self.n_buckets, self.max_distance).to(self.rows.weight.device)
-        # The longest distances have the first and the last row.
-        first, last = int(places[-1]), int(places[0])
-        vectors = self.norm(self.rows.weight[first : last + 1])
-        return Distances(vectors, places - first)  # type: ignore[arg-type]
+    def forward(self, n: int) -> Tensor:
+        """Return the vectors of the distances n, n - 1, ..., -n, float [2 * n + 1, width]."""
+        vectors: Tensor = self.norm(self.rows.weight)
+        return vectors[distance_rows(n, self.sizes).to(vectors.device)]
 
 
-def distance_rows(n: int, n_buckets: int, max_distance: int) -> Tensor:
+def distance_rows(n: int, sizes: Disentangled) -> Tensor:
     """Return the table's rows of the distances n, n - 1, ..., -n, int [2 * n + 1].
 
     See ``DistanceTable``. Logarithms have 32 bits, as those of the checkpoints' own code: others would give
     other rows where the scale is close to a whole number.
     """
     distances = torch.arange(n, -n - 1, -1)
-    size = n_buckets or max_distance
-    if n_buckets:
-        middle = n_buckets // 2
+    size = sizes.distance_buckets or sizes.max_distance
+    if sizes.distance_buckets:
+        middle = size // 2
         lengths = distances.abs().clamp(min=middle)
-        scale = torch.log(torch.tensor((max_distance - 1) / middle))
+        scale = torch.log(torch.tensor((sizes.max_distance - 1) / middle))
         steps = torch.ceil(torch.log(lengths / middle) / scale * (middle - 1)) + middle
         distances = torch.where(distances.abs() <= middle, distances, (steps * distances.sign()).long())
     return (distances + size).clamp(0, 2 * size - 1)
@@ -92,7 +75,7 @@ class DistanceTerms(NamedTuple):
     keys: Tensor | None
     queries: Tensor | None
 
-    def add_to_scores(self, scores: Tensor, q: Tensor, k: Tensor, first: int) -> Tensor:
+    def add_to_scores(self, scores: Tensor, *, q: Tensor, k: Tensor, first: int) -> None:
         """Add both terms to the scores of some heads.
 
         scores: float [heads, batch, n, n].
@@ -101,47 +84,46 @@ class DistanceTerms(NamedTuple):
         """
         heads = slice(first, first + len(q))
         if self.keys is not None:
-            scores = scores.add_(_by_distance(q, self.keys[heads]))
+            scores.add_(_by_distance(q, self.keys[heads]))
         if self.queries is not None:
-            scores = scores.add_(_by_distance(k, self.queries[heads]).transpose(2, 3))
-        return scores
+            scores.add_(_by_distance(k, self.queries[heads]).transpose(2, 3))
 
 
 class DistanceProjections(nn.Module):
     """Makes the keys and queries of distances for one layer.
 
-    config: Sizes, the terms that scores have, and whether the layer's own projections of queries and keys
-        serve distances, too.
+    config: Sizes of the encoder.
+    sizes: The terms that scores have, and whether the layer's own projections of queries and keys serve
+        distances, too.
     """
 
-    def __init__(self, config: EncoderConfig) -> None:
+    def __init__(self, config: EncoderConfig, sizes: Disentangled) -> None:
         super().__init__()
-        width, shared = config.width, config.share_projections
+        width, shared = config.width, sizes.share_projections
         self.n_heads = config.n_attention_heads
-        self.to_position, self.to_content = config.content_to_position, config.position_to_content
+        self.to_position, self.to_content = sizes.content_to_position, sizes.position_to_content
         self.key = Linear(width, width) if self.to_position and not shared else None
         self.query = Linear(width, width) if self.to_content and not shared else None
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, distances: Distances, qkv: nn.Linear, scale: float) -> DistanceTerms:
+    def forward(self, distances: Tensor, qkv: nn.Linear, scale: float) -> DistanceTerms:
         """Project the distances.
 
+        distances: Vectors of the distances n, n - 1, ..., -n, float [2 * n + 1, width].
         qkv: The layer's linear layer with the rows of queries, keys and values.
         scale: Factor of queries.
         """
-        vectors = self.dropout(distances.vectors)
+        vectors = self.dropout(distances)
         width = vectors.shape[1]
         keys = queries = None
         if self.to_position:
-            keys = self._project(vectors, self.key, qkv, slice(width, 2 * width))
-            keys = keys[..., distances.places[1:]]
+            keys = self._project(vectors[1:], self.key, qkv, slice(width, 2 * width))
         if self.to_content:
-            queries = self._project(vectors, self.query, qkv, slice(width)) * scale
-            queries = queries[..., distances.places[:-1].flip(0)]
+            queries = self._project(vectors[:-1].flip(0), self.query, qkv, slice(width)) * scale
         return DistanceTerms(keys, queries)
 
     def _project(self, vectors: Tensor, own: nn.Module | None, qkv: nn.Linear, rows: slice) -> Tensor:
-        """Return float [heads, d, rows]."""
+        """Return float [heads, d, 2 * n]."""
         if own is not None:
             projected: Tensor = own(vectors)
         else:

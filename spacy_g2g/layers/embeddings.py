@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from ..errors import Errors
 from .dropout import Dropout
 from .encoder_config import EncoderConfig
 from .norms import make_norm
@@ -35,10 +34,9 @@ class InputEmbeddings(nn.Module):
             self.projection = nn.Linear(width, config.width, bias=not config.project_first)
 
     def forward(self, pieces: Tensor, segments: Tensor | None = None, extra: Tensor | None = None) -> Tensor:
-        """Embed pieces; see ``GraphEncoder.embed`` for shapes and errors."""
+        """Compute the input vectors of the first layer; see ``GraphEncoder.forward`` for the arguments."""
         n = pieces.shape[1]
-        if n > self.n_positions:
-            raise ValueError(Errors.E202.format(n=n, n_positions=self.n_positions))
+        assert n <= self.n_positions
         x: Tensor = pieces if pieces.is_floating_point() else self.pieces(pieces)
         added = self._added(n, segments)
         if added is not None:
@@ -55,8 +53,7 @@ class InputEmbeddings(nn.Module):
         if self.positions is not None:
             positions = self.positions.weight[self.position_offset : self.position_offset + n]
         if self.segments is None:
-            if segments is not None:
-                raise ValueError(Errors.E203)
+            assert segments is None
             return positions
         vectors: Tensor = self.segments.weight[0] if segments is None else self.segments(segments)
         return vectors if positions is None else positions + vectors

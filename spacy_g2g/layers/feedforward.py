@@ -10,25 +10,17 @@ from torch import Tensor, nn
 from ..errors import Errors
 from .linear import Linear
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "gelu_new": partial(F.gelu, approximate="tanh"),
-    "relu": F.relu,
-    "silu": F.silu,
-    "tanh": torch.tanh,
-}
-#: Names of activations and their variants in oneDNN, which applies them to the product at once.
-FUSED = {"gelu": ("gelu", "none"), "gelu_new": ("gelu", "tanh"), "relu": ("relu", "")}
-
-#: From the activation names of config.json to ours.
-ACTIVATION_NAMES = {
-    "gelu": "gelu",
-    "gelu_new": "gelu_new",
-    "gelu_pytorch_tanh": "gelu_new",
-    "relu": "relu",
-    "silu": "silu",
-    "swish": "silu",
-    "tanh": "tanh",
+_GELU_NEW = partial(F.gelu, approximate="tanh")
+#: Activations by their names in config.json, with their names and variants in oneDNN, if it can apply them to
+#: a product at once.
+ACTIVATIONS: dict[str, tuple[Callable[[Tensor], Tensor], tuple[str, str] | None]] = {
+    "gelu": (F.gelu, ("gelu", "none")),
+    "gelu_new": (_GELU_NEW, ("gelu", "tanh")),
+    "gelu_pytorch_tanh": (_GELU_NEW, ("gelu", "tanh")),
+    "relu": (F.relu, ("relu", "")),
+    "silu": (F.silu, None),
+    "swish": (F.silu, None),
+    "tanh": (torch.tanh, None),
 }
 
 
@@ -50,8 +42,7 @@ class FeedForward(nn.Module):
         self, width: int, hidden_width: int, activation: str, *, gated: bool = False, bias: bool = True
     ) -> None:
         super().__init__()
-        self.activation = find_activation(activation)
-        self.fused = FUSED.get(activation)
+        self.activation, self.fused = find_activation(activation)
         self.gated = gated
         self.hidden = Linear(width, 2 * hidden_width if gated else hidden_width, bias=bias)
         self.output = Linear(hidden_width, width, bias=bias)
@@ -68,8 +59,8 @@ class FeedForward(nn.Module):
         return self.output(hidden)  # type: ignore[no-any-return]
 
 
-def find_activation(name: str) -> Callable[[Tensor], Tensor]:
-    """Return the function of an activation. Raises ValueError for an unknown name."""
+def find_activation(name: str) -> tuple[Callable[[Tensor], Tensor], tuple[str, str] | None]:
+    """Look up an activation; see ``ACTIVATIONS``. Raises ValueError for an unknown name."""
     if name not in ACTIVATIONS:
         raise ValueError(Errors.E201.format(activation=name, known=", ".join(sorted(ACTIVATIONS))))
     return ACTIVATIONS[name]

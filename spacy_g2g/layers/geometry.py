@@ -1,4 +1,4 @@
-"""What the places of positions mean to the attention of a layer."""
+"""Where the positions of a batch are, and what their places mean to the attention of a layer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .disentangled import Distances
 from .edges import Edges
 from .encoder_config import EncoderConfig
 from .packing import Packing
@@ -16,50 +15,50 @@ from .window import Window
 
 
 class Geometry(NamedTuple):
-    """What the places of positions mean to the attention of some layers, for one batch.
+    """Places of the positions of a batch, and what they mean to the attention of some layers.
 
+    mask: bool [batch, n], True for real positions; at least one in each sentence. None if nothing is padded.
+    edges: The graphs, numbered by the window's blocks if there is a window; None for no graph.
+    packing: Places of the packed positions in padded rows; None if inputs are padded rows.
     rotation: Rotations of queries and keys, of shapes that fit the input; None without rotary positions.
     at_edges: Rotation of each edge's query; None without edges or rotary positions.
     window: Layout of attention to near positions; None if each position sees the whole row.
-    distances: Vectors of the distances in a row, for disentangled attention; None for none.
+    distances: Vectors of the distances in a row, for disentangled attention; see ``DistanceTable``.
     """
 
+    mask: Tensor | None = None
+    edges: Edges | None = None
+    packing: Packing | None = None
     rotation: Rotation | None = None
     at_edges: Rotation | None = None
     window: Window | None = None
-    distances: Distances | None = None
+    distances: Tensor | None = None
 
-    @classmethod
-    def of(
-        cls,
-        config: EncoderConfig,
-        x: Tensor,
-        mask: Tensor | None,
-        edges: Edges | None,
-        packing: Packing | None,
-        *,
-        is_local: bool,
-    ) -> Geometry:
-        """Return the geometry of a batch; see ``GraphSelfAttention.forward`` for the arguments.
+    def of_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
+        """Add rotary positions and a window to the geometry of a batch.
 
+        x: Vectors of the positions, [batch, n, width], or [positions, width] if they are packed.
         is_local: Whether the layers see a window.
         """
-        base = config.local_rotary_base if is_local else config.rotary_base
-        width = config.width // config.n_attention_heads
-        if packing is not None:
-            mask = packing.mask
-        n = x.shape[1] if mask is None else mask.shape[1]
-        rotation, at_edges, window = None, None, None
-        if base:
-            rotation = Rotation.of(torch.arange(n, device=x.device), width, base)
-            at_edges = None if edges is None else rotation.take(edges.query)
-            rotation = rotation if packing is None else rotation.take(packing.places % n)
-        if is_local and n > config.window + 1:
-            if mask is None:
-                mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-            window = Window.of(mask, config.window, edges, width, base)
-        return cls(rotation, at_edges, window)
+        rotary, edges = config.rotary, self.edges
+        if rotary is None:
+            return self
+        base = rotary.local_rotary_base if is_local else rotary.rotary_base
+        rows = x if self.mask is None else self.mask
+        n = rows.shape[1]
+        rotation = Rotation.of(torch.arange(n, device=x.device), config.head_width, base)
+        at_edges = None if edges is None else rotation.take(edges.query)
+        if self.packing is not None:
+            rotation = rotation.take(self.packing.places % n)
+        found = self._replace(rotation=rotation, at_edges=at_edges)
+        if not is_local or n <= rotary.window + 1:
+            return found
+        mask = (
+            torch.ones(rows.shape[:2], dtype=torch.bool, device=x.device) if self.mask is None else self.mask
+        )
+        window = Window.of(mask, rotary.window, edges, config.head_width, base)
+        return found._replace(window=window, edges=window.edges)
 
 
-#: No rotary positions, and no window.
-PLAIN = Geometry()
+#: Rows that are neither padded nor packed, without a graph.
+PLAIN_ROWS = Geometry()

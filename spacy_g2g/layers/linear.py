@@ -3,7 +3,7 @@
 import platform
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,14 +14,6 @@ EXPECTED_ROWS = 512
 CPU_INFO = Path("/proc/cpuinfo")
 
 
-class _Kept(NamedTuple):
-    """Weights in oneDNN's layout, with what tells whether they are those of the layer still."""
-
-    origin: tuple[Any, ...]
-    weight: Tensor
-    bias: Tensor | None
-
-
 class Linear(nn.Linear):
     """``nn.Linear`` with weights in oneDNN's layout where that is faster: in inference mode on a CPU.
 
@@ -30,7 +22,8 @@ class Linear(nn.Linear):
     its fused optimizers, so ``train()`` must follow their steps; it drops the copy.
     """
 
-    _kept: _Kept | None = None
+    #: What tells whether these are the layer's weights still; weights and bias in oneDNN's layout.
+    _kept: tuple[tuple[Any, ...], Tensor, Tensor | None] | None = None
 
     def forward(self, x: Tensor, activation: str = "none", algorithm: str = "") -> Tensor:
         """Transform vectors, [..., in_features] to [..., out_features].
@@ -40,9 +33,10 @@ class Linear(nn.Linear):
         """
         if not self.is_packed():
             return super().forward(x)
-        kept = self._weights(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
+        dtype = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
+        weight, bias = self._weights(dtype)
         result: Tensor = torch.ops.mkldnn._linear_pointwise(
-            x.to(kept.origin[0]), kept.weight, kept.bias, activation, [], algorithm
+            x.to(dtype), weight, bias, activation, [], algorithm
         )
         return result
 
@@ -56,16 +50,15 @@ class Linear(nn.Linear):
             return torch.get_autocast_dtype("cpu") == torch.bfloat16
         return onednn_is_faster()
 
-    def _weights(self, dtype: torch.dtype) -> _Kept:
-        """Return the weights in oneDNN's layout."""
+    def _weights(self, dtype: torch.dtype) -> tuple[Tensor, Tensor | None]:
+        """Return weights and bias in oneDNN's layout."""
         parameters = [self.weight] if self.bias is None else [self.weight, self.bias]
         origin = (dtype, *((weight.data_ptr(), weight._version) for weight in parameters))
-        kept = self._kept
-        if kept is None or kept.origin != origin:
+        if self._kept is None or self._kept[0] != origin:
             weight, *bias = (parameter.detach().to(dtype) for parameter in parameters)
             packed = torch.ops.mkldnn._reorder_linear_weight(weight, EXPECTED_ROWS)
-            self._kept = kept = _Kept(origin, packed, bias[0] if bias else None)
-        return kept
+            self._kept = origin, packed, bias[0] if bias else None
+        return self._kept[1:]
 
     def train(self, mode: bool = True) -> "Linear":
         """Switch training mode on or off. Training needs no copy of the weights."""

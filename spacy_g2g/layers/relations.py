@@ -3,30 +3,31 @@
 import torch
 from torch import LongTensor, Tensor, nn
 
+from .encoder_config import EncoderConfig
+
 
 class RelationTables(nn.Module):
     """Vectors of the relations in graph input, which one layer of attention adds to keys and values.
 
-    n_relations: Number of rows in each table; 0 for no tables.
-    width: Width of an attention head.
-    normalise: Whether keys are normalised; see ``GraphSelfAttention``.
-    layer_norm_eps: Constant that keeps the norm from dividing by zero.
+    config: Sizes, the number of relations, and whether keys are normalised; see ``GraphSelfAttention``.
     """
 
-    def __init__(self, n_relations: int, width: int, *, normalise: bool, layer_norm_eps: float) -> None:
+    def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.n_relations = n_relations
+        self.n_relations = n_relations = config.n_relations
+        width = config.head_width
         if n_relations:
             self.relation_keys = nn.Parameter(torch.zeros(n_relations, width))
             self.relation_values = nn.Parameter(torch.zeros(n_relations, width))
             self.relation_norm: nn.Module = nn.Identity()
-            if normalise:
-                self.relation_norm = nn.LayerNorm(width, eps=layer_norm_eps)
+            if config.normalise_keys:
+                self.relation_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
                 nn.init.normal_(self.relation_keys, std=0.02)
                 nn.init.zeros_(self.relation_norm.weight)
 
     def look_up(self, relations: Tensor) -> tuple[Tensor, Tensor]:
         """Return what relations, int [edges], add to keys and values, float [edges, width] each."""
+        assert self.n_relations
         return self.relation_norm(self.relation_keys)[relations], self.relation_values[relations]
 
     def select_relations(self, rows: LongTensor) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,38 +30,14 @@ class Rotation(NamedTuple):
         return Rotation(self.cos[index], self.sin[index])
 
     def turn(self, x: Tensor, n_heads: int) -> Tensor:
-        """Turn the first heads of vectors in place, without a copy for the gradient.
+        """Turn the first heads of vectors.
 
-        x: float [..., heads * d], which nothing else needs unturned.
+        x: float [..., heads * d].
         n_heads: Number of heads to turn.
-        Returns x.
+        Returns floats of the shape of x.
         """
-        if torch.is_grad_enabled() and x.requires_grad:
-            return cast(Tensor, _Turn.apply(x, self.cos, self.sin, n_heads))  # type: ignore[no-untyped-call]
-        return _turn(x, self.cos, self.sin, n_heads)
-
-
-class _Turn(torch.autograd.Function):
-    """The gradient of a rotation is the rotation back, which needs nothing of the input."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, cos: Tensor, sin: Tensor, n_heads: int) -> Tensor:
-        ctx.mark_dirty(x)
-        ctx.save_for_backward(cos, sin)
-        ctx.n_heads = n_heads
-        return _turn(x, cos, sin, n_heads)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
-        cos, sin = ctx.saved_tensors
-        return _turn(gradient.clone(), cos, -sin, ctx.n_heads), None, None, None
-
-
-def _turn(x: Tensor, cos: Tensor, sin: Tensor, n_heads: int) -> Tensor:
-    pairs = x.view(*x.shape[:-1], -1, 2, cos.shape[-1])[..., :n_heads, :, :]
-    first, second = pairs.unbind(-2)
-    cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
-    turned = first * cos - second * sin
-    second.copy_(second * cos + first * sin)
-    first.copy_(turned)
-    return x
+        halves = x.unflatten(-1, (-1, 2, self.cos.shape[-1]))  # type: ignore[no-untyped-call]
+        first, second = halves[..., :n_heads, :, :].unbind(-2)
+        cos, sin = self.cos.unsqueeze(-2), self.sin.unsqueeze(-2)
+        turned = torch.stack([first * cos - second * sin, second * cos + first * sin], -2).to(x.dtype)
+        return torch.cat([turned, halves[..., n_heads:, :, :]], -3).flatten(-3)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import LongTensor, Tensor
+from torch import Tensor
 
 from .edges import Edges
 from .rotary import Rotation
 
 #: A row of at most this many windows is one block, since its keys are about as many as those of short blocks.
 MOST_WINDOWS = 3
-#: A block has at most this many windows of further keys. All blocks get as many as the one with the most.
-MOST_FAR_WINDOWS = 8
 
 
 class Window(NamedTuple):
@@ -22,8 +20,8 @@ class Window(NamedTuple):
 
     A position sees the positions at most ``reach`` away, and those that it has an edge to: an edge acts at
     any distance. A far position is seen as if it stood at the end of the window, because the layer has
-    learned no greater distances. Each block has further keys for its pairs of far positions. If a block had
-    too many of them, as where thousands of words hang on one, each row is one block.
+    learned no greater distances. Each block has further keys for its pairs of far positions, as many as the
+    block with the most.
 
     n: Number of positions of a row.
     size: Number of queries in a block.
@@ -32,7 +30,7 @@ class Window(NamedTuple):
     edges: The edges, by the blocks' numbers of queries and keys; None for no graph.
     far: Keys of pairs of far positions, by their numbers in the flattened rows, int [blocks, most pairs in a
         block]; None if there are none.
-    far_turn: Rotation that brings these keys near; None without rotary positions.
+    far_turn: Rotation that brings these keys near; None if there are none.
     """
 
     n: int
@@ -44,19 +42,17 @@ class Window(NamedTuple):
     far_turn: Rotation | None
 
     @classmethod
-    def of(cls, mask: Tensor, reach: int, edges: Edges | None, head_width: int, rotary_base: float) -> Window:
+    def of(cls, mask: Tensor, reach: int, edges: Edges | None, head_width: int, base: float) -> Window:
         """Lay out a batch.
 
         mask: bool [batch, n], True for real positions.
         reach: Greatest distance of two positions of which one sees the other without an edge, at least 1.
         edges: The graphs; None for no graph.
         head_width: Width of an attention head.
-        rotary_base: Base of rotary positions; 0 for none.
+        base: Base of rotary positions.
         """
         n = mask.shape[1]
-        is_short = n <= MOST_WINDOWS * reach
-        one_block = is_short or (edges is not None and _most_far(edges, n, reach) > MOST_FAR_WINDOWS * reach)
-        size, margin = (n, 0) if one_block else (reach, reach)
+        size, margin = (n, 0) if n <= MOST_WINDOWS * reach else (reach, reach)
         rest = -n % size
         columns = torch.arange(-margin, size + margin, device=mask.device)
         near = (columns - torch.arange(size, device=mask.device)[:, None]).abs() <= reach
@@ -65,9 +61,9 @@ class Window(NamedTuple):
         # Padding sees padding, since softmax over nothing is not a number.
         visible = (near & (keys[:, :, None] | ~queries[..., None])).flatten(0, 1)
         layout = cls(n, size, margin, visible[:, None], None, None, None)
-        return layout if edges is None else layout._with_edges(edges, reach, head_width, rotary_base)
+        return layout if edges is None else layout._with_edges(edges, reach, head_width, base)
 
-    def cut(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def cut(self, q: Tensor, *, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Cut queries, keys and values, [batch, n, heads, d], into [blocks, size or keys, heads, d]."""
         rest = -self.n % self.size
         q = F.pad(q, (0, 0, 0, 0, 0, rest)).reshape(-1, self.size, *q.shape[2:])
@@ -93,7 +89,7 @@ class Window(NamedTuple):
             far = far_turn.turn(far, heads)
         return torch.cat([near, far.view(*far.shape[:2], heads, d)], 1)
 
-    def _with_edges(self, edges: Edges, reach: int, head_width: int, rotary_base: float) -> Window:
+    def _with_edges(self, edges: Edges, reach: int, head_width: int, base: float) -> Window:
         """Number edges by blocks, and add keys for the pairs of far positions."""
         n_near = self.visible.shape[-1]
         n_blocks = (self.n + self.size - 1) // self.size
@@ -104,7 +100,7 @@ class Window(NamedTuple):
         ids = (edges.batch * self.n + edges.query) * self.n + edges.key
         pairs, pair_of_edge = torch.unique(ids[is_far], return_inverse=True)
         if not len(pairs):
-            return self._replace(edges=_edges(block, query, key, edges))
+            return self._replace(edges=edges._replace(batch=block, query=query, key=key))  # type: ignore[arg-type]
         row, pair_keys = pairs // self.n, pairs % self.n
         batch, pair_queries = row // self.n, row % self.n
         pair_blocks = batch * n_blocks + pair_queries // self.size
@@ -117,26 +113,12 @@ class Window(NamedTuple):
         far[pair_blocks, ranks] = batch * self.n + pair_keys
         sees_far = self.visible.new_zeros(len(self.visible), 1, self.size, n_far)
         sees_far[pair_blocks, 0, pair_queries % self.size, ranks] = True
-        turn = None
-        if rotary_base:
-            steps = torch.zeros_like(far)
-            distance = pair_keys - pair_queries
-            steps[pair_blocks, ranks] = distance.clamp(-reach, reach) - distance
-            turn = Rotation.of(steps, head_width, rotary_base)
+        steps = torch.zeros_like(far)
+        distance = pair_keys - pair_queries
+        steps[pair_blocks, ranks] = distance.clamp(-reach, reach) - distance
         return self._replace(
             visible=torch.cat([self.visible, sees_far], -1),
-            edges=_edges(block, query, key, edges),
+            edges=edges._replace(batch=block, query=query, key=key),  # type: ignore[arg-type]
             far=far,
-            far_turn=turn,
+            far_turn=Rotation.of(steps, head_width, base),
         )
-
-
-def _most_far(edges: Edges, n: int, reach: int) -> int:
-    """Count the far edges of each block of ``reach`` queries, and return the largest number."""
-    is_far = (edges.key - edges.query).abs() > reach
-    blocks = (edges.batch * n + edges.query // reach)[is_far]
-    return int(torch.bincount(blocks).max()) if len(blocks) else 0
-
-
-def _edges(block: Tensor, query: Tensor, key: Tensor, edges: Edges) -> Edges:
-    return Edges(cast(LongTensor, block), cast(LongTensor, query), cast(LongTensor, key), edges.relation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import Errors
-from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder import GraphEncoder
 from ..layers.encoder_config import EncoderConfig
@@ -57,20 +56,24 @@ class NetworkSpec:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
-        """Return the specification that ``dataclasses.asdict`` and JSON or msgpack gave.
+        """Return the specification that ``to_dict`` and JSON or msgpack gave.
 
-        Raises ValueError for an encoder that can't be built.
+        Raises ValueError or TypeError for an encoder that can't be built.
         """
         encoder, tags = fields["encoder"], fields["tags"]
         assert (encoder is None) == bool(fields["vector_width"])
         return cls(
             **{
                 **fields,
-                "encoder": None if encoder is None else checked_config(encoder),
+                "encoder": None if encoder is None else EncoderConfig.from_dict(encoder),
                 "tags": None if tags is None else tuple(tags),
                 "pretrained": tuple(fields["pretrained"]),
             }
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON."""
+        return {**asdict(self), "encoder": None if self.encoder is None else self.encoder.to_dict()}
 
     @property
     def own_encoder(self) -> EncoderConfig:

@@ -9,8 +9,6 @@ from thinc.api import Model, Optimizer
 
 from ..errors import Errors
 
-FACTOR = "rate_factor"
-
 
 class _ModelWithRate(Model[Any, Any]):
     """A model that hands its rate factor to the optimizer."""
@@ -19,7 +17,7 @@ class _ModelWithRate(Model[Any, Any]):
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """Make a step of the optimizer."""
-        super().finish_update(partial(optimizer, lr_scale=self.attrs[FACTOR]))  # type: ignore[arg-type]
+        super().finish_update(partial(optimizer, lr_scale=self.attrs["rate_factor"]))  # type: ignore[arg-type]
 
 
 def with_rate_factor(model: Model[Any, Any], factor: float) -> Model[Any, Any]:
@@ -34,6 +32,6 @@ def with_rate_factor(model: Model[Any, Any], factor: float) -> Model[Any, Any]:
     """
     if factor <= 0:
         raise ValueError(Errors.E421.format(factor=factor))
-    model.attrs[FACTOR] = factor
+    model.attrs["rate_factor"] = factor
     model.__class__ = _ModelWithRate
     return model

@@ -7,7 +7,7 @@ Parsing with Iterative Refinement".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..errors import Errors
-from ..layers.config_check import checked_config
 from ..layers.edges import Edges
 from ..layers.encoder_config import EncoderConfig
 from ..layers.relations import RelationTables
@@ -75,7 +74,7 @@ def learn_initial_labels(
 
     They are the facts ``n_initial_labels`` and ``shared_encoder``.
     """
-    shared = {} if start.shared_encoder is None else {"shared_encoder": asdict(start.shared_encoder)}
+    shared = {} if start.shared_encoder is None else {"shared_encoder": start.shared_encoder.to_dict()}
     return {"n_initial_labels": start.n_initial_labels, **shared}
 
 
@@ -108,7 +107,7 @@ class RNGTr(SynTr[PieceBatch]):
         if spec.encoder is None:
             if "shared_encoder" not in spec.facts:
                 raise ValueError(Errors.E419)
-            self.tables = shared_tables(checked_config(spec.facts["shared_encoder"]), n_relations)
+            self.tables = shared_tables(EncoderConfig.from_dict(spec.facts["shared_encoder"]), n_relations)
         self.iterations = settings.iterations
         self.stop = settings.stop
         self.graph_input = settings.graph_input
@@ -254,12 +253,8 @@ class RNGTr(SynTr[PieceBatch]):
 
 def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
     """Return tables of relations for each layer of a shared encoder."""
-    width = encoder.width // encoder.n_attention_heads
-    eps = encoder.layer_norm_eps
-    return nn.ModuleList(
-        RelationTables(n_relations, width, normalise=n_relations > 0, layer_norm_eps=eps)
-        for _ in range(encoder.n_layers)
-    )
+    config = replace(encoder, n_relations=n_relations, normalise_keys=n_relations > 0)
+    return nn.ModuleList(RelationTables(config) for _ in range(config.n_layers))
 
 
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:

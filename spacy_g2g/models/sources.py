@@ -15,11 +15,11 @@ from thinc.api import Model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ..errors import Errors
-from ..layers.checkpoint import Checkpoint, load_checkpoint, resolve_checkpoint
+from ..layers.checkpoints.bert import BERT_PIECES
+from ..layers.checkpoints.load import Checkpoint, load_checkpoint, resolve_checkpoint
 from ..layers.encoder_config import EncoderConfig
 from .network_shim import find_shims, find_upstream
 from .start import checkpoint_of
-from .wordpieces import SPECIAL_PIECES
 
 #: Makes the checkpoint to start from, given the words of the training data.
 #: A checkpoint without weights stands for random initialisation.
@@ -71,6 +71,7 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
 
 
 def encoder_from_scratch(
+    *,
     width: int = 256,
     n_layers: int = 4,
     n_attention_heads: int = 4,
@@ -94,35 +95,33 @@ def encoder_from_scratch(
     lowercase: Convert words to lower case. Accents are kept.
     Raises ValueError for sizes that no encoder can have.
     """
-    if min(width, n_layers, n_attention_heads, hidden_width) < 1 or width % n_attention_heads:
-        raise ValueError(
-            Errors.E403.format(
-                width=width, n_layers=n_layers, n_attention_heads=n_attention_heads, hidden_width=hidden_width
-            )
-        )
-    if n_positions < 8:
-        raise ValueError(Errors.E404.format(n_positions=n_positions))
+    config = EncoderConfig(
+        vocab_size=0,
+        width=width,
+        embedding_width=width,
+        n_layers=n_layers,
+        n_attention_heads=n_attention_heads,
+        hidden_width=hidden_width,
+        n_positions=n_positions,
+        n_segments=0,
+    )
 
     def source(words: Iterable[str]) -> Checkpoint:
-        tokenizer = train_tokenizer(words, vocab_size, min_frequency, lowercase)
-        config = EncoderConfig(
-            vocab_size=tokenizer.get_vocab_size(),
-            width=width,
-            embedding_width=width,
-            n_layers=n_layers,
-            n_attention_heads=n_attention_heads,
-            hidden_width=hidden_width,
-            n_positions=n_positions,
-            n_segments=0,
+        tokenizer = train_word_pieces(words, vocab_size, min_frequency, lowercase)
+        return Checkpoint(
+            config=replace(config, vocab_size=tokenizer.get_vocab_size()),
+            weights={},
+            tokenizer=tokenizer.to_str(),
         )
-        return Checkpoint(config=config, weights={}, tokenizer=tokenizer.to_str())
 
     return source
 
 
-def train_tokenizer(words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool) -> Tokenizer:
+def train_word_pieces(
+    words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool
+) -> Tokenizer:
     """Train a WordPiece tokenizer on words. The same words give the same pieces in every run."""
-    special = list(SPECIAL_PIECES[0])
+    special = list(BERT_PIECES)
     normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False)]
     )

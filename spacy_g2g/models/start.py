@@ -14,7 +14,7 @@ from zlib import crc32
 from spacy.util import logger
 
 from ..errors import Warnings
-from ..layers.checkpoint import Checkpoint, load_weights
+from ..layers.checkpoints.load import Checkpoint, load_weights
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim
 from .types import Sentence, Start
@@ -23,7 +23,7 @@ from .types import Sentence, Start
 #: start of training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
 #: How many differences of scorers a warning shows.
-SHOWN = 3
+SHOWN_DIFFERENCES = 3
 
 
 def build_for_training(
@@ -71,7 +71,7 @@ def _take_scorers(
     network: WordNetwork, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
 ) -> bool:
     """Copy a parser's scorers. Warn and return False if they do not fit."""
-    own, expected = _facts(network, spec), network.weights("scorers")
+    own, expected = _facts_of_scorers(network, spec), network.weights("scorers")
     # A vector of ROOT, and a mix of layers, belong to one of the two ways in which words get vectors.
     unused = "mix.*" if spec.encoder is None else "root"
     found = {
@@ -90,7 +90,9 @@ def _take_scorers(
     shown = reprlib.repr
     differences = [f"{name} {shown(a)} in place of {shown(b)}" for name, (a, b) in pairs.items() if a != b]
     if differences:
-        warnings.warn(Warnings.W401.format(differences="; ".join(differences[:SHOWN])), stacklevel=2)
+        warnings.warn(
+            Warnings.W401.format(differences="; ".join(differences[:SHOWN_DIFFERENCES])), stacklevel=2
+        )
         return False
     network.load_state_dict(found, strict=False)
     return True
@@ -112,11 +114,11 @@ def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = No
         tokenizer=reader.known_spec.tokenizer,
         scorers=reader.network.weights("scorers") | network.weights("scorers"),
         tags=spec.tags,
-        facts=_facts(network, spec) | _facts(reader.network, reader.known_spec),
+        facts=_facts_of_scorers(network, spec) | _facts_of_scorers(reader.network, reader.known_spec),
     )
 
 
-def _facts(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
+def _facts_of_scorers(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
     return dict(spec.facts) if spec.encoder is None else {**spec.facts, "pooling": network.pooling}
 
 

@@ -220,7 +220,7 @@ class SynTr(Network[B]):
         """
         owners = rows * scores.heads.shape[1] + heads
         labels = self.scorer.labels_by_head(
-            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners
+            scores.dependents[rows, words], scores.heads.flatten(0, 1), owners=owners
         )
         return labels.float().log_softmax(-1)
 

@@ -16,17 +16,10 @@ from tokenizers import Tokenizer
 
 from ..arrays import IntArray
 from ..errors import Errors
+from ..layers.checkpoints.families import SPECIAL_PIECES
 from .batch import PieceBatch
 from .types import Coverage, Sentence, pad_trees
 
-# Special pieces by family: start, end, padding, unknown. The first family that a vocabulary has counts:
-# Gemma's has "<s>" as an ordinary piece. EuroBERT has no unknown piece, so the mask takes its place.
-SPECIAL_PIECES = (
-    ("[CLS]", "[SEP]", "[PAD]", "[UNK]"),
-    ("<bos>", "<eos>", "<pad>", "<unk>"),
-    ("<s>", "</s>", "<pad>", "<unk>"),
-    ("<|begin_of_text|>", "<|end_of_text|>", "<|end_of_text|>", "<|mask|>"),
-)
 N_FRAME_PIECES = 3  # CLS, ROOT and SEP; rows without ROOT leave its place free
 #: Words that no vocabulary has. Normalizers may drop the first; the second is too long for word pieces.
 UNKNOWN_WORDS = ("\U000f0000", "\ua66e" * 1000)
@@ -79,10 +72,14 @@ class WordPieces:
         self.tag_ids = None if tags is None else {tag: i + N_SPECIAL_TAGS for i, tag in enumerate(tags)}
         self._pieces: dict[str, tuple[int, ...]] = {}
 
-    def split(self, sentences: Sequence[Sentence]) -> list[list[tuple[int, ...]]]:
+    def split(
+        self, sentences: Sequence[Sentence], unknown: Collection[str] = ()
+    ) -> list[list[tuple[int, ...]]]:
         """Split each word into piece ids. A word without pieces becomes one unknown piece.
 
         Pieces that the tokenizer has beyond the encoder's vocabulary are unknown pieces, too.
+
+        unknown: Words that are read as one unknown piece.
         """
         if len(self._pieces) > MAX_CACHED_WORDS:
             # Not cleared: another thread may read the table.
@@ -93,7 +90,8 @@ class WordPieces:
             # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
             ids = _encode(self.tokenizer, self.prefix + word)
             known[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
-        return [[known[word] for word in s.words] for s in sentences]
+        unk = (self.unk_id,)
+        return [[unk if word in unknown else known[word] for word in s.words] for s in sentences]
 
     def batches(
         self, sentences: Sequence[Sentence], max_padded: int, unknown: Collection[str] = ()
@@ -106,28 +104,20 @@ class WordPieces:
         unknown: Words that are read as one unknown piece.
         Yields the indices of each batch's sentences in the input, and the batch.
         """
-        split = self.split(sentences)
-        if unknown:
-            split = [
-                [
-                    (self.unk_id,) if word in unknown else word_pieces
-                    for word, word_pieces in zip(s.words, pieces, strict=True)
-                ]
-                for s, pieces in zip(sentences, split, strict=True)
-            ]
+        split = self.split(sentences, unknown)
         widths = [min(sum(map(len, pieces)), self.max_pieces) + N_FRAME_PIECES for pieces in split]
         order = sorted(range(len(sentences)), key=lambda i: (-widths[i], i))
-        members: list[int] = []
+        groups: list[list[int]] = []
         n_rows = 0
         for i in order:
             n_windows = len(_windows(len(split[i]), self.max_pieces))
-            if members and (n_rows + n_windows) * widths[members[0]] > max_padded:
-                yield members, self.batch([sentences[j] for j in members], [split[j] for j in members])
-                members, n_rows = [], 0
-            members.append(i)
+            if not groups or (n_rows + n_windows) * widths[groups[-1][0]] > max_padded:
+                groups.append([])
+                n_rows = 0
+            groups[-1].append(i)
             n_rows += n_windows
-        if members:
-            yield members, self.batch([sentences[j] for j in members], [split[j] for j in members])
+        for members in groups:
+            yield members, self.batch([sentences[i] for i in members], [split[i] for i in members])
 
     def batch(
         self, sentences: Sequence[Sentence], split: Sequence[list[tuple[int, ...]]] | None = None
@@ -154,15 +144,15 @@ class WordPieces:
         if any(graph is not None for graph in graphs):
             heads, labels = pad_trees(graphs, int(n_words.max()))
         return PieceBatch(
-            piece_ids=_pad([row.pieces for row in flat], width, self.pad_id),
+            piece_ids=_pad_rows([row.pieces for row in flat], width, self.pad_id),
             lengths=lengths,
             word_index=word_index,
             n_words=n_words,
-            tag_ids=None if self.tag_ids is None else _pad([row.tags for row in flat], width, NO_TAG),
+            tag_ids=None if self.tag_ids is None else _pad_rows([row.tags for row in flat], width, NO_TAG),
             coverages=[fit for _, fit in fitted],
             sentences=sentences,
             sentence_of=np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
-            words=_pad([row.words_of_pieces for row in flat], width, NO_WORD),
+            words=_pad_rows([row.words_of_pieces for row in flat], width, NO_WORD),
             heads=heads,
             labels=labels,
         )
@@ -221,16 +211,14 @@ def _encode(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def _special_ids(tokenizer: Tokenizer, n_pieces: int) -> tuple[int, int, int, int]:
+def _special_ids(tokenizer: Tokenizer, n_pieces: int) -> list[int]:
     for pieces in SPECIAL_PIECES:
-        ids = [tokenizer.token_to_id(piece) for piece in pieces]
-        if None in ids:
-            continue
-        for piece, id_ in zip(pieces, ids, strict=True):
-            if id_ >= n_pieces:
-                raise ValueError(Errors.E432.format(piece=piece, id=id_, n=n_pieces))
-        return ids[0], ids[1], ids[2], ids[3]
-    raise ValueError(Errors.E402.format(families=" or ".join(" ".join(family) for family in SPECIAL_PIECES)))
+        ids: list[int | None] = [tokenizer.token_to_id(piece) for piece in pieces]
+        known = [id_ for id_ in ids if id_ is not None and id_ < n_pieces]
+        if None not in ids and len(known) == len(ids):
+            return known
+    families = " or ".join(" ".join(pieces) for pieces in SPECIAL_PIECES)
+    raise ValueError(Errors.E402.format(families=families, n=n_pieces))
 
 
 def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...]], Coverage]:
@@ -268,7 +256,7 @@ def _place_words(index: IntArray, rows: list[_Row], offset: int, width: int) -> 
         index[words[better]] = offset + i * width + np.array(row.positions)[better]
 
 
-def _pad(rows: list[list[int]], width: int, value: int) -> IntArray:
+def _pad_rows(rows: list[list[int]], width: int, value: int) -> IntArray:
     padded = np.full((len(rows), width), value, dtype=np.int64)
     for target, row in zip(padded, rows, strict=True):
         target[: len(row)] = row

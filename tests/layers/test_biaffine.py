@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_g2g.layers.biaffine import ARCS_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
+from spacy_g2g.layers.biaffine import LABELLED_AT_ONCE, LEAKY_SLOPE, BiaffineScorer
 
 WIDTH, N_LABELS, ARC, LABEL = 12, 5, 7, 4
 
@@ -134,7 +134,7 @@ def test_added_labels_can_be_learned():
 
 def test_labels_of_many_arcs_are_those_of_each_arc():
     scorer = make_scorer()
-    size = ARCS_AT_ONCE["cpu"]
+    size = LABELLED_AT_ONCE["cpu"]
     n = 2 * size + 3
     dependents, heads = torch.randn(n, LABEL), torch.randn(n, LABEL)
     scores = scorer.labels(dependents, heads)
@@ -165,7 +165,7 @@ def test_labels_by_head_are_those_of_each_arc(n_heads: int):
     owners = torch.randint(0, n_heads + 1, (2 * n_heads,))
     dependents = torch.randn(len(owners), LABEL)
     with torch.no_grad():
-        scores = scorer.labels_by_head(dependents, heads, owners)
+        scores = scorer.labels_by_head(dependents, heads, owners=owners)
         torch.testing.assert_close(scores, scorer.labels(dependents, heads[owners]), rtol=1e-5, atol=1e-5)
 
 

@@ -8,14 +8,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from spacy_g2g.layers.checkpoint import Checkpoint, load_checkpoint, load_weights, resolve_checkpoint
+from spacy_g2g.layers.checkpoints.load import Checkpoint, load_checkpoint, load_weights, resolve_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 
 from ..util import sample_texts
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, save
 
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
-ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 #: A model of SentencePiece with the pieces <unk>, <s> and </s>, and scores of 0.
 TINY_PIECES = b"".join(
     bytes([10, len(piece) + 9, 10, len(piece)]) + piece + b"\x15\0\0\0\0\x18" + bytes([kind])
@@ -46,73 +45,45 @@ def change_weights(folder: Path, change: Any) -> None:
     save_file(change(weights), folder / "model.safetensors")
 
 
+@pytest.mark.parametrize("is_training", [True, False])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_equals_its_original_with_padding(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family)
+def test_every_family_equals_its_original_up_to_the_longest_input(
+    family: str, is_training: bool, tmp_path: Path
+) -> None:
+    theirs = make_model(family, **dropout_settings(family, 0.0)).train(is_training)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
-    with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        found = build(checkpoint)(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
+    ours, n = build(checkpoint).train(is_training), checkpoint.config.n_positions
+    assert n == (18 if family in ROBERTAS else 20)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id, (n, 4, 7))
+    with torch.set_grad_enabled(is_training):
+        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state[mask]
+        found = ours(piece_ids, mask)[mask]
+    torch.testing.assert_close(found, expected, **CLOSE)
+    if is_training:
+        weights = torch.randn_like(found)
+        (expected * weights).mean().backward()
+        (found * weights).mean().backward()
+        their_gradient = theirs.get_input_embeddings().weight.grad
+        torch.testing.assert_close(ours.embeddings.pieces.weight.grad, their_gradient, **CLOSE)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_equals_its_original_in_train_mode(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family, **dropout_settings(family, 0.0)).train()
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    ours = build(checkpoint).train()
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
-    expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-    found = ours(piece_ids, mask)
-    torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
-
-    weights = torch.randn_like(found[mask])
-    (expected[mask] * weights).mean().backward()
-    (found[mask] * weights).mean().backward()
-    their_gradient = theirs.get_input_embeddings().weight.grad
-    torch.testing.assert_close(ours.embeddings.pieces.weight.grad, their_gradient, **CLOSE)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_longest_input_of_the_original_fits(family: str, tmp_path: Path) -> None:
-    theirs = make_model(family)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    assert checkpoint.config.n_positions == (18 if family in ROBERTAS else 20)
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id, (checkpoint.config.n_positions,))
-    with torch.no_grad():
-        expected = theirs(piece_ids).last_hidden_state
-        torch.testing.assert_close(build(checkpoint)(piece_ids, mask), expected, **CLOSE)
+def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
+    expected = load_checkpoint(folder).config
+    change_config(
+        folder, **dict.fromkeys(["layer_norm_eps", "type_vocab_size", "initializer_range"], "DELETE")
+    )
+    assert load_checkpoint(folder).config == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_model_with_a_head_gives_the_encoder_without_it(family: str, tmp_path: Path) -> None:
     theirs = make_model(family, head=True)
     checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(checkpoint.config.pad_id)
+    piece_ids, mask = padded_batch(theirs.config.pad_token_id)
     with torch.no_grad():
         expected = theirs.base_model(piece_ids, attention_mask=mask.long())[0]
         found = build(checkpoint)(piece_ids, mask)
     torch.testing.assert_close(found[mask], expected[mask], **CLOSE)
-
-
-@pytest.mark.parametrize(
-    ("family", "settings"),
-    [
-        *(("bert", {"hidden_act": name}) for name in ACTIVATIONS),
-        ("electra", {"embedding_size": 24}),  # without a projection
-    ],
-    ids=str,
-)
-def test_activations_and_embedding_sizes_equal_the_original(
-    family: str, settings: dict[str, Any], tmp_path: Path
-) -> None:
-    theirs = make_model(family, **settings)
-    checkpoint = load_checkpoint(save(theirs, tmp_path))
-    piece_ids, mask = padded_batch(0)
-    with torch.no_grad():
-        expected = theirs(piece_ids, attention_mask=mask.long()).last_hidden_state
-        torch.testing.assert_close(build(checkpoint)(piece_ids, mask)[mask], expected[mask], **CLOSE)
 
 
 def test_segments_equal_the_original(folder: Path) -> None:
@@ -197,7 +168,7 @@ def test_a_model_of_sentencepiece_takes_the_place_of_a_missing_tokenizer(
     assert {piece: vocabulary.index(piece) for piece in ids} == ids
     assert {"type": "Lowercase"} in tokenizer["normalizer"]["normalizers"]
     (folder / file).write_bytes(b"text")
-    with pytest.raises(ValueError, match=rf"E208.*{file}.*E219"):
+    with pytest.raises(ValueError, match=rf"E208.*{file}"):
         load_checkpoint(folder)
 
 
@@ -283,20 +254,6 @@ def test_weights_in_parts_are_joined(folder: Path) -> None:
         load_checkpoint(folder)
 
 
-def test_pickle_with_code_is_refused(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-    torch.save({"weights": Checkpoint}, folder / "pytorch_model.bin")
-    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
-        load_checkpoint(folder)
-
-
-def test_settings_missing_in_old_configs_have_the_family_s_defaults(folder: Path) -> None:
-    expected = load_checkpoint(folder).config
-    optional = ["layer_norm_eps", "pad_token_id", "type_vocab_size", "initializer_range"]
-    change_config(folder, **dict.fromkeys(optional, "DELETE"))
-    assert load_checkpoint(folder).config == expected
-
-
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_missing_file_is_named(folder: Path, file: str) -> None:
     (folder / file).unlink()
@@ -312,15 +269,6 @@ def test_truncated_file_is_named(folder: Path, file: str) -> None:
         load_checkpoint(folder)
 
 
-@pytest.mark.parametrize("size", [0, 1000])
-def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
-    torch.save(load_file(folder / "model.safetensors"), folder / "whole.bin")
-    (folder / "model.safetensors").unlink()
-    (folder / "pytorch_model.bin").write_bytes((folder / "whole.bin").read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"G2G-E208.*pytorch_model\.bin"):
-        load_checkpoint(folder)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -329,8 +277,17 @@ def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
             "E209.*'gpt2'.*bert, camembert, .*electra, eurobert, modernbert, roberta, xlm-roberta",
         ),
         ({"model_type": "DELETE"}, "E209.*None"),
-        ({"position_embedding_type": "relative_key"}, "E211.*'relative_key'.*'absolute'"),
-        ({"hidden_act": "mish"}, "E211.*hidden_act is 'mish'.*gelu"),
+        ({"model_type": ["bert"]}, "E209"),
+        (
+            {"position_embedding_type": "relative_key"},
+            r"E208.*config\.json.*E211.*'relative_key'.*'absolute'",
+        ),
+        ({"hidden_act": "mish"}, r"E208.*config\.json.*E201.*'mish'.*gelu"),
+        ({"num_hidden_layers": 10**7}, r"E208.*config\.json.*E217"),
+        ({"num_hidden_layers": 0}, r"E208.*config\.json.*E403"),
+        ({"num_attention_heads": 7}, r"E208.*config\.json.*E403"),
+        ({"hidden_size": "32"}, r"E208.*config\.json"),
+        ({"max_position_embeddings": 2}, r"E208.*config\.json.*E404"),
         ({"hidden_size": "DELETE"}, "E210.*'hidden_size' is missing"),
         ({"vocab_size": 51}, r"E213.*word_embeddings\.weight.*\[50, 24\].*\[51, 24\]"),
         ({"num_hidden_layers": 4}, r"E212.*'encoder\.layer\.3\.attention\.self\.query\.weight'"),
@@ -339,12 +296,6 @@ def test_truncated_pickle_is_named(folder: Path, size: int) -> None:
 def test_unfit_config_is_refused(folder: Path, changes: dict[str, Any], message: str) -> None:
     change_config(folder, **changes)
     with pytest.raises(ValueError, match=message):
-        load_checkpoint(folder)
-
-
-def test_config_that_is_no_object_is_refused(folder: Path) -> None:
-    (folder / "config.json").write_text("[]")
-    with pytest.raises(ValueError, match=r"E208.*config\.json"):
         load_checkpoint(folder)
 
 
@@ -378,18 +329,6 @@ def test_load_weights_leaves_added_pieces_and_relations_as_they_are(folder: Path
         for name, weight in checkpoint.weights.items()
         if name != "embeddings.pieces.weight"
     )
-
-
-def test_load_weights_refuses_other_names_and_shapes(folder: Path) -> None:
-    checkpoint = load_checkpoint(folder)
-    encoder = GraphEncoder(checkpoint.config)
-    norm = "embeddings.norm.bias"
-    with pytest.raises(ValueError, match=r"E216.*Unknown: \['more'\]"):
-        load_weights(encoder, {**checkpoint.weights, "more": torch.zeros(1)})
-    with pytest.raises(ValueError, match=rf"E216.*Missing: \['{norm}'\]"):
-        load_weights(encoder, {name: w for name, w in checkpoint.weights.items() if name != norm})
-    with pytest.raises(ValueError, match=rf"E215.*'{norm}' has the shape \[1\]. Expected \[24\]"):
-        load_weights(encoder, {**checkpoint.weights, norm: torch.zeros(1)})
 
 
 def test_local_folder_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -430,46 +369,7 @@ def test_hub_is_asked_for_pickled_weights_only_where_needed(
     assert ("pytorch_model.bin" in asked) == (weights == "pytorch_model.bin")
 
 
-@pytest.mark.parametrize(
-    ("changes", "cause"),
-    [
-        ({"num_hidden_layers": 10**7}, "E217"),
-        ({"num_hidden_layers": 0}, "E218.*n_layers is 0"),
-        ({"num_hidden_layers": -1}, "E218"),
-        ({"num_hidden_layers": [2]}, "E218"),
-        ({"num_attention_heads": -1}, "E218"),
-        ({"num_attention_heads": 7}, "E204"),
-        ({"hidden_size": "32"}, "E218.*width is '32'"),
-        ({"hidden_size": {}}, "E218"),
-        ({"vocab_size": -5}, "E218"),
-        ({"layer_norm_eps": "x"}, "E218"),
-        ({"hidden_dropout_prob": 7}, "E218.*dropout is 7.*0 to 1"),
-        ({"max_position_embeddings": 2}, "E218.*n_positions"),
-    ],
-    ids=str,
-)
-def test_settings_that_no_encoder_has_are_an_error_with_the_file(
-    folder: Path, changes: dict[str, Any], cause: str
-) -> None:
-    change_config(folder, **changes)
-    with pytest.raises(ValueError, match=rf"E208.*config\.json(.|\n)*{cause}"):
-        load_checkpoint(folder)
-
-
-@pytest.mark.parametrize("changes", [{"hidden_act": []}, {"model_type": ["bert"]}], ids=str)
-def test_settings_of_other_types_are_an_error(folder: Path, changes: dict[str, Any]) -> None:
-    change_config(folder, **changes)
-    with pytest.raises(ValueError, match=r"E2(09|11)"):
-        load_checkpoint(folder)
-
-
-def test_a_config_of_deep_lists_is_an_error(folder: Path) -> None:
-    (folder / "config.json").write_text("[" * 100_000 + "]" * 100_000)
-    with pytest.raises(ValueError, match="E208"):
-        load_checkpoint(folder)
-
-
-@pytest.mark.parametrize("content", [b"text", b"text\n" * 100, torch.zeros(3), {"a": 1}, [1]], ids=str)
+@pytest.mark.parametrize("content", [b"", b"text\n" * 100, torch.zeros(3), {"a": Checkpoint}], ids=str)
 def test_old_weights_that_are_none_are_an_error(folder: Path, content: Any) -> None:
     (folder / "model.safetensors").unlink()
     path = folder / "pytorch_model.bin"

@@ -9,9 +9,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from spacy_g2g.layers.checkpoint import load_checkpoint
+from spacy_g2g.layers.checkpoints.load import load_checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.layers.families import BERT_KEYS
 
 from ..util import mostly_slow
 from .families import FAMILIES, TOKENIZER, dropout_settings, make_model, padded_batch, transformers
@@ -76,7 +75,9 @@ UNNAMED_OF_DEBERTA = (
     "share_att_key",
 )
 #: RoBERTa and ELECTRA share BERT's table; positions and padding of RoBERTa are other ones.
-READ_AS_BERT = {*BERT_KEYS.values()} - {"max_position_embeddings", "pad_token_id"}
+READ_AS_BERT = {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}
+READ_AS_BERT |= {"type_vocab_size", "hidden_act", "layer_norm_eps", "initializer_range"}
+READ_AS_BERT |= {"hidden_dropout_prob", "attention_probs_dropout_prob"}
 #: XLM-RoBERTa and CamemBERT are read as RoBERTa is.
 DISTINCT = [family for family in FAMILIES if family not in ("xlm-roberta", "camembert")]
 #: Numbers of layers that show all kinds of layers.

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.layers.attention import GraphSelfAttention
-from spacy_g2g.layers.checkpoint import load_checkpoint
-from spacy_g2g.layers.disentangled import DistanceProjections, DistanceTable
+from spacy_g2g.layers.checkpoints.load import load_checkpoint
+from spacy_g2g.layers.disentangled import DistanceTable
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.layers.encoder_config import EncoderConfig
+from spacy_g2g.layers.encoder_config import Disentangled, EncoderConfig
 from spacy_g2g.layers.geometry import Geometry
 from spacy_g2g.layers.packing import Packing
 
@@ -46,7 +46,6 @@ def both(folder: Path, **settings: Any) -> tuple[Any, GraphEncoder]:
         {},
         {"share_att_key": False},
         {"pos_att_type": ["p2c"], "share_att_key": False},
-        {"relative_attention": False},
         {"position_buckets": -1, "max_relative_positions": 7, "norm_rel_ebd": "none"},
         {"embedding_size": 16, "type_vocab_size": 2},
         {"conv_kernel_size": 3, "conv_act": "gelu", "position_biased_input": True},
@@ -92,7 +91,7 @@ def test_packed_rows_and_bfloat16_are_close_to_padded_rows(tmp_path: Path) -> No
     _, ours = both(tmp_path, **V3, conv_kernel_size=3)
     piece_ids, mask = padded_batch(0, (140, 30, 1))
     with torch.inference_mode():
-        *_, padded = ours.states(ours.embed(piece_ids), mask)
+        *_, padded = ours.states(ours.embeddings(piece_ids), Geometry(mask))
         torch.testing.assert_close(ours(piece_ids, mask)[mask], padded[mask], **CLOSE)
         with torch.autocast("cpu", torch.bfloat16):
             half = ours(piece_ids, mask)[mask].float()
@@ -107,11 +106,13 @@ CONFIG = EncoderConfig(
     n_attention_heads=3,
     hidden_width=32,
     position_table=False,
-    content_to_position=True,
-    position_to_content=True,
-    max_distance=20,
-    distance_buckets=8,
-    distance_norm=True,
+    disentangled=Disentangled(
+        max_distance=20,
+        distance_buckets=8,
+        distance_norm=True,
+        content_to_position=True,
+        position_to_content=True,
+    ),
     n_relations=4,
 )
 N, D = 15, 8
@@ -149,10 +150,9 @@ def textbook(
 @pytest.mark.parametrize("normalise", [True, False])
 def test_graphs_equal_the_textbook_in_values_and_gradients(normalise: bool) -> None:
     torch.manual_seed(1)
-    table = DistanceTable(CONFIG)
-    module = GraphSelfAttention(
-        24, 3, n_terms=3, distances=DistanceProjections(CONFIG), n_relations=4, normalise_keys=normalise
-    ).eval()
+    assert CONFIG.disentangled is not None
+    table = DistanceTable(CONFIG, CONFIG.disentangled)
+    module = GraphSelfAttention(replace(CONFIG, normalise_keys=normalise)).eval()
     with torch.no_grad():
         for parameter in (*module.parameters(), *table.parameters()):
             parameter.copy_(torch.randn_like(parameter) * 0.4)
@@ -165,9 +165,9 @@ def test_graphs_equal_the_textbook_in_values_and_gradients(normalise: bool) -> N
     weights = torch.randn(int(MASK.sum()), 24)
     results = []
     packing = Packing.of(x, MASK)
-    packed = module(packing.pack(x), None, EDGES, packing, Geometry(distances=table(16)))
+    packed = module(packing.pack(x), Geometry(packing.mask, EDGES, packing, distances=table(16)))
     for y in (
-        module(x, MASK, EDGES, geometry=Geometry(distances=table(N))),
+        module(x, Geometry(MASK, EDGES, distances=table(N))),
         packing.pad(packed)[:, :N],
         textbook(module, table, x, EDGES, rows),
     ):
@@ -177,30 +177,3 @@ def test_graphs_equal_the_textbook_in_values_and_gradients(normalise: bool) -> N
     for found in results[:2]:
         for own, expected in zip(found, results[2], strict=True):
             torch.testing.assert_close(own, expected, atol=1e-4, rtol=1e-4)
-
-
-def test_new_relations_leave_vectors_as_they_were() -> None:
-    torch.manual_seed(2)
-    plain = GraphEncoder(replace(CONFIG, n_relations=0)).eval()
-    graphs = GraphEncoder(replace(CONFIG, normalise_keys=True)).eval()
-    graphs.load_state_dict(plain.state_dict(), strict=False)
-    piece_ids, mask = padded_batch(0, (15, 6))
-    piece_ids = piece_ids.clamp(max=39)
-    torch.testing.assert_close(
-        graphs(piece_ids, mask, edges=EDGES)[mask], plain(piece_ids, mask)[mask], **CLOSE
-    )
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"distance_buckets": 1}, "E223.*1 buckets"),
-        ({"distance_buckets": 40}, "E223.*up to 20"),
-        ({"convolution_width": 2}, "E224.*2 positions"),
-        ({"convolution_width": 3, "convolution_groups": 5}, "E224.*5 groups"),
-    ],
-    ids=str,
-)
-def test_sizes_that_no_encoder_has_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        GraphEncoder(replace(CONFIG, **settings))

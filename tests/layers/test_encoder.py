@@ -1,16 +1,18 @@
 import json
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from spacy_g2g.layers.checkpoint import load_weights
+from spacy_g2g.layers.checkpoints.load import load_weights
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.layers.encoder_config import EncoderConfig
+from spacy_g2g.layers.encoder_config import Disentangled, EncoderConfig, Rotary
+from spacy_g2g.layers.geometry import Geometry
 from spacy_g2g.layers.scalar_mix import ScalarMix
 
 CONFIG = EncoderConfig(
@@ -26,7 +28,28 @@ CONFIG = EncoderConfig(
 PIECES = torch.tensor([[2, 8, 9, 10, 11, 12, 3], [2, 5, 40, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0]])
 MASK = PIECES != 0
 EDGES = Edges(*torch.tensor([(0, 1, 2, 0), (0, 2, 1, 3), (0, 5, 1, 1), (1, 1, 2, 0), (1, 2, 1, 3)]).T)
+#: With a pair beyond the window below.
+FAR_EDGES = Edges(*torch.cat([torch.stack(EDGES), torch.tensor([[0, 0, 6, 2]]).T], 1))
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+#: What some families have of their own.
+PARTS: dict[str, dict[str, Any]] = {
+    "BERT": {},
+    "ModernBERT": {
+        "rotary": Rotary(160.0, 10.0, window=4, global_every=2),
+        "pre_norm": True,
+        "gated": True,
+        "attention_bias": False,
+    },
+    "DeBERTa": {
+        "disentangled": Disentangled(
+            max_distance=12,
+            distance_buckets=4,
+            distance_norm=True,
+            content_to_position=True,
+            position_to_content=True,
+        ),
+    },
+}
 
 
 def random_encoder(config: EncoderConfig = CONFIG) -> GraphEncoder:
@@ -40,27 +63,9 @@ def random_encoder(config: EncoderConfig = CONFIG) -> GraphEncoder:
 
 
 def test_config_is_plain_json() -> None:
-    assert EncoderConfig(**json.loads(json.dumps(asdict(CONFIG)))) == CONFIG
-
-
-@pytest.mark.parametrize("normalise_keys", [True, False])
-def test_encoder_with_relations_but_no_graph_equals_the_one_without(normalise_keys: bool) -> None:
-    plain = random_encoder()
-    graphs = random_encoder(replace(CONFIG, n_relations=4, normalise_keys=normalise_keys))
-    graphs.load_state_dict(plain.state_dict(), strict=False)
-    no_edges = Edges(*torch.zeros(4, 0, dtype=torch.long))
-    for edges in (None, no_edges):
-        torch.testing.assert_close(graphs(PIECES, MASK, edges=edges), plain(PIECES, MASK), **CLOSE)
-    assert (graphs(PIECES, MASK, edges=EDGES) - plain(PIECES, MASK))[MASK].abs().max() > 1e-2
-
-
-@pytest.mark.parametrize("normalise_keys", [True, False])
-def test_new_relations_leave_a_checkpoint_s_vectors_as_they_were(normalise_keys: bool) -> None:
-    plain = random_encoder(replace(CONFIG, n_added_pieces=0))
-    graphs = GraphEncoder(replace(CONFIG, n_relations=4, normalise_keys=normalise_keys)).eval()
-    load_weights(graphs, plain.state_dict())
-    pieces = PIECES.clamp(max=39)
-    torch.testing.assert_close(graphs(pieces, MASK, edges=EDGES)[MASK], plain(pieces, MASK)[MASK], **CLOSE)
+    for settings in PARTS.values():
+        config = replace(CONFIG, **settings)
+        assert EncoderConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 @pytest.mark.parametrize("with_graph", [True, False])
@@ -87,27 +92,13 @@ def test_padding_piece_does_not_matter() -> None:
     torch.testing.assert_close(encoder(other, MASK)[MASK], encoder(PIECES, MASK)[MASK], **CLOSE)
 
 
-def test_forward_is_embed_then_encode() -> None:
-    encoder = random_encoder(replace(CONFIG, n_relations=4))
-    inputs = encoder.embed(PIECES)
-    assert inputs.shape == (3, 7, 24)
-    assert torch.equal(encoder.encode(inputs, MASK, EDGES), encoder(PIECES, MASK, edges=EDGES))
-
-
-def test_segment_0_is_the_default() -> None:
-    encoder = random_encoder()
-    zeros = torch.zeros_like(PIECES)
-    assert torch.equal(encoder.embed(PIECES, segments=zeros), encoder.embed(PIECES))
-    assert not torch.allclose(encoder.embed(PIECES, segments=zeros + 1), encoder.embed(PIECES))
-
-
 def test_extra_vectors_are_added_before_the_sum_is_normalised() -> None:
     encoder = random_encoder(replace(CONFIG, embedding_width=16))
     extra = torch.randn(3, 7, 16)
     table = encoder.embeddings
     total = table.pieces(PIECES) + table.positions.weight[:7] + table.segments.weight[0] + extra
     expected = table.projection(table.norm(total))
-    torch.testing.assert_close(encoder.embed(PIECES, extra=extra), expected, **CLOSE)
+    torch.testing.assert_close(encoder.embeddings(PIECES, extra=extra), expected, **CLOSE)
 
 
 def test_set_dropout_reaches_hidden_vectors_and_attention() -> None:
@@ -150,42 +141,14 @@ def test_gradients_reach_every_parameter() -> None:
     assert [name for name, p in encoder.named_parameters() if unused(p.grad)] == []
 
 
-def test_more_pieces_than_positions_are_refused() -> None:
-    encoder = random_encoder()
-    longest = torch.ones(1, 12, dtype=torch.long)
-    assert encoder(longest, longest > 0).shape == (1, 12, 24)
-    with pytest.raises(ValueError, match=r"G2G-E202.*13 pieces.*at most 12"):
-        encoder.embed(torch.ones(1, 13, dtype=torch.long))
-
-
-def test_segments_without_a_table_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E203"):
-        random_encoder(replace(CONFIG, n_segments=0)).embed(PIECES, segments=PIECES)
-
-
 def test_unknown_activation_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E201.*'mish'.*gelu, gelu_new, relu, silu, tanh"):
+    with pytest.raises(ValueError, match=r"G2G-E201.*'mish'.*gelu, gelu_new, .*relu, silu, swish, tanh"):
         GraphEncoder(replace(CONFIG, activation="mish"))
-
-
-def test_pre_norm_adds_what_layers_make_of_normalised_vectors() -> None:
-    settings = {"pre_norm": True, "embedding_norm": False, "norm": "rms", "layer_norm_eps": 1e-5}
-    encoder = random_encoder(replace(CONFIG, n_layers=1, **settings))
-    x = encoder.embed(PIECES)
-    layer = encoder.layers[0]
-
-    def rms(y: Tensor, norm: nn.Module) -> Tensor:
-        return y / (y.square().mean(-1, keepdim=True) + 1e-5).sqrt() * norm.weight
-
-    y = x + layer.attention(rms(x, layer.attention_norm), MASK)
-    y = y + layer.feedforward(rms(y, layer.feedforward_norm))
-    found = encoder.encode(x, MASK)
-    torch.testing.assert_close(found[MASK], rms(y, encoder.final_norm)[MASK], **CLOSE)
 
 
 def test_final_norm_is_that_of_every_mixed_layer() -> None:
     encoder = random_encoder(replace(CONFIG, pre_norm=True))
-    states = [encoder.final_norm(x) for x in encoder.states(encoder.embed(PIECES), MASK)]
+    states = [encoder.final_norm(x) for x in encoder.states(encoder.embeddings(PIECES), Geometry(MASK))]
     found = encoder(PIECES, MASK, mix=ScalarMix(3))
     torch.testing.assert_close(found[MASK], (sum(states) / 3)[MASK], **CLOSE)
     # A lower layer is read without those above it, and without the mix.
@@ -193,35 +156,12 @@ def test_final_norm_is_that_of_every_mixed_layer() -> None:
     torch.testing.assert_close(found[MASK], states[1][MASK], **CLOSE)
 
 
-def test_first_sub_layer_has_no_norm_of_its_own_after_normalised_embeddings() -> None:
-    names = {
-        embedding_norm: {name.split(".weight")[0] for name in random_encoder(config).state_dict()}
-        for embedding_norm in (True, False)
-        if (config := replace(CONFIG, pre_norm=True, embedding_norm=embedding_norm))
-    }
-    assert names[True] - names[False] == {"embeddings.norm", "embeddings.norm.bias"}
-    assert names[False] - names[True] == {"layers.0.attention_norm", "layers.0.attention_norm.bias"}
-
-
-def test_biases_and_tables_can_be_left_out() -> None:
-    without = {"norm_bias": False, "attention_bias": False, "feedforward_bias": False}
-    config = replace(CONFIG, **without, pre_norm=True, position_table=False, n_segments=0)
-    names = set(random_encoder(config).state_dict())
-    assert not {name for name in names if "bias" in name or "positions" in name or "segments" in name}
-    assert random_encoder(config)(PIECES, MASK).shape == (3, 7, 24)
-
-
-def test_unknown_norm_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E221.*'batch'.*layer, rms"):
-        GraphEncoder(replace(CONFIG, norm="batch"))
-
-
 @pytest.mark.slow
 def test_building_an_encoder_for_a_file_imports_no_heavy_relatives() -> None:
     code = (
-        "import sys, spacy_g2g.layers.encoder as encoder, spacy_g2g.layers.checkpoint as checkpoint\n"
+        "import sys, spacy_g2g.layers.encoder as encoder, spacy_g2g.layers.checkpoints.load as load\n"
         f"from {EncoderConfig.__module__} import EncoderConfig\n"
-        f"with checkpoint.on_meta(100): encoder.GraphEncoder({CONFIG})\n"
+        f"with load.on_meta(100): encoder.GraphEncoder({CONFIG})\n"
         "print([name for name in sys.argv[1:] if name in sys.modules])"
     )
     heavy = ["transformers", "tokenizers", "safetensors", "huggingface_hub", "spacy", "thinc"]
@@ -231,26 +171,6 @@ def test_building_an_encoder_for_a_file_imports_no_heavy_relatives() -> None:
     assert result.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("mask", [MASK, None], ids=["padded", "not padded"])
-@pytest.mark.parametrize("with_graph", [True, False])
-def test_layers_on_real_pieces_alone_give_the_values_and_gradients_of_padded_rows(
-    mask: Tensor | None, with_graph: bool
-) -> None:
-    encoder = random_encoder(replace(CONFIG, n_relations=4))
-    edges = EDGES if with_graph else None
-    x = encoder.embed(PIECES).detach().requires_grad_()
-    *_, padded = encoder.states(x, mask, edges)
-    weights = torch.randn_like(padded)
-    found = []
-    for y in (encoder.encode(x, mask, edges), padded):
-        real = y * weights if mask is None else (y * weights)[mask]
-        gradients = torch.autograd.grad(real.sum(), [x, *encoder.layers.parameters()], allow_unused=True)
-        found.append([real, *(gradient for gradient in gradients if gradient is not None)])
-    for packed, expected in zip(*found, strict=True):
-        torch.testing.assert_close(packed, expected, atol=1e-5, rtol=1e-5)
-    assert len(found[0]) > 20
-
-
 def test_layers_compute_nothing_for_padding() -> None:
     encoder = random_encoder()
     shapes = []
@@ -258,3 +178,41 @@ def test_layers_compute_nothing_for_padding() -> None:
     encoder(PIECES, MASK)
     assert int(MASK.sum()) == 12 < MASK.numel()
     assert shapes == [(16, 24)]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("mask", [MASK, None], ids=["padded", "not padded"])
+@pytest.mark.parametrize("edges", [FAR_EDGES, None], ids=["graph", "no graph"])
+def test_layers_on_real_pieces_alone_give_the_values_and_gradients_of_padded_rows(
+    edges: Edges | None, mask: Tensor | None, part: str
+) -> None:
+    encoder = random_encoder(replace(CONFIG, n_relations=4, **PARTS[part]))
+    x = encoder.embeddings(PIECES).detach().requires_grad_()
+    *_, padded = encoder.states(x, Geometry(mask, edges))
+    padded = encoder.final_norm(padded)
+    weights = torch.randn_like(padded)
+    found = []
+    for y in (encoder.encode(x, mask, edges), padded):
+        real = y * weights if mask is None else (y * weights)[mask]
+        gradients = torch.autograd.grad(real.sum(), [x, *encoder.layers.parameters()], allow_unused=True)
+        found.append([real, *(gradient for gradient in gradients if gradient is not None)])
+    for packed, expected in zip(*found, strict=True):
+        torch.testing.assert_close(packed, expected, atol=1e-4, rtol=1e-4)
+    assert len(found[0]) > 10
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("normalise_keys", [True, False])
+def test_encoder_with_relations_but_no_graph_equals_the_one_without(normalise_keys: bool, part: str) -> None:
+    plain = random_encoder(replace(CONFIG, **PARTS[part]))
+    config = replace(CONFIG, n_relations=4, normalise_keys=normalise_keys, **PARTS[part])
+    graphs = random_encoder(config)
+    graphs.load_state_dict(plain.state_dict(), strict=False)
+    no_edges = Edges(*torch.zeros(4, 0, dtype=torch.long))
+    for edges in (None, no_edges):
+        torch.testing.assert_close(graphs(PIECES, MASK, edges=edges), plain(PIECES, MASK), **CLOSE)
+    assert (graphs(PIECES, MASK, edges=EDGES) - plain(PIECES, MASK))[MASK].abs().max() > 1e-2
+    # New relations change nothing either.
+    new = GraphEncoder(config).eval()
+    load_weights(new, plain.state_dict())
+    torch.testing.assert_close(new(PIECES, MASK, edges=EDGES)[MASK], plain(PIECES, MASK)[MASK], **CLOSE)

@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from spacy_g2g.layers.attention import GraphSelfAttention
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.layers.encoder_config import EncoderConfig
+from spacy_g2g.layers.encoder_config import EncoderConfig, Rotary
 from spacy_g2g.layers.geometry import Geometry
-from spacy_g2g.layers.window import Window
 
 N_RELATIONS, N_HEADS, HEAD_WIDTH, N = 5, 4, 6, 21
 WIDTH = N_HEADS * HEAD_WIDTH
@@ -26,11 +25,9 @@ CONFIG = EncoderConfig(
     hidden_width=32,
     n_positions=600,
     position_table=False,
-    rotary_base=160.0,
-    local_rotary_base=10.0,
-    window=3,
-    global_every=3,
+    rotary=Rotary(160.0, 10.0, window=3, global_every=3),
     pre_norm=True,
+    attention_dropout=0.0,
 )
 LENGTHS = torch.tensor([21, 9, 1])
 MASK = torch.arange(N) < LENGTHS[:, None]
@@ -52,7 +49,7 @@ CLOSE = {"atol": 2e-5, "rtol": 2e-5}
 
 def random_module(**settings: Any) -> GraphSelfAttention:
     torch.manual_seed(2)
-    module = GraphSelfAttention(WIDTH, N_HEADS, n_relations=N_RELATIONS, **settings)
+    module = GraphSelfAttention(replace(CONFIG, n_relations=N_RELATIONS, **settings))
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4)
@@ -99,12 +96,11 @@ def textbook(module: GraphSelfAttention, x: Tensor, base: float, reach: int, edg
     ("base", "reach", "settings"),
     [
         (0.0, 0, {"n_key_heads": 2}),
-        (100.0, 0, {"n_key_heads": 1, "bias": False}),
+        (100.0, 0, {"n_key_heads": 1, "attention_bias": False}),
         (100.0, 0, {"normalise_keys": True}),
-        (100.0, 3, {"normalise_keys": True, "bias": False}),  # blocks
-        (0.0, 3, {}),
+        (100.0, 3, {"normalise_keys": True, "attention_bias": False}),  # blocks
         (100.0, 8, {"n_key_heads": 2}),  # one block
-        (100.0, 1, {}),  # one block, since one word has many edges
+        (100.0, 1, {}),  # many blocks, one of which has many edges
         (100.0, 20, {}),  # which no position is beyond
     ],
     ids=str,
@@ -115,10 +111,10 @@ def test_geometry_equals_the_textbook_in_values_and_gradients(
     module = random_module(**settings)
     x = torch.randn(3, N, WIDTH, requires_grad=True)
     edges = EDGES if with_graph else None
-    config = replace(CONFIG, local_rotary_base=base, rotary_base=base, window=reach)
-    geometry = Geometry.of(config, x, MASK, edges, None, is_local=reach > 0)
+    config = replace(CONFIG, rotary=Rotary(base, base, window=reach) if base else None)
+    geometry = Geometry(MASK, edges).of_layers(config, x, is_local=reach > 0)
     expected = textbook(module, x, base, reach, edges)
-    found = module(x, MASK, edges, None, geometry)
+    found = module(x, geometry)
     torch.testing.assert_close(found[MASK], expected[MASK], **CLOSE)
 
     weights = torch.randn_like(found[MASK])
@@ -143,24 +139,6 @@ def random_encoder(**settings: Any) -> GraphEncoder:
     return encoder.eval()
 
 
-@pytest.mark.parametrize("with_graph", [True, False])
-def test_packed_rows_have_the_values_and_gradients_of_padded_ones(with_graph: bool) -> None:
-    encoder = random_encoder()
-    edges = EDGES if with_graph else None
-    x = torch.randn(3, N, WIDTH, requires_grad=True)
-    *_, last = encoder.states(x, MASK, edges)
-    padded = encoder.final_norm(last)
-    weights = torch.randn_like(padded)[MASK]
-    found = []
-    for y in (encoder.encode(x, MASK, edges)[MASK], padded[MASK]):
-        gradients = torch.autograd.grad(
-            (y * weights).sum(), [x, *encoder.layers.parameters()], allow_unused=True
-        )
-        found.append([y, *(gradient for gradient in gradients if gradient is not None)])
-    for packed, expected in zip(*found, strict=True):
-        torch.testing.assert_close(packed, expected, atol=1e-4, rtol=1e-4)
-
-
 def test_bfloat16_stays_close_and_prediction_equals_training() -> None:
     encoder = random_encoder()
     x = torch.randn(3, N, WIDTH)
@@ -181,8 +159,8 @@ def test_relation_is_read_alike_at_any_distance() -> None:
     outputs = []
     for key in (1, 2, 20):
         edges = Edges(*torch.tensor([[0, 0, key, 3]]).T)
-        geometry = Geometry.of(replace(CONFIG, window=0), x, None, edges, None, is_local=False)
-        outputs.append(module(x, None, edges, None, geometry)[0, 0])
+        geometry = Geometry(edges=edges).of_layers(CONFIG, x, is_local=False)
+        outputs.append(module(x, geometry)[0, 0])
     torch.testing.assert_close(outputs[0], outputs[1])
     torch.testing.assert_close(outputs[0], outputs[2])
 
@@ -195,23 +173,15 @@ def test_local_attention_needs_memory_linear_in_the_length() -> None:
         sizes.append(tensor.numel())
         return tensor
 
-    module = nn.Module.train(random_module(dropout=0.1))
+    module = nn.Module.train(random_module(attention_dropout=0.1))
     x = torch.randn(1, n, WIDTH, requires_grad=True)
-    config = replace(CONFIG, window=reach)
-    geometry = Geometry.of(config, x, None, None, None, is_local=True)
+    config = replace(CONFIG, rotary=Rotary(160.0, 10.0, window=reach))
+    geometry = Geometry().of_layers(config, x, is_local=True)
     with torch.autograd.graph.saved_tensors_hooks(note_size, lambda tensor: tensor):
-        module(x, None, None, None, geometry)
+        module(x, geometry)
     assert N_HEADS * n * n / 8 > max(sizes) > n * WIDTH
 
 
-@pytest.mark.parametrize(("n_edges", "size"), [(128, 16), (129, 512)])
-def test_many_far_words_on_one_do_not_lengthen_all_blocks(n_edges: int, size: int) -> None:
-    far = torch.arange(512 - n_edges, 512)
-    edges = Edges(*torch.stack([far * 0, far * 0, far, far * 0]))  # type: ignore[arg-type]
-    window = Window.of(torch.ones(1, 512, dtype=torch.bool), 16, edges, HEAD_WIDTH, 100.0)
-    assert window.size == size
-
-
 def test_heads_that_can_not_share_keys_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E222.*4 attention heads.*3 heads"):
+    with pytest.raises(ValueError, match=r"G2G-E403.*3 heads of keys"):
         random_module(n_key_heads=3)

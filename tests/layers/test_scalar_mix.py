@@ -5,6 +5,7 @@ import torch
 
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.layers.encoder_config import EncoderConfig
+from spacy_g2g.layers.geometry import Geometry
 from spacy_g2g.layers.scalar_mix import ScalarMix
 
 SIZES = {"vocab_size": 30, "width": 16, "embedding_width": 16, "n_attention_heads": 2, "hidden_width": 32}
@@ -34,8 +35,8 @@ def test_layers_weigh_the_same_at_first():
 @pytest.mark.parametrize("n_layers", [1, 2, 4])
 def test_the_last_layers_are_mixed(encoder: GraphEncoder, n_layers: int):
     mix = make_mix(n_layers)
-    x = encoder.embed(PIECES)
-    states = list(encoder.states(x, MASK))
+    x = encoder.embeddings(PIECES)
+    states = list(encoder.states(x, Geometry(MASK)))
     assert torch.equal(states[0], x)
     torch.testing.assert_close(states[-1][MASK], encoder(PIECES, MASK)[MASK])
     weights = mix.scale * mix.weights.exp() / mix.weights.exp().sum()
@@ -53,7 +54,7 @@ def test_gradients_are_those_of_the_sum(encoder: GraphEncoder):
         parameters = [*mix.parameters(), *encoder.layers.parameters()]
         return list(torch.autograd.grad((mixed * target).sum(), parameters))
 
-    states = list(encoder.states(encoder.embed(PIECES), MASK))[1:]
+    states = list(encoder.states(encoder.embeddings(PIECES), Geometry(MASK)))[1:]
     expected = gradients(
         (torch.stack(states) * mix.weights.softmax(0)[:, None, None, None]).sum(0) * mix.scale
     )

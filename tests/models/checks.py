@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spacy_g2g.layers.checkpoint import Checkpoint
+from spacy_g2g.layers.checkpoints.load import Checkpoint
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.types import Parse, ParserModel, Sentence
 

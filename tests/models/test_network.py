@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from spacy_g2g.layers.geometry import Geometry
 from spacy_g2g.models.network import Network
 from spacy_g2g.models.types import Sentence
 
@@ -33,7 +34,7 @@ def test_a_word_has_the_mean_of_its_pieces_in_a_mix_of_layers(name: str, n_mixed
     batch = shim.wordpieces.batch(SENTENCES)
     ids, lengths = torch.from_numpy(batch.piece_ids), torch.from_numpy(batch.lengths)
     mask = torch.arange(ids.shape[1]) < lengths[:, None]
-    states = list(network.encoder.states(network.encoder.embed(ids), mask))[-n_mixed_layers:]
+    states = list(network.encoder.states(network.encoder.embeddings(ids), Geometry(mask)))[-n_mixed_layers:]
     pieces = states[-1]
     if n_mixed_layers > 1:
         assert network.mix is not None

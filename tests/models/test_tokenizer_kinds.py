@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from spacy_g2g.layers.checkpoints.families import SPECIAL_PIECES
 from spacy_g2g.models.types import Sentence
-from spacy_g2g.models.wordpieces import SPECIAL_PIECES, WordPieces
+from spacy_g2g.models.wordpieces import WordPieces
 
 from ..util import sample_texts
 

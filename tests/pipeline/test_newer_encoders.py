@@ -7,7 +7,7 @@ import pytest
 import spacy
 from thinc.api import fix_random_seed
 
-from spacy_g2g.layers.checkpoint import load_checkpoint
+from spacy_g2g.layers.checkpoints.load import load_checkpoint
 from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..models.test_sources import make_checkpoint
@@ -49,5 +49,5 @@ def test_systems_learn_with_newer_encoders_and_are_kept(case: tuple[str, str], t
     assert [tree_of(loaded(example.predicted)) for example in graph_examples(loaded, "wrong")] == expected
     copied = encoder_from_pipeline(str(tmp_path / "nlp"), factory)([])
     original = load_checkpoint(source).config
-    for name in ("rotary_base", "local_rotary_base", "window", "n_key_heads", "gated", "max_distance"):
+    for name in ("rotary", "disentangled", "n_key_heads", "gated"):
         assert getattr(copied.config, name) == getattr(original, name)

@@ -14,7 +14,7 @@ from thinc.api import Adam, Model, fix_random_seed
 
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
+from spacy_g2g.models.sources import encoder_from_scratch, train_word_pieces
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.vector_batches import WordVectors
@@ -87,7 +87,7 @@ def transformer(folder: Path) -> dict[str, Any]:
 
 def curated_transformer(nlp: Language, folder: Path) -> dict[str, Any]:
     """The config of a tiny transformer of spacy-curated-transformers, with random weights."""
-    tokenizer = train_tokenizer(WORDS, 200, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, 200, 1, lowercase=False)
     pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     folder.mkdir(exist_ok=True)
     path = folder / "vocab.txt"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from project import all_treebanks, treebank, treebank_settings
-from spacy_g2g.data.encoders import modern_encoder
 
 ROOT = Path(__file__).parents[2]
 PAPERS = json.loads((ROOT / "assets" / "papers.json").read_text(encoding="utf8"))
@@ -69,7 +68,7 @@ def test_encoders_of_amrs_are_of_their_own_row():
 def test_every_encoder_of_the_table_has_a_known_licence():
     table = treebank_settings.read_table()
     rows = table["treebanks"].values()
-    encoders = {row["papers"] for row in rows} | {modern_encoder(row["lang"]) for row in rows}
+    encoders = {row["papers"] for row in rows} | {*treebank_settings.read_encoders()["modern"].values()}
     assert "unknown" not in {treebank_settings.encoder_license(encoder) for encoder in encoders}
     assert treebank_settings.encoder_license("mine") == "unknown"
 

@@ -19,6 +19,7 @@ from ...arrays import BoolArray, IntArray
 from ...layers.dropout import Dropout
 from ...layers.encoder import EncoderLayer
 from ...layers.encoder_config import EncoderConfig
+from ...layers.geometry import Geometry
 from ..layers.decoder import Cache, DecoderConfig, StateDecoder
 from ..layers.state_attention import Positions
 from ..parsing.arc_standard import NO_ACTION
@@ -99,7 +100,7 @@ class ActionTransformer(nn.Module):
         """
         x: Tensor = self.dropout(self.input(vectors))
         for layer in self.encoder:
-            x = layer(x, mask)
+            x = layer(x, Geometry(mask))
         return x
 
     def resize(self, sources: IntArray) -> None:
