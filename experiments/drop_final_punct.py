@@ -19,7 +19,7 @@ from spacy_g2g.data.augmenters import final_punct
 from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
 from spacy_g2g.data.rewriting import pieces_of, rewrite
 from spacy_g2g.files import atomic_path
-from spacy_g2g.formats.conllx import read_treebank
+from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.formats.paragraphs import paragraphs
 
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 def drop(treebank: Path) -> Iterator[str]:
     """Yield the sentences as CoNLL-U, with each paragraph as a document."""
-    for number, paragraph in enumerate(paragraphs(read_treebank(treebank, trees="full")), 1):
+    for number, paragraph in enumerate(paragraphs(read_conllu(treebank, trees="full")), 1):
         doc = without_final_punct(sentences_to_doc(paragraph, Vocab(), keep_source=False))
         sentences = doc_to_sentences(doc, doc_id=str(number), columns=ALL_COLUMNS)
         yield from ((f"# newdoc id = {number}\n" if not i else "") + str(s) for i, s in enumerate(sentences))

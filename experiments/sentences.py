@@ -43,8 +43,7 @@ from spacy_g2g.formats.paragraphs import paragraphs
 from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 from spacy_g2g.pipeline.gold import gold_starts
-from spacy_g2g.pipeline.sentence_fit import fit_sentences, n_right, sentence_f
-from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD
+from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD, n_right, sentence_f
 
 from .drop_final_punct import drop
 
@@ -158,9 +157,10 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
     changes = VARIANTS[variant]
     block = BOUNDARIES | {name: changes[name] for name in ("n_layers", "width") if name in changes}
     nlp, parser = load(args.pipeline, block)
-    assert parser.boundaries is not None
+    finder = parser.finder
+    assert finder.boundaries is not None
     examples = read_examples(args.train, nlp)
-    parser.initialize_boundaries(examples)
+    finder.initialize(examples)
     shares = {name: changes.get(name, share) for name, share in AUGMENTATION.items()}
     augment = make_running_text(seed=seed, **shares)
     order, optimizer = random.Random(seed), Adam(RATE, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)
@@ -174,10 +174,10 @@ def train(args: argparse.Namespace, variant: str, seed: int, folder: Path) -> No
                 seen += sum(len(of.predicted) for of in batch)
                 done = seen / n_words
                 optimizer.learn_rate = RATE * max(0.02, min(done / WARMUP, 1 - done))
-                parser.update_boundaries(batch)
-                parser.boundaries.finish_update(optimizer)
+                finder.update(batch)
+                finder.finish_update(optimizer)
                 batch = []
-    fit_sentences(parser, read_examples(args.dev, nlp))
+    finder.fit(read_examples(args.dev, nlp))
     if args.tokenizer is not None:
         nlp.tokenizer = spacy.load(args.tokenizer, vocab=nlp.vocab).tokenizer
     part = folder.with_name(f"{folder.name}.part")
@@ -192,7 +192,7 @@ def measure(folder: Path, dev: Path, files: Sequence[Path]) -> tuple[dict[str, A
     of gold sentences that the threshold 0 finds in each document, and that of all, int [2, documents].
     """
     nlp, parser = load(folder)
-    fitted, _ = fit_sentences(parser, read_examples(dev, nlp))
+    fitted, _ = parser.finder.fit(read_examples(dev, nlp))
     found: dict[str, Any] = {"fitted: threshold": fitted}
     counts: dict[str, Any] = {}
     for file in files:
@@ -201,7 +201,7 @@ def measure(folder: Path, dev: Path, files: Sequence[Path]) -> tuple[dict[str, A
         gold = [gold_starts(example) for example in examples]
         for way, threshold in (("fitted", fitted), ("plain", 0.0)):
             parser.cfg[THRESHOLD] = threshold
-            layout = parser.find_sentences(docs)
+            layout = parser.finder.lay_out(docs)
             f = sentence_f(np.concatenate(gold), layout.starts)
             found[f"{way}: {file.stem}"] = round(100 * f, 2)
         starts = np.split(layout.starts, layout.doc_starts[1:-1])
@@ -240,7 +240,7 @@ def speed(folders: Mapping[str, Path], dev: Path) -> dict[str, dict[str, float]]
                 ]
                 start = time.process_time()
                 if name == "finding":
-                    parser.find_sentences(docs)
+                    parser.finder.lay_out(docs)
                 else:
                     list(nlp.pipe(docs))
                 best[variant][name] = min(best[variant].get(name, np.inf), time.process_time() - start)

@@ -30,10 +30,9 @@ from spacy_g2g.data.docs import sentences_to_doc
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.formats.paragraphs import paragraphs
 from spacy_g2g.models.network_shim import find_shims
-from spacy_g2g.models.precision import Precision
+from spacy_g2g.models.settings import Precision
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
-from spacy_g2g.pipeline.sentences import SentenceFinder
 
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 BARE = "bare encoder"
@@ -58,8 +57,8 @@ def set_precision(nlp: Language, precision: Precision) -> None:
     for _, pipe in nlp.pipeline:
         if isinstance(pipe, SavedPipe):
             pipe.precision = precision
-        if isinstance(pipe, SentenceFinder) and pipe.boundaries is not None:
-            pipe.boundaries.attrs["precision"] = precision
+            if pipe.finder.boundaries is not None:
+                pipe.finder.boundaries.attrs["precision"] = precision
 
 
 def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:

@@ -33,7 +33,7 @@ import spacy_g2g
 from spacy_g2g.cli.calibrate import fit
 from spacy_g2g.data.corpus import corpus_files, read_docs
 from spacy_g2g.files import write_text
-from spacy_g2g.pipeline.sentences import SentenceFinder
+from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
 from .training_config import (
     BEST,
@@ -82,7 +82,7 @@ def calibrate(folder: Path, config: Config) -> None:
     config: Config of its training.
     """
     nlp = spacy.load(folder)
-    if any(isinstance(pipe, SentenceFinder) for _, pipe in nlp.pipeline):
+    if any(isinstance(pipe, SavedPipe) for _, pipe in nlp.pipeline):
         (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
         examples = list(corpus(nlp))
         fit(nlp, folder, examples, examples, silent=False)

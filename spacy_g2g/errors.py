@@ -194,15 +194,11 @@ class Errors(metaclass=_TextsWithCodes):
         "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
         "same words and sentences in the same order."
     )
-    E510 = (
-        "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
-    )
     E511 = (
         'doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected {{"heads": [...], '
         '"deps": [...]}} with one value a token: its head\'s number, or -1 for none, and its label, or '
         '"".'
     )
-    E512 = "{setting} is {rate}. Expected a share from 0 to 1."
     E513 = (
         "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, and "
         "deps and not_deps of numbers and labels, as constrain() takes and keeps them."
@@ -337,7 +333,6 @@ class Errors(metaclass=_TextsWithCodes):
     E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
 
-    E824 = "sentences is {value!r}. Expected one of {expected}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = (
         "A component listens to {upstream!r}, but no encoder of that name comes before it in the pipeline. "

@@ -21,7 +21,7 @@ from project.train import TRAINING
 from project.training_config import BEST
 from spacy_g2g.data.doc_graphs import write_initial_graph
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
-from spacy_g2g.data.refiner_corpus import read_aligned
+from spacy_g2g.data.refiner_corpus import align_graphs
 from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
@@ -106,9 +106,9 @@ def parse_and_count(
     list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
     docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
     if initial is not None:
-        for doc, (_, graphs) in zip(docs, read_aligned(*initial, nlp.vocab), strict=True):
-            if graphs is not None:
-                write_initial_graph(doc, graphs)
+        gold, predicted = initial
+        for doc, graphs in align_graphs(docs, predicted, gold):
+            write_initial_graph(doc, graphs)
     encoders = [network.encoder for network in networks.values() if hasattr(network, "encoder")]
     with watch_encoders(encoders) as watch:
         start = time.perf_counter()

@@ -25,8 +25,8 @@ from ..formats.graph import MISSING, Graph
 from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.saved_pipe import SavedPipe
 from ..pipeline.sentence_inputs import make_sentences
-from ..pipeline.sentences import SentenceFinder
 from ..pipeline.trees import initial_graphs
 from ..pipeline.word_vectors import get_tok2vec
 from ..transition.parsing import oracle
@@ -94,7 +94,7 @@ def report_component(
         tags_from=() if tag_attr is None else writers(nlp, before, WRITTEN[tag_attr]),
         initial_from=writers(nlp, before, WRITTEN["DEP"]) if isinstance(pipe, RngRefiner) else None,
         learns_sentences=any(
-            isinstance(other, SentenceFinder) and other.learns_sentences
+            isinstance(other, SavedPipe) and other.finder.can_learn
             for other in (pipe, *(nlp.get_pipe(of) for of in nlp.pipe_names[: nlp.pipe_names.index(name)]))
         ),
         unknown_labels=unknown_labels(

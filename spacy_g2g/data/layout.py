@@ -17,20 +17,57 @@ class Layout:
     """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
 
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
+    sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
+        [tokens].
+    words: Indices of the tokens that are not white space; int [words].
     starts: Whether each token starts a sentence; bool [tokens].
     sentence_of: Index of each token's sentence; int [tokens].
-    words: Indices of the tokens that are not white space; int [words].
     first_word: Index in ``words`` of each sentence's first word, and the number of words;
         int [sentences + 1].
-    unset: Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs].
     """
 
     doc_starts: IntArray
+    sent_start: IntArray
+    words: IntArray
     starts: BoolArray
     sentence_of: IntArray
-    words: IntArray
     first_word: IntArray
-    unset: BoolArray
+
+    @classmethod
+    def of(cls, *, doc_starts: IntArray, sent_start: IntArray, words: IntArray) -> Layout:
+        """Find the sentences by the boundaries that are set. A Doc without any is one sentence."""
+        starts = sent_start == 1
+        starts[doc_starts[:-1][np.diff(doc_starts) > 0]] = True
+        sentence_of = np.cumsum(starts) - 1
+        first_word = np.searchsorted(sentence_of[words], np.arange(int(starts.sum()) + 1))
+        return cls(
+            doc_starts=doc_starts,
+            sent_start=sent_start,
+            words=words,
+            starts=starts,
+            sentence_of=sentence_of,
+            first_word=first_word,
+        )
+
+    def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
+        """Return the layout with other sentences.
+
+        starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
+        """
+        known = self.by_doc(self.sent_start)
+        pairs = zip(known, starts, strict=True)
+        sent_start = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
+        return Layout.of(
+            doc_starts=self.doc_starts,
+            sent_start=np.concatenate([*sent_start, np.zeros(0, dtype=np.int64)]),
+            words=self.words,
+        )
+
+    @property
+    def unset(self) -> BoolArray:
+        """Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs]."""
+        inner = [of_doc[1:] for of_doc in self.by_doc(self.sent_start)]
+        return np.array([len(known) > 0 and not known.any() for known in inner], dtype=np.bool_)
 
     @property
     def n_words(self) -> IntArray:
@@ -48,6 +85,10 @@ class Layout:
         edges = self.first_word.tolist()
         return [slice(start, end) for start, end in pairwise(edges) if end > start]
 
+    def by_doc(self, values: IntArray) -> list[IntArray]:
+        """Cut an array over tokens into those of the Docs."""
+        return [values[start:end] for start, end in pairwise(self.doc_starts.tolist())]
+
     def word_places(self) -> list[tuple[int, list[int]]]:
         """Return the index of the Doc and the words' indices in it, for each sentence that has words."""
         docs = self.doc_of[self.n_words > 0]
@@ -57,35 +98,14 @@ class Layout:
         ]
 
 
-def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = None) -> Layout:
-    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence.
-
-    docs: The Docs.
-    starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
-    """
-    doc_starts = np.cumsum([0, *map(len, docs)])
+def lay_out(docs: Sequence[Doc]) -> Layout:
+    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
-    sent_start = table[:, 0].astype(np.int64)
-    is_start = sent_start == 1
-    for i, given in enumerate(starts or ()):
-        if given is not None:
-            is_start[doc_starts[i] : doc_starts[i + 1]] = given
-    lengths = np.diff(doc_starts)
-    firsts = doc_starts[:-1][lengths > 0]
-    is_start[firsts] = True
-    # Whether a token's boundary is known, counted over each Doc without its first token.
-    known = np.concatenate([[0], np.cumsum(sent_start != 0)])
-    n_known = known[doc_starts[1:]] - known[np.minimum(doc_starts[:-1] + 1, doc_starts[1:])]
-    sentence_of = np.cumsum(is_start) - 1
-    words = np.flatnonzero(table[:, 1] == 0)
-    return Layout(
-        doc_starts=doc_starts,
-        starts=is_start,
-        sentence_of=sentence_of,
-        words=words,
-        first_word=np.searchsorted(sentence_of[words], np.arange(int(is_start.sum()) + 1)),
-        unset=(lengths > 1) & (n_known == 0),
+    return Layout.of(
+        doc_starts=np.cumsum([0, *map(len, docs)]),
+        sent_start=table[:, 0].astype(np.int64),
+        words=np.flatnonzero(table[:, 1] == 0),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,9 @@ from ..data.doc_constraints import CONSTRAINTS
 from ..data.doc_graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
+from ..models.settings import setting
 from .answers import TEMPERATURES, AnsweringPipe
+from .component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .long_sentences import cut, join
@@ -34,7 +36,7 @@ from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .prior import InformsRefiners, keep_prior
 from .ranked import SCORES, constraints_of, keep_scores, with_requests
 from .sentence_inputs import ParsedBatch, make_sentences
-from .sentences import BOUNDARIES, SentenceFinder, Sentences
+from .sentences import SentenceSettings, of_finder
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -46,65 +48,17 @@ HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 EXAMPLES_AT_ONCE = 500
 
 
-@Language.factory(
-    "g2g_parser",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
-    default_config={
-        "model": {"@architectures": "spacy_g2g.SynTr.v1"},
-        "sentences": "auto",
-        "boundaries": BOUNDARIES,
-        "blocks": True,
-        "store_probabilities": False,
-        "keep_scores": False,
-        "half_precision_weights": False,
-        "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
-    },
-    default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
-)
-def make_g2g_parser(
-    nlp: Language,
-    name: str,
-    model: Model[Any, Any],
-    sentences: Sentences,
-    boundaries: Model[Any, Any] | None,
-    blocks: bool,
-    store_probabilities: bool,
-    keep_scores: bool,
-    half_precision_weights: bool,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> G2GParser:
-    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence.
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(SentenceSettings, TreeSettings):
+    """Settings of ``g2g_parser``."""
 
-    model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
-    sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
-        those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
-        several sentences. With null the parser never finds sentences. Nor does a parser that listens to a
-        ``g2g_encoder``, which finds them itself.
-    blocks: Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a
-        list, a row of a table, a quotation.
-    store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
-        ``token._.g2g_dep_prob``.
-    keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
-        find trees without the encoder. A sentence of n words with L labels takes 4 n² L bytes.
-    half_precision_weights: Save weights in float16, which takes half the space.
-    scorer: Scoring method.
-    """
-    return G2GParser(
-        nlp.vocab,
-        model,
-        name,
-        sentences=sentences,
-        boundaries=boundaries,
-        blocks=blocks,
-        store_probabilities=store_probabilities,
-        keep_scores=keep_scores,
-        half_precision_weights=half_precision_weights,
-        scorer=scorer,
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.SynTr.v1"},
+        "Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.",
     )
 
 
-class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
+class G2GParser(InformsRefiners, AnsweringPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -114,48 +68,21 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
 
     output_kind = "trees"
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = "g2g_parser",
-        *,
-        sentences: Sentences = "auto",
-        boundaries: Model[Any, Any] | None = None,
-        blocks: bool = True,
-        store_probabilities: bool = False,
-        keep_scores: bool = False,
-        half_precision_weights: bool = False,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
-        self.sentences = sentences
-        self.boundaries = boundaries
-        self.blocks = blocks
-        self.store_probabilities = store_probabilities
-        self.keep_scores = keep_scores
-        self.cfg = {"labels": []}
+    store_probabilities: bool
+    keep_scores: bool
+    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+
+    def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
+        super().__init__(vocab, settings.model, name)
+        self.cfg["labels"] = []
+        for setting_name, value in vars(settings).items():
+            setattr(self, setting_name, value)
         for extension in (PRIOR, SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):
             Token.set_extension(extension, default=None, force=True)
 
     # Parsing
-
-    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
-        """Return the parses of all sentences that have words, and do not modify the Docs.
-
-        Raises ValueError before initialisation.
-        """
-        docs = list(docs)
-        are_found = self.are_found(docs)
-        if not are_found.any():
-            return super().predict(docs)
-        layout = self.find_sentences(docs, are_found)
-        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
-        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
-        return batch
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, in order, with what their trees must have.
@@ -281,16 +208,9 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
-        self.initialize_boundaries(get_examples())
+        self.finder.initialize(get_examples())
         if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
-
-    @property
-    def learns_sentences(self) -> bool:
-        """Whether the parser learns to find sentences. Behind a ``g2g_encoder`` it is too late for that."""
-        from ..models.network_shim import find_upstream
-
-        return super().learns_sentences and find_upstream(self.model) is None
 
     def update(
         self, examples: Iterable[Example], *, sgd: Optimizer | None = None, **settings: Any
@@ -298,7 +218,7 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
         examples = list(examples)
         losses = super().update(examples, **settings)
-        losses[self.name] += self.update_boundaries(examples)
+        losses[self.name] += self.finder.update(examples)
         if sgd:
             self.finish_update(sgd)
         return losses
@@ -364,3 +284,9 @@ class G2GParser(InformsRefiners, SentenceFinder, AnsweringPipe):
         if found != expected:
             raise ValueError(Errors.E806.format(origin=origin, found=found, expected=expected))
         self._use_noun_chunks([])
+
+
+@factory("g2g_parser", ParserSettings, assigns=TREE_ASSIGNS, default_score_weights=TREE_WEIGHTS)
+def make_g2g_parser(nlp: Language, name: str, settings: ParserSettings) -> G2GParser:
+    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence."""
+    return G2GParser(nlp.vocab, name, settings)

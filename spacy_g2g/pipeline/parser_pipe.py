@@ -20,10 +20,11 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..arrays import BoolArray
-from ..data.layout import Layout, lay_out
+from ..data.layout import Layout
 from ..errors import Errors, Warnings
 from .saved_pipe import SavedPipe
 from .sentence_inputs import ParsedBatch
+from .sentences import SentenceFinder
 from .word_vectors import add_vectors, find_width, get_tok2vec
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class ParserPipe(SavedPipe):
         self.scorer = scorer
         self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
+        self.finder = SentenceFinder(self)
         self._warned_unset = False
 
     # Parsing
@@ -67,7 +69,7 @@ class ParserPipe(SavedPipe):
         Raises ValueError before initialisation.
         """
         docs = list(docs)
-        layout = lay_out(docs)
+        layout = self.finder.lay_out(docs)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
         batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
         self._warn_unset(layout)

@@ -219,10 +219,12 @@ def test_other_boundaries_are_an_error(nlp, write):
 
 def test_too_few_and_too_many_sentences_are_errors(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
-    with pytest.raises(ValueError, match=r"E510.*p\.conllu ends after 2 .*gold\.conllu goes on with \['f'\]"):
+    with pytest.raises(ValueError, match=r"E509.*p\.conllu: sentence 3 has \[\].*gold\.conllu has \['f'\]"):
         list(make_refiner_corpus(gold, predicted)(nlp))
     gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
-    with pytest.raises(ValueError, match=r"E510.*gold\.conllu ends after 2 .*p\.conllu goes on with \['f'\]"):
+    with pytest.raises(
+        ValueError, match=r"E509.*p\.conllu, line .*sentence 3 has \['f'\].*gold\.conllu has \[\]"
+    ):
         list(make_refiner_corpus(gold, predicted)(nlp))
 
 

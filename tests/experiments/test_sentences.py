@@ -35,7 +35,7 @@ def test_a_trained_parser_learns_to_find_sentences(
     assert of_network["fitted: dev"] >= of_network["plain: dev"]
     assert set(table["features alone, seed 0"]) - set(of_network) == {"gain: dev", "gain: dev.nopunct"}
     nlp = spacy.load(tmp_path / "out" / "full.0")
-    assert parser_of(nlp).finds_sentences
+    assert parser_of(nlp).finder.trained
     before, after = weights_of(spacy.load(trained_folder)), weights_of(nlp)
     assert all((before[name] == after[name]).all() for name in before)
     # The command agrees with the experiment.

@@ -68,7 +68,7 @@ def test_the_refiner_is_built_by_its_defaults():
 @pytest.mark.parametrize("setting", ["head_corruption", "label_corruption", "empty_share"])
 @pytest.mark.parametrize("rate", [-0.1, 1.1])
 def test_rates_out_of_range_are_an_error(setting: str, rate: float):
-    with pytest.raises(ValueError, match=rf"E512.*{setting} is {rate}"):
+    with pytest.raises(ValueError, match=rf"E408.*{setting} is {rate}"):
         make_nlp(factory="rng_refiner", **{setting: rate})
 
 

@@ -403,7 +403,7 @@ def test_a_parser_that_finds_sentences_everywhere_keeps_marks_together(parser: L
     assert [sent.text.strip() for sent in parser(text).sents] == ["Why", "???", "1. Tea", "now", "> Milk"]
     parser_of(parser).blocks = False
     try:
-        log_odds = parser_of(parser).log_odds([parser.make_doc(text)])
+        (log_odds,) = parser_of(parser).finder.log_odds([parser.make_doc(text)])
     finally:
         parser_of(parser).blocks = True
     # Repeated marks stay together, but no block is known.
