@@ -19,7 +19,7 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer
+from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..data.doc_constraints import CONSTRAINTS
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+#: Keys of ``cfg`` for labels, and what they are.
+LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
 EXAMPLES_AT_ONCE = 500
 
 
@@ -191,14 +193,9 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         """
         self._check_model()
         validate_get_examples(get_examples, "G2GParser.initialize")
-        others: set[str] = set()
-        roots: Counter[str] = Counter()
-        sentences: list[Sentence] = []
-        for example in get_examples():
-            reference = example.reference
-            layout = lay_out([reference])
-            sentences += make_sentences([reference], layout, self.model.attrs.get("tag_attr"))
-            count_labels(reference, roots, others)
+        references = [example.reference for example in get_examples()]
+        roots, others = count_labels(references)
+        sentences = make_sentences(references, lay_out(references), self.model.attrs.get("tag_attr"))
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
@@ -211,17 +208,6 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         self.finder.initialize(get_examples())
         if "can_learn" in self.model.attrs:
             self._warn_unlearnable(get_examples())
-
-    def update(
-        self, examples: Iterable[Example], *, sgd: Optimizer | None = None, **settings: Any
-    ) -> dict[str, float]:
-        """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
-        examples = list(examples)
-        losses = super().update(examples, **settings)
-        losses[self.name] += self.finder.update(examples)
-        if sgd:
-            self.finish_update(sgd)
-        return losses
 
     def _start(self) -> Start:
         """Return the start of training, without the encoder."""
@@ -278,11 +264,15 @@ class G2GParser(InformsRefiners, AnsweringPipe):
         return 1
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        check_labels(self.cfg.get("labels"), origin)
-        found = len(self.labels)
-        expected = self._built_for(exclude).get("n_labels", found)
-        if found != expected:
-            raise ValueError(Errors.E806.format(origin=origin, found=found, expected=expected))
+        sizes = self._built_for(exclude)
+        for key, what in LABELS.items():
+            if key in self.cfg:
+                check_labels(self.cfg[key], origin)
+                found = len(self.cfg[key])
+                expected = sizes.get(f"n_{key}", found)
+                if found != expected:
+                    text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
+                    raise ValueError(text)
         self._use_noun_chunks([])
 
 

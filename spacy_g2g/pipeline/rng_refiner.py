@@ -25,7 +25,7 @@ from ..models.settings import RATE, setting
 from ..trees.corruption import corrupt
 from .component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from .g2g_parser import G2GParser
-from .labels import check_labels, find_initial_labels
+from .labels import find_initial_labels
 from .passes import graphs_of_passes
 from .prior import certain_parse, remove_priors, with_priors, with_scores
 from .sentence_inputs import ParsedBatch
@@ -209,15 +209,6 @@ class RngRefiner(G2GParser):
         own = set(self.labels)
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
         return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
-
-    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        exclude = list(exclude)
-        super()._after_loading(origin, exclude)
-        check_labels(self.cfg.get("initial_labels"), origin)
-        found = len(self.cfg["initial_labels"])
-        expected = self._built_for(exclude).get("n_initial_labels", found)
-        if found != expected:
-            raise ValueError(Errors.E807.format(origin=origin, found=found, expected=expected))
 
 
 @factory(

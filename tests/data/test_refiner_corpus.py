@@ -212,18 +212,18 @@ def test_other_boundaries_are_an_error(nlp, write):
     joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [joined, PREDICTED[2]]))
     with pytest.raises(
-        ValueError, match=r"E509.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has \[\]"
+        ValueError, match=r"E509.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has: \[\]"
     ):
         list(corpus(nlp))
 
 
 def test_too_few_and_too_many_sentences_are_errors(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
-    with pytest.raises(ValueError, match=r"E509.*p\.conllu: sentence 3 has \[\].*gold\.conllu has \['f'\]"):
+    with pytest.raises(ValueError, match=r"E509.*p\.conllu: sentence 3 has \[\].*gold\.conllu has: \['f'\]"):
         list(make_refiner_corpus(gold, predicted)(nlp))
     gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
     with pytest.raises(
-        ValueError, match=r"E509.*p\.conllu, line .*sentence 3 has \['f'\].*gold\.conllu has \[\]"
+        ValueError, match=r"E509.*p\.conllu, line .*sentence 3 has \['f'\].*gold\.conllu has: \[\]"
     ):
         list(make_refiner_corpus(gold, predicted)(nlp))
 

@@ -113,7 +113,7 @@ ERRORS = {
     "columns": (row("1", columns=9), "E301.*line 3: expected 10 columns .* found 9"),
     "more columns": (row("1", columns=11), "E301.*line 3: .* found 11"),
     "spaces for tabs": (row("1").replace("\t", " "), "E301.*line 3: .* found 1"),
-    "id skipped": (row("1") + row("3", head="1"), "E303.*line 4: broken ID '3'. Expected the word 2"),
+    "id skipped": (row("1") + row("3", head="1"), "E303.*line 4: broken ID '3'. Expected word 2"),
     "id repeated": (row("1") + row("1", head="1"), "E303.*line 4: broken ID '1'"),
     "id is no integer": (row("x"), "E303.*line 3: broken ID 'x'"),
     "id with a leading zero": (row("01"), "E303.*line 3: broken ID '01'"),

@@ -283,7 +283,7 @@ def test_initial_labels_of_another_model_are_an_error(nlp: Language, tmp_path: P
     path = tmp_path / "rng_refiner" / "cfg"
     cfg = json.loads(path.read_text())
     path.write_text(json.dumps({**cfg, "initial_labels": ["x", "y"]}))
-    with pytest.raises(ValueError, match=r"E807.*rng_refiner: 2 labels.* 1\.") as caught:
+    with pytest.raises(ValueError, match=r"E806.*rng_refiner: 2 labels.* 1\.") as caught:
         spacy.load(tmp_path)
     assert str(tmp_path / "rng_refiner") in str(caught.value)
 

@@ -18,8 +18,7 @@ from spacy_g2g.models.sources import encoder_from_scratch, train_tokenizer
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.vector_batches import WordVectors, split_gradients, stack_vectors
-from spacy_g2g.pipeline.sentence_inputs import make_sentences
-from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
+from spacy_g2g.pipeline.sentence_inputs import add_vectors, make_sentences
 
 from ..models.test_sources import WORDS, make_checkpoint
 from ..util import (
@@ -223,7 +222,7 @@ def test_on_top_of_a_frozen_encoder_the_parser_learns(trained: Path, upstream: s
 
 def test_examples_without_anything_to_learn_leave_the_encoder_in_order(trained: Path, upstream: str):
     nlp = spacy.load(trained)
-    layer: Any = get_tok2vec(parser_of(nlp).model)
+    layer: Any = parser_of(nlp).model.get_ref("tok2vec")
     forward, handed = layer._func, []
 
     def spy(*arguments: Any, **settings: Any) -> Any:
@@ -359,7 +358,7 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
 
 def test_a_parser_with_its_own_encoder_has_no_such_layer():
     nlp = spacy.blank("xx")
-    assert get_tok2vec(nlp.add_pipe("g2g_parser").model) is None  # type: ignore[attr-defined]
+    assert nlp.add_pipe("g2g_parser").model.maybe_get_ref("tok2vec") is None  # type: ignore[attr-defined]
 
 
 def test_words_without_gradients_have_zeros():

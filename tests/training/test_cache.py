@@ -279,7 +279,7 @@ def test_components_that_are_not_frozen_and_annotating_are_errors(setup: Setup):
 
 
 def test_unknown_components_are_errors(setup: Setup):
-    with pytest.raises(ValueError, match=rf"E701.*'nobody'.*\['{setup.name}', 'tagger'\]"):
+    with pytest.raises(ValueError, match=r"E702.*'nobody'"):
         make_cache_annotations([setup.name, "nobody"])(setup.nlp, STEP)
 
 
@@ -293,7 +293,7 @@ def test_components_without_pipe_are_errors():
     nlp.config["training"] |= {
         name: ["g2g_test_no_pipe"] for name in ("frozen_components", "annotating_components")
     }
-    with pytest.raises(ValueError, match=r"E703.*g2g_test_no_pipe"):
+    with pytest.raises(ValueError, match=r"E702.*g2g_test_no_pipe"):
         make_cache_annotations(["g2g_test_no_pipe"])(nlp, STEP)
 
 
