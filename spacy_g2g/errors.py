@@ -200,7 +200,7 @@ class Errors(metaclass=_TextsWithCodes):
         "These constraints can't hold together in a {trees} of {text!r}... with one root: {constraints}. "
         "Leave out at least one of them."
     )
-    E518 = "Its batcher gives an augmenter no nlp.{name}. Expected such an augmenter in corpora.train.augmenter."
+    E518 = "Its batcher gives an augmenter no nlp.{name}. Expected it in corpora.train.augmenter."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
 
@@ -259,7 +259,7 @@ class Errors(metaclass=_TextsWithCodes):
         "root, projective if the model has swap = false."
     )
     E811 = "{name!r} has the model {model!r}, which builds {builds}. Expected a model that builds {expected}."
-    E812 = "Can't add {label!r} to {name!r}: the model {model!r} can't be resized. Add it in nlp.initialize."
+    E812 = "Can't add {label!r} to {name!r}: its model {model!r} has no attribute resize_output."
     E813 = (
         "The Doc keeps scores of sentences with {found} words, but its sentences have {expected} words. "
         "Expected the Doc as it was parsed. Parse it again."

@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 import spacy
-import torch
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from spacy_g2g.models.network_shim import half_precision
 from spacy_g2g.models.shim import get_shim
 
 from ..util import (
@@ -55,16 +53,6 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_pat
     assert together == [tree_of(loaded(doc)) for doc in docs]
 
 
-def test_the_shared_encoder_gets_the_gradient(tmp_path: Path):
-    nlp = shared_nlp("tok2vec", tmp_path)
-    nlp.initialize(lambda: treebank_examples(nlp))
-    encoder: Any = nlp.get_pipe("tok2vec")
-    before = encoder.model.to_bytes()
-    # What a listener hands back is applied in the following update.
-    overfit(nlp, treebank_examples(nlp), steps=2)
-    assert encoder.model.to_bytes() != before
-
-
 def test_sentences_with_missing_labels_are_left_out_with_a_counted_warning():
     nlp = make_nlp(row="Stack-c")
     examples = treebank_examples(nlp)
@@ -86,29 +74,3 @@ def test_wider_beams_can_be_set_on_a_kept_parser(tmp_path: Path):
     assert get_shim(parser_of(loaded).model).network.parser.settings.beam_width == 5
     for example in treebank_examples(loaded):
         assert tree_of(loaded(example.predicted)) == tree_of(example.reference)
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"state_heads": ["queue"]}, "state_heads"),
-        ({"state_heads": "stack"}, "state_heads"),
-        ({"tag_attr": "POS"}, "tag_attr"),
-        ({"shift_labels": "many"}, "shift_labels"),
-    ],
-)
-def test_settings_that_there_are_not_are_a_config_error_that_names_them(settings: dict[str, Any], name: str):
-    with pytest.raises(Exception, match=name):
-        make_nlp(row="Stack-c", **settings)
-
-
-def test_a_half_precision_save_is_half_the_size_and_parses():
-    nlp = make_nlp(row="Stack-c")
-    nlp.initialize(lambda: treebank_examples(nlp))
-    shim = get_shim(parser_of(nlp).model)
-    with half_precision(parser_of(nlp).model):
-        small = shim.to_bytes()
-    assert len(small) < 0.6 * len(shim.to_bytes())
-    shim.from_bytes(small)
-    assert all(torch.isfinite(weight).all() for weight in shim.network.parameters())
-    assert len(parser_of(nlp).predict(treebank_docs(nlp.vocab)).by_doc()) == 10

@@ -138,12 +138,6 @@ def test_a_second_epoch_does_not_call_the_parser(setup: Setup):
     assert setup.n_predicted == 10
 
 
-def test_without_the_cache_it_does(setup: Setup):
-    setup.update()
-    setup.update()
-    assert setup.n_predicted == 20
-
-
 def test_cached_parses_equal_those_of_the_parser(setup: Setup):
     plain = setup.update()
     setup.cache()
