@@ -54,7 +54,7 @@ def make_corpus(
     """
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        return ((doc, None) for doc in read_docs(corpus_files(ensure_path(path)), vocab, n_sents))
+        return ((doc, None) for doc in read_gold_docs(corpus_files(ensure_path(path)), vocab, n_sents))
 
     return Corpus(
         read=read,
@@ -140,7 +140,7 @@ def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFI
     return files
 
 
-def read_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
+def read_gold_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
     """Yield the gold Docs of .conllu files (up to ``n_sents`` sentences each) and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":

@@ -156,7 +156,7 @@ def doc_to_sentences(
         return _update_source(doc, columns)
     sentences: list[ConlluSentence] = []
     for span in sentences_of(doc):
-        words = [token for token in span if not _is_blank(token)]
+        words = [token for token in span if not _is_white(token)]
         if words:
             sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}"))
     return sentences
@@ -264,7 +264,7 @@ def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     """Return the named columns of a sentence whose tokens are all words."""
     ids = {token.i: i for i, token in enumerate(span, start=1)}
-    rows = [_cells(token, _head_id(token, token.head, ids)) for token in span]
+    rows = [_row_cells(token, _head_id(token, token.head, ids)) for token in span]
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -277,7 +277,7 @@ def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
     return ids[head.i]
 
 
-def _cells(word: Token, head: int | None) -> dict[str, str]:
+def _row_cells(word: Token, head: int | None) -> dict[str, str]:
     """Return the cells of a word's row by column name, in the order of the columns."""
     is_root = head == 0 and word.dep_ in ("", "ROOT")
     return {
@@ -294,7 +294,7 @@ def _one_line(text: str) -> str:
     return re.sub(r"[\t\r\n]", " ", text)
 
 
-def _is_blank(token: Token) -> bool:
+def _is_white(token: Token) -> bool:
     return not token.text.strip()
 
 
@@ -305,13 +305,13 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
     text, rows = "", []
     for word in words:
         head = word.head
-        while _is_blank(head) and head.head.i != head.i:
+        while _is_white(head) and head.head.i != head.i:
             head = head.head
-        if _is_blank(head):
-            cells = _cells(word, new_root) | ({} if new_root else {"deprel": "root"})
+        if _is_white(head):
+            cells = _row_cells(word, new_root) | ({} if new_root else {"deprel": "root"})
             new_root = new_root or ids[word.i]
         else:
-            cells = _cells(word, _head_id(word, head, ids))
+            cells = _row_cells(word, _head_id(word, head, ids))
         form, misc = _one_line(word.text), _spaces_misc(word)
         rows.append("\t".join((str(ids[word.i]), form, *cells.values(), "_", misc)) + "\n")
         text += form if NO_SPACE in misc else form + " "
@@ -323,9 +323,9 @@ def _spaces_misc(word: Token) -> str:
     """Return the MISC cell of a word: the white space around it, unless that is one space after it."""
     doc = word.doc
     end = word.i + 1
-    while end < len(doc) and _is_blank(doc[end]):
+    while end < len(doc) and _is_white(doc[end]):
         end += 1
-    is_first = all(_is_blank(token) for token in doc[: word.i])
+    is_first = all(_is_white(token) for token in doc[: word.i])
     after = word.whitespace_ + doc[word.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):

@@ -15,13 +15,12 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
-from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
+from .corpus import Corpus, GoldAndInitial, corpus_files, read_gold_docs
 from .doc_graphs import to_sentence, tree_of
 from .docs import sentences_of
 
-BOUNDARIES = "SENT_START"
 #: How many words of a sentence an error shows.
-N_SHOWN = 8
+SHOWN_WORDS = 8
 
 
 def make_refiner_corpus(
@@ -29,7 +28,7 @@ def make_refiner_corpus(
     predicted: Path | None = None,
     limit: int = 0,
     max_length: int = 0,
-    annotations: list[str] = [BOUNDARIES],  # noqa: B006 (a registered function's config default)
+    annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
     shuffle: bool = False,
     seed: int = 0,
 ) -> Callable[[Language], Iterator[Example]]:
@@ -54,10 +53,10 @@ def make_refiner_corpus(
     """
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        docs = read_docs(corpus_files(ensure_path(gold)), vocab)
+        docs = read_gold_docs(corpus_files(ensure_path(gold)), vocab)
         return ((doc, None) for doc in docs) if predicted is None else align_graphs(docs, predicted, gold)
 
-    names = list(dict.fromkeys([*annotations, BOUNDARIES]))
+    names = list(dict.fromkeys([*annotations, "SENT_START"]))
     return Corpus(
         read=read, limit=limit, max_length=max_length, annotations=names, shuffle=shuffle, seed=seed
     )
@@ -94,7 +93,7 @@ def _check_words(
     pairs = enumerate(zip_longest(found, expected))
     first = next((i for i, (a, b) in pairs if a != b), None)
     if first is not None:
-        shown = slice(first, first + N_SHOWN)
+        shown = slice(first, first + SHOWN_WORDS)
         raise ValueError(
             Errors.E509.format(
                 where=where,
@@ -116,7 +115,7 @@ def predicted_sentences(files: Iterable[Path]) -> Iterator[tuple[str, list[str],
                 where = sentence.location() + (f" (sent_id {sent_id})" if sent_id else "")
                 yield where, [word.form for word in sentence.words], sentence.graph()
         else:
-            for number, doc in enumerate(read_docs([file], Vocab()), start=1):
+            for number, doc in enumerate(read_gold_docs([file], Vocab()), start=1):
                 tree = tree_of(doc)
                 for span in sentences_of(doc):
                     graph = to_sentence(tree, range(span.start, span.end), doc)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 #: Keys of ``cfg`` for labels, and what they are.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
-EXAMPLES_AT_ONCE = 500
+CHECKED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +218,7 @@ class G2GParser(InformsRefiners, AnsweringPipe):
     def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
         """Warn of the sentences that training leaves out."""
         n_known = n_learnable = 0
-        for batch in minibatch(examples, size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+        for batch in minibatch(examples, size=CHECKED_AT_ONCE):  # type: ignore[no-untyped-call]
             _, _, gold = self._read_gold(batch)
             if gold:
                 n_known += int(self._has_gold(gold).sum())

@@ -45,13 +45,13 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     per_type: dict[str, PRFScore] = {}
     for example in examples:
         if example.reference.has_annotation("DEP"):
-            guessed, gold = _arcs(example)
+            guessed, gold = _arc_sets(example)
             unlabelled.score_set({arc[:2] for arc in guessed}, {arc[:2] for arc in gold})
             labelled.score_set(guessed, gold)
             for label in {arc[2] for arc in guessed | gold} - {""}:
                 of_label = ({arc for arc in arcs if arc[2] == label} for arcs in (guessed, gold))
                 per_type.setdefault(label, PRFScore()).score_set(*of_label)
-            sentences.score_set(*_sentences(example))
+            sentences.score_set(*_span_sets(example))
     found = len(labelled) > 0
     p, r, f = (
         (sentences.precision, sentences.recall, sentences.fscore) if len(sentences) else (None, None, None)
@@ -66,7 +66,7 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     }
 
 
-def _arcs(example: Example) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
+def _arc_sets(example: Example) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
     """Return token, head and label of the guessed arcs and of the gold arcs, in terms of the predicted Doc.
 
     A gold word that is not a token of it has a number below 0.
@@ -90,7 +90,7 @@ def _has_gold(example: Example, i: int) -> bool:
     return not places or any(example.reference[place].dep for place in places)
 
 
-def _sentences(example: Example) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def _span_sets(example: Example) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """Return start and end of the guessed and of the gold sentences. Those that are lost end below 0."""
     starts = gold_starts(example)
     if starts is None:

@@ -140,7 +140,7 @@ class SentenceFinder:
         """
         assert self.boundaries is not None
         found: list[DoubleArray] = []
-        for batch in _batches(docs):
+        for batch in _doc_batches(docs):
             layout = lay_out(batch)
             texts, white_space = self._texts(batch, layout)
             scores: Any = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
@@ -228,7 +228,7 @@ class SentenceFinder:
         return best, best_f
 
 
-def _batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:
+def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:
     """Cut Docs into batches that the network of boundaries reads at once."""
     batch: list[Doc] = []
     n_tokens = 0

@@ -14,9 +14,8 @@ from ..data.doc_graphs import PRIOR, get_initial_graph
 from ..data.docs import write_tree
 from ..errors import Errors
 
-COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 #: Attributes of a Doc that a parser may read. Docs with equal attributes get equal trees.
-CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", *COLUMNS]
+CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", "TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
 DEFAULT_BATCH_SIZE = 128
 
