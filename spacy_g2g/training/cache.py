@@ -73,7 +73,7 @@ class CachedParser:
         while batch := list(islice(stream, batch_size)):
             keys = [None if _has_graph(doc) else _content_key(doc) for doc in batch]
             pairs = [(key, doc) for key, doc in zip(keys, batch, strict=True) if key not in self._trees]
-            new = {key: doc for key, doc in reversed(pairs) if key is not None}
+            new: dict[bytes | None, Doc] = {key: doc for key, doc in reversed(pairs) if key is not None}
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:

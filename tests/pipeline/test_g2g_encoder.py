@@ -25,7 +25,6 @@ from spacy_g2g.models.sources import encoder_from_pipeline
 from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
-    forks,
     overfit,
     plain_doc,
     set_encoder,
@@ -270,12 +269,6 @@ def test_an_encoder_starts_from_that_of_another_pipeline(trained: Path):
     pairs = zip(encoder.predict(docs).vectors, trained_encoder.predict(docs).vectors, strict=True)
     for found, expected in pairs:
         np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-@forks
-def test_docs_in_several_processes_are_parsed_alike(trained: Path):
-    nlp = spacy.load(trained)
-    assert answers(nlp, n_process=2, batch_size=3) == answers(nlp)
 
 
 def test_weights_in_half_precision_take_half_the_space(trained: Path, tmp_path: Path):
