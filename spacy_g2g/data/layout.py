@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -12,56 +13,47 @@ from spacy.tokens import Doc
 from ..arrays import BoolArray, IntArray
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layout:
     """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
+
+    A sentence starts where a boundary is set. A Doc without any is one sentence.
 
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
     sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
         [tokens].
     words: Indices of the tokens that are not white space; int [words].
-    starts: Whether each token starts a sentence; bool [tokens].
-    sentence_of: Index of each token's sentence; int [tokens].
-    first_word: Index in ``words`` of each sentence's first word, and the number of words;
-        int [sentences + 1].
     """
 
     doc_starts: IntArray
     sent_start: IntArray
     words: IntArray
-    starts: BoolArray
-    sentence_of: IntArray
-    first_word: IntArray
 
-    @classmethod
-    def of(cls, *, doc_starts: IntArray, sent_start: IntArray, words: IntArray) -> Layout:
-        """Find the sentences by the boundaries that are set. A Doc without any is one sentence."""
-        starts = sent_start == 1
-        starts[doc_starts[:-1][np.diff(doc_starts) > 0]] = True
-        sentence_of = np.cumsum(starts) - 1
-        first_word = np.searchsorted(sentence_of[words], np.arange(int(starts.sum()) + 1))
-        return cls(
-            doc_starts=doc_starts,
-            sent_start=sent_start,
-            words=words,
-            starts=starts,
-            sentence_of=sentence_of,
-            first_word=first_word,
-        )
+    @cached_property
+    def starts(self) -> BoolArray:
+        """Whether each token starts a sentence; bool [tokens]."""
+        starts: BoolArray = self.sent_start == 1
+        starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
+        return starts
+
+    @cached_property
+    def sentence_of(self) -> IntArray:
+        """Index of each token's sentence; int [tokens]."""
+        return np.cumsum(self.starts) - 1
+
+    @cached_property
+    def first_word(self) -> IntArray:
+        """Index in ``words`` of each sentence's first word, and the number of words; int [sentences + 1]."""
+        return np.searchsorted(self.sentence_of[self.words], np.arange(int(self.starts.sum()) + 1))
 
     def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
         """Return the layout with other sentences.
 
         starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
         """
-        known = self.by_doc(self.sent_start)
-        pairs = zip(known, starts, strict=True)
-        sent_start = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
-        return Layout.of(
-            doc_starts=self.doc_starts,
-            sent_start=np.concatenate([*sent_start, np.zeros(0, dtype=np.int64)]),
-            words=self.words,
-        )
+        pairs = zip(self.by_doc(self.sent_start), starts, strict=True)
+        known = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
+        return replace(self, sent_start=np.concatenate([*known, np.zeros(0, dtype=np.int64)]))
 
     @property
     def unset(self) -> BoolArray:
@@ -102,11 +94,8 @@ def lay_out(docs: Sequence[Doc]) -> Layout:
     """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
-    return Layout.of(
-        doc_starts=np.cumsum([0, *map(len, docs)]),
-        sent_start=table[:, 0].astype(np.int64),
-        words=np.flatnonzero(table[:, 1] == 0),
-    )
+    doc_starts = np.cumsum([0, *map(len, docs)])
+    return Layout(doc_starts, table[:, 0].astype(np.int64), np.flatnonzero(table[:, 1] == 0))
 
 
 def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:

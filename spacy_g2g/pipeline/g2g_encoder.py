@@ -76,8 +76,7 @@ class G2GEncoder(SavedPipe, Tok2Vec):
     def __init__(self, vocab: Vocab, name: str, settings: EncoderSettings) -> None:
         super().__init__(vocab, settings.model, name)
         self.finder = SentenceFinder(self)
-        for setting_name, value in vars(settings).items():
-            setattr(self, setting_name, value)
+        settings.give_to(self)
         self._batch: _Batch | None = None
 
     def add_listener(self, listener: Tok2VecListener, component_name: str) -> None:

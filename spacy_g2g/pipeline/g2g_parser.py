@@ -77,8 +77,7 @@ class G2GParser(InformsRefiners, AnsweringPipe):
     def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
         super().__init__(vocab, settings.model, name)
         self.cfg["labels"] = []
-        for setting_name, value in vars(settings).items():
-            setattr(self, setting_name, value)
+        settings.give_to(self)
         for extension in (PRIOR, SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):

@@ -163,23 +163,20 @@ class RngRefiner(G2GParser):
         """Return the sentences, their graphs corrupted or left out at the rates of this component."""
         sentences = super().inputs(docs, layout)
         heads, labels = self._initial_graphs(docs, layout)
-        if not sentences or not (self.head_corruption or self.label_corruption or self.empty_share):
-            return self._with_graphs(sentences, layout, heads, labels)
-        rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
-        heads, labels = corrupt(
-            heads,
-            labels,
-            layout.n_words[layout.n_words > 0],
-            head_rate=self.head_corruption,
-            label_rate=self.label_corruption,
-            rng=rng,
-        )
-        empty = rng.random(len(sentences)) < self.empty_share
-        corrupted = self._with_graphs(sentences, layout, heads, labels)
-        return [
-            replace(sentence, graph=None) if is_empty else sentence
-            for sentence, is_empty in zip(corrupted, empty.tolist(), strict=True)
-        ]
+        is_empty = np.zeros(len(sentences), dtype=np.bool_)
+        if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
+            rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
+            heads, labels = corrupt(
+                heads,
+                labels,
+                layout.n_words[layout.n_words > 0],
+                head_rate=self.head_corruption,
+                label_rate=self.label_corruption,
+                rng=rng,
+            )
+            is_empty = rng.random(len(sentences)) < self.empty_share
+        pairs = zip(self._with_graphs(sentences, layout, heads, labels), is_empty.tolist(), strict=True)
+        return [replace(sentence, graph=None) if empty else sentence for sentence, empty in pairs]
 
     def initialize(
         self,
