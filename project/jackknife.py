@@ -28,7 +28,7 @@ from wasabi import msg
 
 from spacy_g2g.cli.common import check_suffix
 from spacy_g2g.cli.parse import parse
-from spacy_g2g.data.corpus import corpus_files, read_docs, unparsed_copy
+from spacy_g2g.data.corpus import corpus_files, read_gold_docs, unparsed_copy
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 from spacy_g2g.files import atomic_path, sha256_of, write_text
 from spacy_g2g.formats.conllu import write_conllu
@@ -103,7 +103,7 @@ def read_predicted(folder: Path, gold: Sequence[Doc], vocab: Vocab) -> list[Doc]
 
     Raises SystemExit if they do not have the words of the gold Docs.
     """
-    docs = list(read_docs([folder / PREDICTED], vocab))
+    docs = list(read_gold_docs([folder / PREDICTED], vocab))
     if [[token.text for token in doc] for doc in docs] != [[token.text for token in doc] for doc in gold]:
         raise SystemExit(f"{folder / PREDICTED} has other words than this fold: delete {folder}.")
     return docs
@@ -161,7 +161,7 @@ def jackknife(args: argparse.Namespace) -> float:
     source = read_source(args.data)
     args.lang, args.encoder = choose_language(args.lang, source), choose_encoder(args.encoder, source)
     vocab = spacy.blank(args.lang).vocab
-    gold = list(read_docs(corpus_files(args.train), vocab))
+    gold = list(read_gold_docs(corpus_files(args.train), vocab))
     folds = deal(len(gold), args.folds, args.block, args.seed)
     work = args.work or args.output.with_suffix(".folds")
     check_settings(work, args)

@@ -31,9 +31,9 @@ from thinc.api import Config
 
 import spacy_g2g
 from spacy_g2g.cli.calibrate import fit
-from spacy_g2g.data.corpus import corpus_files, read_docs
+from spacy_g2g.data.corpus import corpus_files, read_gold_docs
 from spacy_g2g.files import write_text
-from spacy_g2g.pipeline.sentences import SentenceFinder
+from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
 from .training_config import (
     BEST,
@@ -82,7 +82,7 @@ def calibrate(folder: Path, config: Config) -> None:
     config: Config of its training.
     """
     nlp = spacy.load(folder)
-    if any(isinstance(pipe, SentenceFinder) for _, pipe in nlp.pipeline):
+    if any(isinstance(pipe, SavedPipe) for _, pipe in nlp.pipeline):
         (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
         examples = list(corpus(nlp))
         fit(nlp, folder, examples, examples, silent=False)
@@ -95,7 +95,7 @@ def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:
     config: Config of the training. Its batcher may change words by what the language knows of them.
     lang: Language code of the pipeline.
     """
-    docs = list(read_docs(corpus_files(path), spacy.blank(lang).vocab))
+    docs = list(read_gold_docs(corpus_files(path), spacy.blank(lang).vocab))
     batcher = registry.resolve({"batcher": config.interpolate()["training"]["batcher"]})["batcher"]
     return {
         "sentences": sum(sum(1 for _ in doc.sents) for doc in docs),

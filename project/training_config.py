@@ -15,7 +15,6 @@ from wasabi import msg
 
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.pipeline.g2g_parser import G2GParser
-from spacy_g2g.pipeline.word_vectors import get_tok2vec
 
 from .treebank_settings import UNSET
 from .up_to_date import read_facts
@@ -126,7 +125,7 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
     upstream = find_upstream(pipe.model) if isinstance(pipe, G2GParser) else None
     if shares and upstream is not None:
         refiner["model"] |= {"tok2vec": LISTENER, "n_mixed_layers": 1, "pooling": "first"}
-    if isinstance(pipe, G2GParser) and (upstream or get_tok2vec(pipe.model) is None):
+    if isinstance(pipe, G2GParser) and (upstream or pipe.model.maybe_get_ref("tok2vec") is None):
         source = config["initialize"]["components"][REFINER]["encoder"] | {"component": parser}
     elif encoder not in UNSET:
         source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}

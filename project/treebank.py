@@ -28,8 +28,8 @@ from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 from spacy_g2g.files import sha256_of, write_text
-from spacy_g2g.formats.conllu import write_conllu
-from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 
 from .treebank_settings import SOURCE, UNSET, papers_treebanks, read_source
 from .up_to_date import one_at_a_time
@@ -299,7 +299,7 @@ def _files_at(path: Path) -> list[Path]:
 def _write_conllu(paths: Sequence[Path], target: Path) -> None:
     try:
         with target.open("w", encoding="utf8", newline="") as output:
-            output.writelines(write_conllu(sentence for path in paths for sentence in read_treebank(path)))
+            output.writelines(write_conllu(sentence for path in paths for sentence in read_conllu(path)))
     except ValueError as error:
         raise TreebankError(str(error)) from error
 

@@ -52,11 +52,7 @@ class Errors(metaclass=_TextsWithCodes):
     # 3xx: formats
     E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
-    E303 = (
-        "{where}: broken ID {value!r}. Expected the word {expected}, an empty node after the last word (such "
-        "as 3.1), or a multiword token that starts here (such as 4-5), within the sentence and not "
-        "overlapping."
-    )
+    E303 = "{where}: broken ID {value!r}. Expected word {expected}, or an empty node or multiword token."
     E304 = "{where}: head {head!r}. Expected the ID of a word in the sentence, or 0 for the root."
     E305 = "{where}: a sentence without words. Expected at least one word."
     E306 = "{where}: several roots: the words {roots} have head 0. Expected one root."
@@ -121,31 +117,16 @@ class Errors(metaclass=_TextsWithCodes):
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."
     E502 = "Unknown annotations {names}. Expected some of {expected}."
     E503 = "Annotations {names} include only one of HEAD and DEP. Expected both or neither."
-    E504 = (
-        "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r} that the Doc came from. "
-        "Expected a pipeline that neither merges nor splits tokens, or a Doc without "
-        "doc.user_data['conllu']."
-    )
-    E505 = (
-        "The head {head!r} of the word {word!r} (token {index} of the Doc) is in another sentence. Expected "
-        "each tree to stay within its sentence."
-    )
+    E504 = "The tokens {words} are not the words of the CoNLL-U sentence {sentence!r}. Expected the same."
+    E505 = "The head {head!r} of {word!r} (token {index}) is in another sentence. Expected the same sentence."
     E506 = "The corpus has no path. Expected a file ({expected}), or a folder of such files."
     E507 = "There is no corpus at {path}. Expected a file ({expected}), or a folder of such files."
     E508 = "{path} is not a corpus. Expected a file ({expected}), or a folder of such files."
     E509 = (
-        "{where}: sentence {number} has {found} from word {word} on, but {gold} has {expected}. Expected the "
-        "same words and sentences in the same order."
+        "{where}: sentence {number} has {found} from word {word} on. Expected the same words as {gold} has: "
+        "{expected}."
     )
-    E510 = (
-        "{path} ends after {number} sentences, but {other} goes on with {words}. Expected the same sentences."
-    )
-    E511 = (
-        'doc._.g2g_initial of a Doc with {n} tokens has the {name} {found}. Expected {{"heads": [...], '
-        '"deps": [...]}} with one value a token: its head\'s number, or -1 for none, and its label, or '
-        '"".'
-    )
-    E512 = "{setting} is {rate}. Expected a share from 0 to 1."
+    E511 = "doc._.g2g_initial has the {name} {found}. Expected {{'heads': ..., 'deps': ...}} for {n} tokens."
     E513 = (
         "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, and "
         "deps and not_deps of numbers and labels, as constrain() takes and keeps them."
@@ -159,15 +140,9 @@ class Errors(metaclass=_TextsWithCodes):
         "the parser: {labels}."
     )
     E516 = "No tree of {text!r}... with one root meets all of these constraints: {constraints}. Remove one."
-    E518 = (
-        "The augmenter of spacy_g2g.augmented_batches.v1 uses nlp.{name}. Expected one that does not use the "
-        "pipeline; [corpora.train.augmenter] takes others, whose changes are the same in all epochs."
-    )
+    E518 = "Its batcher gives an augmenter no nlp.{name}. Expected it in corpora.train.augmenter."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
-    E521 = (
-        "doc.user_data['conllu'] is {found!r}. Expected what convert writes: {{\"text\": [...], "
-        '"lengths": [...]}} with the text of each sentence and its number of words.'
-    )
+    E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -204,51 +179,27 @@ class Errors(metaclass=_TextsWithCodes):
     E615 = "Unknown rule {name!r} for leaving out punctuation. Expected one of: {expected}."
 
     # 7xx: training
-    E701 = "Can't cache the output of {name!r}: the pipeline has only {names}. Expected one of them."
     E702 = (
-        "Can't cache the output of {name!r}. Expected it in training.frozen_components, which is {frozen}, "
-        "and in training.annotating_components, which is {annotating}."
+        "Can't cache the output of {name!r}. Expected a component with the method 'pipe' that is in "
+        "training.frozen_components, which is {frozen}, and training.annotating_components, which is "
+        "{annotating}."
     )
-    E703 = "Can't cache the output of {name!r}: it has no method 'pipe'. Expected a parser."
-    E704 = (
-        "Can't cache the output of {name!r}: it reads what {other!r} gives, which is being trained. "
-        "Expected {other!r} in training.frozen_components as well, which is {frozen}."
-    )
+    E704 = "Can't cache the output of {name!r}: its vectors come from {other!r}, which is not in {frozen}."
 
     # 8xx: pipeline
-    E801 = (
-        "{name!r} has no labels: the examples have no dependency labels, and none were added. Expected "
-        "nlp.initialize(get_examples) with Examples that have heads and deps, or a call of add_label before "
-        "it."
-    )
-    E802 = (
-        "Unknown labels {unknown}: they did not occur when {name!r} was initialised. Expected labels from "
-        "{labels}, or a call of add_label before training."
-    )
+    E801 = "{name!r} has no labels. Expected Examples with heads and deps, or add_label before initialize."
+    E802 = "{name!r} does not know the labels {unknown}. Expected some of {labels}, or add_label first."
     E803 = "Can't add the label {label!r}. Expected a non-empty string."
     E804 = "The file {path} is missing. Expected the files of a saved g2g component in {folder}."
     E805 = "Can't read {path}: {error}"
-    E806 = "{origin}: {found} labels, but the model has {expected}. Expected files that were saved together."
-    E807 = (
-        "{origin}: {found} labels of initial graphs, but the model has {expected}. Expected files saved "
-        "together."
-    )
-    E809 = (
-        "The layer {layer!r} returned {found} vectors for {expected} tokens. Expected a tok2vec or listener "
-        "layer that returns one vector for each token of each Doc."
-    )
+    E806 = "{origin}: {found} {what}, but the model has {expected}. Expected files that were saved together."
+    E809 = "The layer {layer!r} returned {found} vectors for {expected} tokens. Expected one for each token."
     E810 = (
         "{name!r} can learn from none of the {n} sentences that have heads. Expected complete trees with one "
-        "root, which must be projective if the model has swap = false."
+        "root, projective if the model has swap = false."
     )
-    E811 = (
-        "{name!r} has the model {model!r}, which builds {builds}. Expected a model that builds {expected}: "
-        "spacy_g2g.AmrStackTransformer.v1 for amr_parser, any other one for g2g_parser and rng_refiner."
-    )
-    E812 = (
-        "Can't add the label {label!r} to {name!r}: the model {model!r} has no attribute resize_output. "
-        "Expected all labels in nlp.initialize."
-    )
+    E811 = "{name!r} has the model {model!r}, which builds {builds}. Expected a model that builds {expected}."
+    E812 = "Can't add {label!r} to {name!r}: its model {model!r} has no attribute resize_output."
     E813 = (
         "The Doc keeps scores of sentences with {found} words, but its sentences have {expected} words. "
         "Expected the Doc as it was parsed. Parse it again."
@@ -276,17 +227,12 @@ class Errors(metaclass=_TextsWithCodes):
         "doc._.g2g_constraints, or a graph-based model such as spacy_g2g.SynTr.v1."
     )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
-    E824 = "sentences is {value!r}. Expected one of {expected}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
-    E832 = (
-        "A component listens to {upstream!r}, but no encoder of that name comes before it in the pipeline. "
-        "Expected a g2g_encoder."
-    )
+    E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."
     E834 = (
-        "The Doc {text!r}... has no vectors of its tokens, which a component reads from {upstream!r}. "
-        "Expected a g2g_encoder before it that is not disabled. In training, an encoder in "
-        "frozen_components must be in annotating_components, too."
+        "The Doc {text!r}... has no vectors from {upstream!r}. Expected a g2g_encoder before the component "
+        "that is not disabled, and in training among the annotating_components if it is frozen."
     )
     E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
     E841 = (
@@ -458,32 +404,23 @@ class Warnings(metaclass=_TextsWithCodes):
 
     # 8xx: pipeline
     W801 = (
-        "{name!r} got a Doc without sentence boundaries and parses it as one sentence, since neither it nor "
-        "an encoder before it was trained to find any. They learn that from Docs of several sentences, such "
-        "as g2g convert --n-sents 10 makes. Or add a component such as 'senter' (trained) or 'sentencizer' "
-        "(rules) before it: nlp.add_pipe('sentencizer', before='{name}'). This warning appears only once."
+        "{name!r} parses a Doc without sentence boundaries as one sentence. Train it (or its encoder) on "
+        "Docs of several sentences, as g2g convert --n-sents 10 makes them, or add one such as 'senter' "
+        "or 'sentencizer' before it: nlp.add_pipe('sentencizer', before='{name}'). This is told only once."
     )
-    W802 = (
-        "{n} sentence(s) of the Doc {text!r}... have more pieces than the encoder has positions (the longest "
-        "has {longest} words). Only the first pieces of each word were read. Every word is still parsed."
-    )
-    W803 = (
-        "{n} sentence(s) of the Doc {text!r}... have more words than the encoder has positions (the longest "
-        "has {longest} words). The encoder read them in overlapping windows. Every word is still parsed."
-    )
+    W802 = "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words: only first pieces are read."
+    W803 = "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words: read in overlapping windows."
     W804 = (
-        "{name!r} can't learn from {n} of {of} sentences, so training leaves them out: their trees are "
-        "incomplete, have several roots, or are not projective while the model has swap = false."
+        "{name!r} can't learn from {n} of {of} sentences: their trees are incomplete, have several roots, or "
+        "are not projective while the model has swap = false."
     )
     W805 = (
-        "{n} sentence(s) of the Doc {text!r}... have parser states with more words than the encoder has "
-        "positions (the longest has {longest} words). In each state, only the words nearest to the action "
-        "were read. Every word is still parsed."
+        "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words: for each action, only the words "
+        "nearest to it are read."
     )
     W806 = (
-        "{n} sentence(s) of the Doc {text!r}... are too long to be parsed whole (the longest has {longest} "
-        "words), so they were parsed in parts. The root of each further part depends on the root of the "
-        "first. Add a component that sets sentence boundaries, such as 'senter', before the parser."
+        "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words, are parsed in parts. Add a "
+        "component that sets sentence boundaries, such as 'senter', before the parser."
     )
 
     # 9xx: cli

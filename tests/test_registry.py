@@ -97,7 +97,8 @@ def test_a_blank_pipeline_finds_our_factory_and_imports_nothing_heavy():
     import sys, spacy
     assert spacy.blank("xx").has_factory("g2g_parser")
     heavy = {"tokenizers", "transformers", "safetensors"} & sys.modules.keys()
-    ours = [name for name in sys.modules if name.startswith(("spacy_g2g.layers", "spacy_g2g.models."))]
+    ours = {name for name in sys.modules if name.startswith(("spacy_g2g.layers", "spacy_g2g.models."))}
+    ours -= {"spacy_g2g.models.settings", "spacy_g2g.models.types"}  # which import no torch
     assert not heavy and not ours, (heavy, ours)
     """
     )

@@ -21,7 +21,8 @@ from ..evaluation.report import (
 )
 from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
 from ..files import write_text
-from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from ..formats.conllu import read_conllu
+from ..formats.conllx import TREEBANK_SUFFIXES
 from .common import check_can_plot, check_distinct, check_suffix, read_gold, user_errors, write_json
 from .messages import msg
 from .options import Silent
@@ -115,7 +116,7 @@ def analyze(
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
     gold_sentences = read_gold(gold)
-    trees = {name: list(read_treebank(path, trees="full")) for name, path in zip(names, systems, strict=True)}
+    trees = {name: list(read_conllu(path, trees="full")) for name, path in zip(names, systems, strict=True)}
     analysis = analyse_errors(gold_sentences, trees, options=options, resamples=resamples, seed=seed)
     if options.exclude_punct and analysis.n_compared == analysis.n_words:
         name, rule = options.exclude_punct, punctuation_rule(options.exclude_punct)

@@ -21,10 +21,8 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
+from ..pipeline.saved_pipe import BOUNDARIES_FILE, SavedPipe
 from ..pipeline.scored_trees import SCORES
-from ..pipeline.sentence_fit import fit_sentences
-from ..pipeline.sentences import FILE as BOUNDARIES_FILE
-from ..pipeline.sentences import SentenceFinder
 from .common import check_suffix, gold_docs, progress, read_gold, user_errors
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Silent
@@ -79,9 +77,9 @@ def calibrate(
     fit(nlp, pipeline, examples, documents, batch_size=batch_size, silent=silent)
 
 
-def sentence_finders(nlp: Language) -> list[SentenceFinder]:
+def sentence_finders(nlp: Language) -> list[SavedPipe]:
     """Return the components of a pipeline that find sentences."""
-    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SentenceFinder) and pipe.finds_sentences]
+    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SavedPipe) and pipe.finder.trained]
 
 
 def fit(
@@ -108,7 +106,7 @@ def fit(
     finders = sentence_finders(nlp)
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.scores_arcs]
     for finder in finders:
-        threshold, f = fit_sentences(finder, documents)
+        threshold, f = finder.finder.fit(documents)
         if not silent:
             msg.good(f"Sentences of {finder.name}: F1 {100 * f:.2f} with the threshold {threshold:.2f}")
     for parser in parsers:

@@ -22,8 +22,7 @@ from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
 from ..evaluation.plots import check_matplotlib
 from ..files import is_stream, write_text
-from ..formats.conllu import ConlluSentence, text_lines
-from ..formats.conllx import read_treebank
+from ..formats.conllu import ConlluSentence, read_conllu, text_lines
 from .messages import msg
 
 T = TypeVar("T")
@@ -101,7 +100,7 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
 
 def read_gold(path: Path) -> list[ConlluSentence]:
     """Return the sentences of a treebank with full trees. Raises ValueError if it has none."""
-    sentences = list(read_treebank(path, trees="full"))
+    sentences = list(read_conllu(path, trees="full"))
     if not sentences:
         raise ValueError(Errors.E925.format(path=path))
     return sentences

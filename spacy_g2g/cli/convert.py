@@ -13,8 +13,8 @@ from spacy.tokens import DocBin
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..files import atomic_path
-from ..formats.conllu import ConlluSentence
-from ..formats.conllx import TREEBANK_SUFFIXES, read_treebank
+from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllx import TREEBANK_SUFFIXES
 from .common import check_distinct, check_suffix, progress, user_errors
 from .messages import msg
 from .options import Silent
@@ -130,7 +130,7 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
 
 def _read(files: Iterable[Path]) -> Iterator[ConlluSentence]:
     for file in files:
-        yield from read_treebank(file)
+        yield from read_conllu(file)
 
 
 def _counted(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:

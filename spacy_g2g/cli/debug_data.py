@@ -82,7 +82,7 @@ def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataRe
     before = [
         name
         for name, pipe in nlp.pipeline[: nlp.pipe_names.index(next(iter(parsers)))]
-        if not isinstance(pipe, G2GEncoder) or pipe.finds_sentences or (learns and pipe.learns_sentences)
+        if not isinstance(pipe, G2GEncoder) or pipe.finder.trained or (learns and pipe.finder.can_learn)
     ]
     return DataReport(
         train=train.facts,

@@ -25,10 +25,9 @@ from ..formats.graph import Graph
 from ..pipeline.g2g_encoder import G2GEncoder
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.rng_refiner import RngRefiner
+from ..pipeline.saved_pipe import SavedPipe
 from ..pipeline.sentence_inputs import make_sentences
-from ..pipeline.sentences import SentenceFinder
 from ..pipeline.trees import initial_graphs
-from ..pipeline.word_vectors import get_tok2vec
 from ..trees.tree import is_projective
 from .debug_data_corpus import GoldCorpus
 
@@ -94,7 +93,7 @@ def report_component(
         tags_from=() if tag_attr is None else writers(nlp, before, WRITTEN[tag_attr]),
         initial_from=writers(nlp, before, WRITTEN["DEP"]) if isinstance(pipe, RngRefiner) else None,
         learns_sentences=any(
-            isinstance(other, SentenceFinder) and other.learns_sentences
+            isinstance(other, SavedPipe) and other.finder.can_learn
             for other in (pipe, *(nlp.get_pipe(of) for of in nlp.pipe_names[: nlp.pipe_names.index(name)]))
         ),
         unknown_labels=unknown_labels(
@@ -109,7 +108,7 @@ def _encoder_name(pipe: G2GParser, block: Mapping[str, Any]) -> str:
     """Return the origin of the encoder by the component's block in ``[initialize]``."""
     from ..models.shim import get_shim
 
-    tok2vec = get_tok2vec(pipe.model)
+    tok2vec = pipe.model.maybe_get_ref("tok2vec")
     if tok2vec is not None:
         return f"shared, by {tok2vec.name}"
     is_sourced = get_shim(pipe.model).spec is not None
@@ -122,7 +121,9 @@ def _reader(nlp: Language, name: str, pipe: G2GParser) -> tuple[str, NetworkShim
 
     upstream = find_upstream(pipe.model)
     if upstream is None:
-        return None if get_tok2vec(pipe.model) is not None else (name, get_network_shim(pipe.model))
+        return (
+            None if pipe.model.maybe_get_ref("tok2vec") is not None else (name, get_network_shim(pipe.model))
+        )
     encoders = ((of, other) for of, other in nlp.pipeline if isinstance(other, G2GEncoder))
     return next(of for of, encoder in encoders if upstream in find_shims(encoder.model)), upstream
 

@@ -14,7 +14,7 @@ from ..data.augmenters import is_punct
 from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
-from ..data.layout import Layout
+from ..data.layout import Layout, lay_out
 from ..errors import Errors
 from ..evaluation.treebank_report import CorpusFacts, GoldSentence, corpus_facts, multiword
 from ..formats.graph import Graph
@@ -74,7 +74,7 @@ def read_corpus(
         gold,
         docs=len(docs),
         white_space=len(layout.sentence_of) - len(layout.words),
-        unset=int(layout.unset.sum()),
+        unset=int(lay_out(docs).unset.sum()),
         misaligned=max(0, n_labels - sum(bool(label) for sentence in gold for label in sentence.graph.deps)),
         starts=_starts(references),
         multiword=multiword(references),

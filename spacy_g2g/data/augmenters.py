@@ -26,6 +26,7 @@ Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
 
 
 def make_running_text(
+    *,
     drop_punct: float = 0.1,
     drop_all_punct: float = 0.0,
     lower_case: float = 0.0,
@@ -61,7 +62,7 @@ def make_running_text(
     }
     for setting, share in shares.items():
         if not 0.0 <= share <= 1.0:
-            raise ValueError(Errors.E512.format(setting=setting, rate=share))
+            raise ValueError(Errors.E408.format(setting=setting, value=share, expected="from 0 to 1"))
     return _RunningText(shares, random.Random(seed))
 
 

@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,43 +52,43 @@ def make_corpus(
         boundaries are learned from Docs of several sentences. A .spacy file keeps its Docs.
     Raises ValueError for an unknown annotation. The reader raises it without a path or a corpus there.
     """
-    check_annotations(annotations, TOKEN_ANNOTATIONS)
-    folder_or_file = ensure_path(path)
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        for doc in read_docs(corpus_files(folder_or_file), vocab, n_sents):
-            yield doc, None
+        return ((doc, None) for doc in read_gold_docs(corpus_files(ensure_path(path)), vocab, n_sents))
 
-    return Corpus(read, limit, max_length, annotations, shuffle, seed, augmenter)
+    return Corpus(
+        read=read,
+        limit=limit,
+        max_length=max_length,
+        annotations=annotations,
+        shuffle=shuffle,
+        seed=seed,
+        augmenter=augmenter,
+    )
 
 
+@dataclass(kw_only=True)
 class Corpus:
     """Examples of gold Docs, which stay in memory after the first epoch, without their raw text.
 
     The other arguments are those of ``make_corpus``.
 
     read: Function that returns the gold Docs for a vocabulary. It is called once for each vocabulary.
+    keep_source: Whether Docs keep the CoNLL-U that they were read from.
     """
 
-    def __init__(
-        self,
-        read: Callable[[Vocab], Iterable[GoldAndInitial]],
-        limit: int,
-        max_length: int,
-        annotations: list[str],
-        shuffle: bool,
-        seed: int,
-        augmenter: Augmenter | None = None,
-    ) -> None:
-        self.read = read
-        self.limit = limit
-        self.max_length = max_length
-        self.annotations = annotations
-        self.shuffle = shuffle
-        self.augmenter = augmenter
-        #: Whether Docs keep the CoNLL-U that they were read from.
-        self.keep_source = False
-        self._random = random.Random(seed)
+    read: Callable[[Vocab], Iterable[GoldAndInitial]]
+    limit: int
+    max_length: int
+    annotations: list[str]
+    shuffle: bool
+    seed: int
+    augmenter: Augmenter | None = None
+    keep_source: bool = False
+
+    def __post_init__(self) -> None:
+        check_annotations(self.annotations, TOKEN_ANNOTATIONS)
+        self._random = random.Random(self.seed)
         self._items: list[GoldAndInitial] = []
         self._vocab: Vocab | None = None
 
@@ -110,15 +112,11 @@ class Corpus:
                 yield from self.augmenter(nlp, example)
 
     def _choose(self, vocab: Vocab) -> Iterator[GoldAndInitial]:
-        n_read = 0
-        for doc, initial in self.read(vocab):
-            if self.limit and n_read >= self.limit:
-                return
-            if self.max_length and len(doc) > self.max_length:
-                continue
+        """Yield the Docs that are not too long, up to the limit."""
+        is_right = (item for item in self.read(vocab) if not 0 < self.max_length < len(item[0]))
+        for doc, initial in islice(is_right, self.limit or None):
             if not self.keep_source:
                 doc.user_data.pop(USER_DATA_KEY, None)
-            n_read += 1
             yield doc, initial
 
 
@@ -142,7 +140,7 @@ def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFI
     return files
 
 
-def read_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
+def read_gold_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
     """Yield the gold Docs of .conllu files (up to ``n_sents`` sentences each) and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":

@@ -27,8 +27,6 @@ TokenGraph = dict[str, list[Any]]
 INITIAL_GRAPH = "g2g_initial"
 #: Extension attribute of Docs on their way from a parser to a refiner; see ``pipeline.prior``.
 PRIOR = "g2g_prior"
-#: How many characters of a value an error shows.
-SHOWN = 80
 
 
 def to_tokens(graphs: Iterable[tuple[Sequence[int], Graph]], base: TokenGraph) -> TokenGraph:
@@ -78,16 +76,9 @@ def empty_tokens(n: int) -> TokenGraph:
     return {"heads": [MISSING] * n, "deps": [""] * n, "head_probs": [1.0] * n, "dep_probs": [1.0] * n}
 
 
-def tree_of(doc: Doc, *, unlabelled: bool = True) -> TokenGraph:
-    """Return the heads and labels of a Doc.
-
-    doc: The Doc.
-    unlabelled: Whether words without a label have heads. A word without a label that is its own head never
-        has one.
-    """
-    heads = [
-        token.head.i if token.dep or (unlabelled and token.head.i != token.i) else MISSING for token in doc
-    ]
+def tree_of(doc: Doc) -> TokenGraph:
+    """Return the heads and labels of a Doc. A word that is its own head and has no label is headless."""
+    heads = [token.head.i if token.dep or token.head.i != token.i else MISSING for token in doc]
     return {"heads": heads, "deps": [token.dep_ for token in doc]}
 
 
@@ -132,16 +123,17 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
     n = len(doc)
     heads, deps = (graph.get("heads"), graph.get("deps")) if isinstance(graph, dict) else (None, None)
     if not _fits(heads, n, lambda head: isinstance(head, int) and MISSING <= head < n):
-        raise ValueError(Errors.E511.format(name="heads", found=repr(heads)[:SHOWN], n=n))
+        raise ValueError(Errors.E511.format(name="heads", found=repr(heads)[:80], n=n))
     if not _fits(deps, n, lambda dep: isinstance(dep, str)):
-        raise ValueError(Errors.E511.format(name="deps", found=repr(deps)[:SHOWN], n=n))
+        raise ValueError(Errors.E511.format(name="deps", found=repr(deps)[:80], n=n))
     return graph
 
 
 def initial_tokens(doc: Doc) -> TokenGraph:
     """Return the initial graph of a refiner: ``doc._.g2g_initial``, or the Doc's own tree."""
-    graph = get_initial_graph(doc) or tree_of(doc, unlabelled=False)
-    return {"heads": [*graph["heads"]], "deps": [*graph["deps"]], "head_probs": [], "dep_probs": []}
+    heads, labels = initial_arrays(doc)
+    deps = [doc.vocab.strings[label] if label else "" for label in labels.tolist()]
+    return {"heads": heads.tolist(), "deps": deps, "head_probs": [], "dep_probs": []}
 
 
 def initial_arrays(doc: Doc) -> tuple[IntArray, HashArray]:

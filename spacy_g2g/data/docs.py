@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
+from ..formats.paragraphs import paragraphs
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -26,7 +27,8 @@ TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
 ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
 TREE_COLUMNS = ("head", "deprel")
 ALL_COLUMNS = ("lemma", "upos", "xpos", "feats", *TREE_COLUMNS)
-_ESCAPES = {" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\"}
+#: How MISC spells white space.
+_ESCAPES = str.maketrans({" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\"})
 
 
 def sentences_to_docs(
@@ -49,14 +51,8 @@ def sentences_to_docs(
     if n_sents < 1:
         raise ValueError(Errors.E501.format(n_sents=n_sents))
     check_annotations(annotations, ALL_ANNOTATIONS)
-    batch: list[ConlluSentence] = []
-    for sentence in sentences:
-        if batch and (len(batch) == n_sents or sentence.comment("newdoc") is not None):
-            yield sentences_to_doc(batch, vocab, annotations=annotations, keep_source=keep_source)
-            batch = []
-        batch.append(sentence)
-    if batch:
-        yield sentences_to_doc(batch, vocab, annotations=annotations, keep_source=keep_source)
+    for of_doc in paragraphs(sentences, starts=["newdoc"], most=n_sents):
+        yield sentences_to_doc(of_doc, vocab, annotations=annotations, keep_source=keep_source)
 
 
 def sentences_to_doc(
@@ -121,16 +117,11 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             (doc,) = bin_.get_docs(vocab)
             bin_.strings = set()  # The vocabulary has them now.
             restore_sentences(doc)
-            remove_tree(doc)
+            write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
         except Exception as error:
             yield error
         else:
             yield doc
-
-
-def remove_tree(doc: Doc) -> None:
-    """Remove the heads and labels of a Doc, but not its sentence boundaries."""
-    write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
 
 
 def write_tree(doc: Doc, parse: Any, starts: Any) -> None:
@@ -165,7 +156,7 @@ def doc_to_sentences(
         return _update_source(doc, columns)
     sentences: list[ConlluSentence] = []
     for span in sentences_of(doc):
-        words = [token for token in span if not _is_blank(token)]
+        words = [token for token in span if not _is_white(token)]
         if words:
             sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}"))
     return sentences
@@ -272,13 +263,9 @@ def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
 
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     """Return the named columns of a sentence whose tokens are all words."""
-    columns: dict[str, list[str]] = {name: [] for name in names}
     ids = {token.i: i for i, token in enumerate(span, start=1)}
-    for token in span:
-        cells = _cells(token, _head_id(token, token.head, ids))
-        for name in names:
-            columns[name].append(cells[name])
-    return columns
+    rows = [_row_cells(token, _head_id(token, token.head, ids)) for token in span]
+    return {name: [row[name] for row in rows] for name in names}
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
@@ -290,7 +277,7 @@ def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
     return ids[head.i]
 
 
-def _cells(word: Token, head: int | None) -> dict[str, str]:
+def _row_cells(word: Token, head: int | None) -> dict[str, str]:
     """Return the cells of a word's row by column name, in the order of the columns."""
     is_root = head == 0 and word.dep_ in ("", "ROOT")
     return {
@@ -307,7 +294,7 @@ def _one_line(text: str) -> str:
     return re.sub(r"[\t\r\n]", " ", text)
 
 
-def _is_blank(token: Token) -> bool:
+def _is_white(token: Token) -> bool:
     return not token.text.strip()
 
 
@@ -318,13 +305,13 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
     text, rows = "", []
     for word in words:
         head = word.head
-        while _is_blank(head) and head.head.i != head.i:
+        while _is_white(head) and head.head.i != head.i:
             head = head.head
-        if _is_blank(head):
-            cells = _cells(word, new_root) | ({} if new_root else {"deprel": "root"})
+        if _is_white(head):
+            cells = _row_cells(word, new_root) | ({} if new_root else {"deprel": "root"})
             new_root = new_root or ids[word.i]
         else:
-            cells = _cells(word, _head_id(word, head, ids))
+            cells = _row_cells(word, _head_id(word, head, ids))
         form, misc = _one_line(word.text), _spaces_misc(word)
         rows.append("\t".join((str(ids[word.i]), form, *cells.values(), "_", misc)) + "\n")
         text += form if NO_SPACE in misc else form + " "
@@ -336,19 +323,15 @@ def _spaces_misc(word: Token) -> str:
     """Return the MISC cell of a word: the white space around it, unless that is one space after it."""
     doc = word.doc
     end = word.i + 1
-    while end < len(doc) and _is_blank(doc[end]):
+    while end < len(doc) and _is_white(doc[end]):
         end += 1
-    is_first = all(_is_blank(token) for token in doc[: word.i])
+    is_first = all(_is_white(token) for token in doc[: word.i])
     after = word.whitespace_ + doc[word.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):
-        features.append("SpacesAfter=" + _escape(after))
+        features.append("SpacesAfter=" + after.translate(_ESCAPES))
     elif not after and end < len(doc):
         features.append(NO_SPACE)
     if is_first and word.i:
-        features.append("SpacesBefore=" + _escape(doc[: word.i].text_with_ws))
+        features.append("SpacesBefore=" + doc[: word.i].text_with_ws.translate(_ESCAPES))
     return "|".join(features) or "_"
-
-
-def _escape(spaces: str) -> str:
-    return "".join(_ESCAPES.get(char, char) for char in spaces)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -12,25 +13,53 @@ from spacy.tokens import Doc
 from ..arrays import BoolArray, IntArray
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layout:
     """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
 
+    A sentence starts where a boundary is set. A Doc without any is one sentence.
+
     doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
-    starts: Whether each token starts a sentence; bool [tokens].
-    sentence_of: Index of each token's sentence; int [tokens].
+    sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
+        [tokens].
     words: Indices of the tokens that are not white space; int [words].
-    first_word: Index in ``words`` of each sentence's first word, and the number of words;
-        int [sentences + 1].
-    unset: Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs].
     """
 
     doc_starts: IntArray
-    starts: BoolArray
-    sentence_of: IntArray
+    sent_start: IntArray
     words: IntArray
-    first_word: IntArray
-    unset: BoolArray
+
+    @cached_property
+    def starts(self) -> BoolArray:
+        """Whether each token starts a sentence; bool [tokens]."""
+        starts: BoolArray = self.sent_start == 1
+        starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
+        return starts
+
+    @cached_property
+    def sentence_of(self) -> IntArray:
+        """Index of each token's sentence; int [tokens]."""
+        return np.cumsum(self.starts) - 1
+
+    @cached_property
+    def first_word(self) -> IntArray:
+        """Index in ``words`` of each sentence's first word, and the number of words; int [sentences + 1]."""
+        return np.searchsorted(self.sentence_of[self.words], np.arange(int(self.starts.sum()) + 1))
+
+    def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
+        """Return the layout with other sentences.
+
+        starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
+        """
+        pairs = zip(self.by_doc(self.sent_start), starts, strict=True)
+        known = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
+        return replace(self, sent_start=np.concatenate([*known, np.zeros(0, dtype=np.int64)]))
+
+    @property
+    def unset(self) -> BoolArray:
+        """Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs]."""
+        inner = [of_doc[1:] for of_doc in self.by_doc(self.sent_start)]
+        return np.array([len(known) > 0 and not known.any() for known in inner], dtype=np.bool_)
 
     @property
     def n_words(self) -> IntArray:
@@ -48,6 +77,10 @@ class Layout:
         edges = self.first_word.tolist()
         return [slice(start, end) for start, end in pairwise(edges) if end > start]
 
+    def by_doc(self, values: IntArray) -> list[IntArray]:
+        """Cut an array over tokens into those of the Docs."""
+        return [values[start:end] for start, end in pairwise(self.doc_starts.tolist())]
+
     def word_places(self) -> list[tuple[int, list[int]]]:
         """Return the index of the Doc and the words' indices in it, for each sentence that has words."""
         docs = self.doc_of[self.n_words > 0]
@@ -57,36 +90,12 @@ class Layout:
         ]
 
 
-def lay_out(docs: Sequence[Doc], starts: Sequence[BoolArray | None] | None = None) -> Layout:
-    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence.
-
-    docs: The Docs.
-    starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
-    """
-    doc_starts = np.cumsum([0, *map(len, docs)])
+def lay_out(docs: Sequence[Doc]) -> Layout:
+    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
-    sent_start = table[:, 0].astype(np.int64)
-    is_start = sent_start == 1
-    for i, given in enumerate(starts or ()):
-        if given is not None:
-            is_start[doc_starts[i] : doc_starts[i + 1]] = given
-    lengths = np.diff(doc_starts)
-    firsts = doc_starts[:-1][lengths > 0]
-    is_start[firsts] = True
-    # Whether a token's boundary is known, counted over each Doc without its first token.
-    known = np.concatenate([[0], np.cumsum(sent_start != 0)])
-    n_known = known[doc_starts[1:]] - known[np.minimum(doc_starts[:-1] + 1, doc_starts[1:])]
-    sentence_of = np.cumsum(is_start) - 1
-    words = np.flatnonzero(table[:, 1] == 0)
-    return Layout(
-        doc_starts=doc_starts,
-        starts=is_start,
-        sentence_of=sentence_of,
-        words=words,
-        first_word=np.searchsorted(sentence_of[words], np.arange(int(is_start.sum()) + 1)),
-        unset=(lengths > 1) & (n_known == 0),
-    )
+    doc_starts = np.cumsum([0, *map(len, docs)])
+    return Layout(doc_starts, table[:, 0].astype(np.int64), np.flatnonzero(table[:, 1] == 0))
 
 
 def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -15,13 +15,12 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
-from .corpus import Corpus, GoldAndInitial, corpus_files, read_docs
+from .corpus import Corpus, GoldAndInitial, corpus_files, read_gold_docs
 from .doc_graphs import to_sentence, tree_of
-from .docs import TOKEN_ANNOTATIONS, check_annotations, sentences_of
+from .docs import sentences_of
 
-BOUNDARIES = "SENT_START"
 #: How many words of a sentence an error shows.
-N_SHOWN = 8
+SHOWN_WORDS = 8
 
 
 def make_refiner_corpus(
@@ -29,7 +28,7 @@ def make_refiner_corpus(
     predicted: Path | None = None,
     limit: int = 0,
     max_length: int = 0,
-    annotations: list[str] = [BOUNDARIES],  # noqa: B006 (a registered function's config default)
+    annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
     shuffle: bool = False,
     seed: int = 0,
 ) -> Callable[[Language], Iterator[Example]]:
@@ -52,38 +51,15 @@ def make_refiner_corpus(
     Raises ValueError for an unknown annotation. The reader raises it without a path, without a corpus there,
         and if the sentences or words of the two corpora differ.
     """
-    check_annotations(annotations, TOKEN_ANNOTATIONS)
-    gold_path, predicted_path = ensure_path(gold), ensure_path(predicted)
 
     def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        if predicted_path is None:
-            yield from ((doc, None) for doc in read_docs(corpus_files(gold_path), vocab))
-        else:
-            yield from read_aligned(gold_path, predicted_path, vocab)
+        docs = read_gold_docs(corpus_files(ensure_path(gold)), vocab)
+        return ((doc, None) for doc in docs) if predicted is None else align_graphs(docs, predicted, gold)
 
-    names = list(dict.fromkeys([*annotations, BOUNDARIES]))
-    return Corpus(read, limit, max_length, names, shuffle, seed)
-
-
-class PredictedSentence(NamedTuple):
-    """A sentence to refine.
-
-    where: Where it was read, for error messages.
-    words: Its words.
-    graph: Its heads and labels, which may form any graph.
-    """
-
-    where: str
-    words: list[str]
-    graph: Graph
-
-
-def read_aligned(gold: Path | None, predicted: Path, vocab: Vocab) -> Iterator[GoldAndInitial]:
-    """Yield the gold Docs with the predicted graphs of their sentences.
-
-    Raises ValueError if a sentence differs in its words, or if one side has more sentences.
-    """
-    yield from align_graphs(read_docs(corpus_files(gold), vocab), predicted, gold)
+    names = list(dict.fromkeys([*annotations, "SENT_START"]))
+    return Corpus(
+        read=read, limit=limit, max_length=max_length, annotations=names, shuffle=shuffle, seed=seed
+    )
 
 
 def align_graphs(
@@ -94,57 +70,54 @@ def align_graphs(
     docs: The Docs.
     predicted: File or folder with the graphs.
     source: Where the Docs are from, for error messages.
-    Raises ValueError as ``read_aligned`` does.
+    Raises ValueError if a sentence differs in its words, or if one side has more sentences.
     """
-    sentences = predicted_sentences(corpus_files(predicted), Vocab())
+    sentences = predicted_sentences(corpus_files(predicted))
     number = 0
     for doc in docs:
-        graphs: list[Graph] = []
+        graphs = []
         for span in sentences_of(doc):
-            words = [token.text for token in span]
-            sentence = next(sentences, None)
-            if sentence is None:
-                raise ValueError(_too_few(predicted, number, source, words))
             number += 1
-            if sentence.words != words:
-                raise ValueError(_difference(sentence, words, number, source))
-            graphs.append(sentence.graph)
+            where, words, graph = next(sentences, (str(predicted), [], Graph([], [])))
+            _check_words(words, [token.text for token in span], where=where, number=number, source=source)
+            graphs.append(graph)
         yield doc, graphs
-    rest = next(sentences, None)
-    if rest is not None:
-        raise ValueError(_too_few(source, number, predicted, rest.words))
+    for where, words, _ in sentences:
+        _check_words(words, [], where=where, number=number + 1, source=source)
 
 
-def predicted_sentences(files: Iterable[Path], vocab: Vocab) -> Iterator[PredictedSentence]:
-    """Yield the sentences of .conllu and .spacy files, whose heads may be anything."""
+def _check_words(
+    found: list[str], expected: list[str], *, where: str, number: int, source: Path | None
+) -> None:
+    """Raise ValueError if a sentence has other words than expected."""
+    pairs = enumerate(zip_longest(found, expected))
+    first = next((i for i, (a, b) in pairs if a != b), None)
+    if first is not None:
+        shown = slice(first, first + SHOWN_WORDS)
+        raise ValueError(
+            Errors.E509.format(
+                where=where,
+                number=number,
+                found=found[shown],
+                word=first + 1,
+                gold=source,
+                expected=expected[shown],
+            )
+        )
+
+
+def predicted_sentences(files: Iterable[Path]) -> Iterator[tuple[str, list[str], Graph]]:
+    """Yield where each sentence of .conllu and .spacy files was read, its words, and its graph."""
     for file in files:
         if file.suffix == ".conllu":
             for sentence in read_conllu(file, trees="any"):
                 sent_id = sentence.comment("sent_id")
                 where = sentence.location() + (f" (sent_id {sent_id})" if sent_id else "")
-                yield PredictedSentence(where, [word.form for word in sentence.words], sentence.graph())
+                yield where, [word.form for word in sentence.words], sentence.graph()
         else:
-            for number, doc in enumerate(read_docs([file], vocab), start=1):
+            for number, doc in enumerate(read_gold_docs([file], Vocab()), start=1):
                 tree = tree_of(doc)
                 for span in sentences_of(doc):
-                    where = f"{file}, Doc {number}, token {span.start}"
                     graph = to_sentence(tree, range(span.start, span.end), doc)
-                    yield PredictedSentence(where, [token.text for token in span], graph)
-
-
-def _difference(sentence: PredictedSentence, words: list[str], number: int, gold: Path | None) -> str:
-    pairs = enumerate(zip(sentence.words, words, strict=False))
-    first = next((i for i, (a, b) in pairs if a != b), min(len(sentence.words), len(words)))
-    shown = slice(first, first + N_SHOWN)
-    return Errors.E509.format(
-        where=sentence.where,
-        number=number,
-        word=first + 1,
-        found=sentence.words[shown],
-        gold=gold,
-        expected=words[shown],
-    )
-
-
-def _too_few(path: Path | None, number: int, other: Path | None, words: list[str]) -> str:
-    return Errors.E510.format(path=path, number=number, other=other, words=words[:N_SHOWN])
+                    where = f"{file}, Doc {number}, token {span.start}"
+                    yield where, [token.text for token in span], graph

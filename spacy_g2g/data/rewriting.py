@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,33 +72,24 @@ def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
     number = np.zeros(len(doc), dtype=np.int64)
     number[sources[own]] = own
     names: list[Any] = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"]
-    values: Any = np.zeros((len(written), len(names)), dtype=np.uint64)
-    values[own] = doc.to_array(names)[sources[own]]
-    written.from_array(names, values)
-    starts = np.zeros(len(written), dtype=np.int64)
-    starts[own] = doc.to_array("SENT_START").astype(np.int64)[sources[own]]
+    table: Any = np.zeros((len(written), len(names) + 3), dtype=np.uint64)
+    table[own] = doc.to_array([*names, "HEAD", "DEP", "SENT_START"])[sources[own]]
+    written.from_array(names, table[:, :-3])
+    tree, starts = table[:, -3:-1], table[:, -1].astype(np.int64)
     if (starts == 1).any():
         starts[sources < 0] = -1
-    tree = np.zeros((len(written), 2), dtype=np.uint64)
-    heads = np.arange(len(doc)) + doc.to_array("HEAD").astype(np.int64)
-    tree[own, 0] = (number[heads[sources[own]]] - own).view(np.uint64)
-    tree[own, 1] = doc.to_array("DEP")[sources[own]]
+    heads = sources[own] + tree[own, 0].astype(np.int64)
+    tree[own, 0] = (number[heads] - own).view(np.uint64)
     punct = get_string_id(_PUNCT)
     has_punct = bool((tree[:, 1] == punct).any())
     for first in np.flatnonzero(starts == 1).tolist():
-        for mark in _marks_before(written, sources, first):
+        mark = first - 1
+        while mark >= 0 and sources[mark] < 0 and not written[mark].is_space:
             starts[[mark, mark + 1]] = 1, -1
             if has_punct:
                 root = first
                 while tree[root, 0]:
                     root += int(tree[root, 0].astype(np.int64))
                 tree[mark] = np.uint64(root - mark), punct
+            mark -= 1
     write_tree(written, tree, starts.view(np.uint64))
-
-
-def _marks_before(doc: Doc, sources: IntArray, first: int) -> Iterable[int]:
-    """Yield the marks right before the first word of a sentence, from right to left."""
-    mark = first - 1
-    while mark >= 0 and sources[mark] < 0 and not doc[mark].is_space:
-        yield mark
-        mark -= 1

@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
+from .conllx import CONLLX_SUFFIXES, conllu_lines
 from .graph import MISSING, Graph
 
 Lines = Iterable[str | bytes]
@@ -177,7 +178,8 @@ def read_conllu(
 ) -> Iterator[ConlluSentence]:
     """Read sentences one by one.
 
-    source: Path, or the lines of a text (an open file, for instance) as str or UTF-8 bytes.
+    source: Path, or the lines of a text (an open file, for instance) as str or UTF-8 bytes. A file that ends
+        in .conllx or .conll is read as CoNLL-X.
     trees: Check of the heads. "any" accepts integers in range and "_". "partial" also forbids cycles and a
         second root. "full" demands a tree with exactly one root and no missing head.
     Raises ValueError with source, line number and the bad value if the text is not CoNLL-U.
@@ -185,7 +187,10 @@ def read_conllu(
     if isinstance(source, (str, PathLike)):
         path = fspath(source)
         with open(path, "rb") as file_:
-            yield from read_lines(file_, path, trees)
+            lines = decode_lines(file_, path)
+            yield from read_lines(
+                conllu_lines(lines, path) if path.endswith(CONLLX_SUFFIXES) else lines, path, trees
+            )
     else:
         yield from read_lines(source, str(getattr(source, "name", "<text>")), trees)
 

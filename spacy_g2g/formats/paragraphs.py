@@ -1,16 +1,26 @@
 """Paragraphs of CoNLL-U sentences and their raw text."""
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
 
 from .conllu import ConlluSentence
 
 
-def paragraphs(sentences: Iterable[ConlluSentence]) -> Iterator[list[ConlluSentence]]:
-    """Yield the sentences of each paragraph. ``# newdoc`` and ``# newpar`` start a paragraph."""
+def paragraphs(
+    sentences: Iterable[ConlluSentence],
+    starts: Collection[str] = ("newdoc", "newpar"),
+    most: int = sys.maxsize,
+) -> Iterator[list[ConlluSentence]]:
+    """Yield the sentences of each paragraph.
+
+    sentences: Sentences in their order.
+    starts: Comments that start a paragraph.
+    most: Largest number of sentences in one.
+    """
     paragraph: list[ConlluSentence] = []
     for sentence in sentences:
-        starts = sentence.comment("newdoc") is not None or sentence.comment("newpar") is not None
-        if starts and paragraph:
+        is_first = any(sentence.comment(name) is not None for name in starts)
+        if paragraph and (is_first or len(paragraph) == most):
             yield paragraph
             paragraph = []
         paragraph.append(sentence)

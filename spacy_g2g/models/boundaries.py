@@ -141,10 +141,10 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
         precision=settings.precision,
     )
     attrs = {"n_layers": settings.n_layers}
-    return Model("boundaries", _forward, init=_initialize, shims=[shim], attrs=attrs)
+    return Model("boundaries", _run, init=_build, shims=[shim], attrs=attrs)
 
 
-def _initialize(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
+def _build(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
     """Build the network for the widths of texts. Do nothing without them, as for a model that was loaded."""
     if X is not None:
         width = X.white_space.shape[1] + X.vectors.shape[1]
@@ -152,7 +152,7 @@ def _initialize(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> 
         _shim(model).build_network(spec)
 
 
-def _forward(model: BoundaryModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+def _run(model: BoundaryModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Return the log-odds of texts; in training, the loss of texts with gold boundaries, and its callback."""
     adapt_to_fork(os.getpid())
     if is_train:

@@ -20,8 +20,9 @@ from ..errors import Errors
 from ..layers.meta import assign_weights, on_meta
 from .network import NetworkSpec, Part, WordNetwork
 from .optimizer import make_adamw, take_step
-from .precision import Precision, arithmetic
+from .precision import arithmetic
 from .saving import from_bytes, to_bytes
+from .settings import Precision
 from .types import Sentence
 from .wordpieces import WordPieces
 

@@ -7,11 +7,11 @@ Weights, residual connections, norms, scores, probabilities and losses have 32 b
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
-Precision = Literal["auto", "float32", "bfloat16"]
+from .settings import Precision
 
 
 def has_bfloat16(device: torch.device) -> bool:

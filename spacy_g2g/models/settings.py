@@ -1,7 +1,8 @@
-"""Settings of the architectures. Each setting has its default, its description and its check in one place.
+"""Settings of architectures and components. Each has its default, its description and its check in one place.
 
 The settings of an architecture are a dataclass, and its network takes an object of that class. ``builder``
-makes the function for the registry, to which a config gives the settings one by one.
+makes the function for the registry, to which a config gives the settings one by one. Components do the same
+(``pipeline/component.py``), so this module must stay light: no torch.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ..errors import Errors
-from .precision import Precision
 from .types import WordVectorModel
 
+#: Arithmetic of matrix products.
+Precision = Literal["auto", "float32", "bfloat16"]
 #: What the likelihood of heads is a likelihood of: each head by itself, or the whole tree.
 HeadLoss = Literal["local", "tree"]
 #: How the vectors of a word's pieces become the vector of the word.
@@ -41,6 +43,7 @@ COUNT = Range("of 1 or more", lambda value: value >= 1)
 FROM_ZERO = Range("of 0 or more", lambda value: 0 <= value < math.inf)
 SHARE = Range("from 0 to below 1", lambda value: 0 <= value < 1)
 FACTOR = Range("above 0", lambda value: value > 0)
+RATE = Range("from 0 to 1", lambda value: 0 <= value <= 1)
 
 #: Power of an encoder's width by which its default learning rate falls.
 WIDTH_POWER = 3
@@ -59,14 +62,33 @@ def setting(default: Any, description: str, allowed: Range | None = None) -> Any
     return field(default_factory=lambda: copy(default), metadata=metadata)
 
 
-def with_default(settings: type[NetworkSettings], name: str, default: Any) -> Any:
+def with_default(settings: type[CheckedSettings], name: str, default: Any) -> Any:
     """Return the field of a class of settings with another default."""
     known = settings.__dataclass_fields__[name].metadata
     return setting(default, known["description"], known["allowed"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkSettings:
+class CheckedSettings:
+    """Settings whose values are checked."""
+
+    def __post_init__(self) -> None:
+        for name, hint, metadata in describe(type(self)):
+            check_choice(name, getattr(self, name), hint)
+            value, allowed = getattr(self, name), metadata["allowed"]
+            if allowed and value is not None and not allowed.contains(value):
+                raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
+
+
+def check_choice(name: str, value: Any, hint: Any) -> None:
+    """Raise ValueError for a value of a setting that is none of those of its literal type."""
+    choices = _choices(hint)
+    if choices and value not in choices:
+        raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings(CheckedSettings):
     """Settings of all networks."""
 
     rate_factor: float = setting(
@@ -84,14 +106,6 @@ class NetworkSettings:
     def pretrained_factor(self, width: int, parts: Collection[str]) -> float:  # noqa: ARG002
         """Return the learning rate of pretrained weights, as a multiple of the rate of the other weights."""
         return 1.0
-
-    def __post_init__(self) -> None:
-        for name, hint, metadata in describe(type(self)):
-            value, allowed, choices = getattr(self, name), metadata["allowed"], _choices(hint)
-            if choices and value not in choices:
-                raise ValueError(Errors.E411.format(setting=name, value=value, choices=choices))
-            if allowed and value is not None and not allowed.contains(value):
-                raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +213,7 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
             raise ValueError(Errors.E418.format(n_layers=self.n_mixed_layers, pooling=self.pooling))
 
 
-def describe(settings: type[NetworkSettings]) -> tuple[tuple[str, Any, Any], ...]:
+def describe(settings: type[CheckedSettings]) -> tuple[tuple[str, Any, Any], ...]:
     """Return the name, type and metadata of each setting of a class, its own settings first."""
     hints = get_type_hints(settings)
     metadata = {f.name: f.metadata for f in fields(settings)}
@@ -214,33 +228,35 @@ def _choices(hint: Any) -> tuple[object, ...]:
     return (*choices, *([None] if choices and NoneType in members else ()))
 
 
-AnySettings = TypeVar("AnySettings", bound=NetworkSettings)
+AnySettings = TypeVar("AnySettings", bound=CheckedSettings)
 Built = TypeVar("Built")
 
 
 def builder(
-    settings: type[AnySettings],
-) -> Callable[[Callable[[AnySettings], Built]], Callable[..., Built]]:
-    """Return a decorator for a function that builds a model from settings.
+    settings: type[AnySettings], *first: str
+) -> Callable[[Callable[..., Built]], Callable[..., Built]]:
+    """Return a decorator for a function that builds something from settings.
 
     The decorated function takes each setting by name, as a config gives them. Its signature and its docstring
     come from the class, so that the registry checks types and fills in defaults as for any other function.
 
     settings: Class of the settings.
+    first: Names of further arguments of the function, which come before the settings.
     """
 
-    def decorate(build: Callable[[AnySettings], Built]) -> Callable[..., Built]:
+    def decorate(build: Callable[..., Built]) -> Callable[..., Built]:
         def build_from_settings(**given: Any) -> Built:
-            return build(settings(**given))
+            return build(*(given.pop(name) for name in first), settings(**given))
 
         function: Any = update_wrapper(build_from_settings, build)
-        returned = get_type_hints(build)["return"]
-        parameters = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=data["default"], annotation=hint)
+        hints = get_type_hints(build)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters = [inspect.Parameter(name, keyword, annotation=hints[name]) for name in first] + [
+            inspect.Parameter(name, keyword, default=data["default"], annotation=hint)
             for name, hint, data in describe(settings)
         ]
-        function.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returned}
-        function.__signature__ = inspect.Signature(parameters, return_annotation=returned)
+        function.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": hints["return"]}
+        function.__signature__ = inspect.Signature(parameters, return_annotation=hints["return"])
         texts = [f"{name}: {data['description']}" for name, _, data in describe(settings)]
         raises = "Raises ValueError for values out of range."
         function.__doc__ = "\n".join([inspect.getdoc(build) or "", "", *texts, raises])

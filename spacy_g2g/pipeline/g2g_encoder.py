@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.language import Language
@@ -15,70 +15,34 @@ from spacy.pipeline.tok2vec import Tok2Vec, Tok2VecListener
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer, set_dropout_rate
+from thinc.api import Optimizer, set_dropout_rate
 from thinc.types import Floats2d
 
-from ..arrays import BoolArray
 from ..data.layout import Layout
+from ..models.settings import setting
+from ..models.types import WordVectorModel
+from .component import ComponentSettings, factory
 from .gold import lay_out_examples
 from .listener import connect
-from .sentences import BOUNDARIES, SentenceFinder, Sentences
+from .saved_pipe import SavedPipe
+from .sentences import SentenceFinder, SentenceSettings, of_finder
 
 
-@Language.factory(
-    "g2g_encoder",
-    assigns=["doc.tensor", "token.is_sent_start", "doc.sents"],
-    default_config={
-        "model": {"@architectures": "spacy_g2g.Encoder.v1"},
-        "sentences": "auto",
-        "boundaries": BOUNDARIES,
-        "blocks": True,
-        "half_precision_weights": False,
-    },
-)
-def make_g2g_encoder(
-    nlp: Language,
-    name: str,
-    model: Model[list[Doc], list[Floats2d]],
-    sentences: Sentences,
-    boundaries: Model[Any, Any] | None,
-    blocks: bool,
-    half_precision_weights: bool,
-) -> G2GEncoder:
-    """Make the ``g2g_encoder`` component, whose vectors the components after it read.
+@dataclass(frozen=True, kw_only=True)
+class EncoderSettings(SentenceSettings, ComponentSettings):
+    """Settings of ``g2g_encoder``."""
 
-    model: Architecture from Docs to the vectors of their tokens, such as ``spacy_g2g.Encoder.v1``.
-    sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the encoder sets
-        those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
-        several sentences. With null the encoder never finds sentences.
-    blocks: Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a
-        list, a row of a table, a quotation.
-    half_precision_weights: Save weights in float16, which takes half the space.
-    """
-    return G2GEncoder(
-        nlp.vocab,
-        model,
-        name,
-        sentences=sentences,
-        boundaries=boundaries,
-        blocks=blocks,
-        half_precision_weights=half_precision_weights,
+    model: WordVectorModel = setting(
+        {"@architectures": "spacy_g2g.Encoder.v1"},
+        "Architecture from Docs to the vectors of their tokens, such as ``spacy_g2g.Encoder.v1``.",
     )
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """Encoded Docs.
-
-    vectors: Vectors of the tokens of each Doc, float [tokens, width].
-    layout: Where the sentences are; None if all Docs have had their sentences before.
-    are_found: Whether the sentences of each Doc were found, bool [docs].
-    """
+class Encoded(NamedTuple):
+    """Vectors of the tokens of each Doc, float [tokens, width], and where the sentences are."""
 
     vectors: Sequence[Floats2d]
-    layout: Layout | None
-    are_found: BoolArray
+    layout: Layout
 
 
 @dataclass
@@ -97,7 +61,7 @@ class _Batch:
     n_listeners: int
 
 
-class G2GEncoder(SentenceFinder, Tok2Vec):
+class G2GEncoder(SavedPipe, Tok2Vec):
     """Encoder that sets ``doc.tensor``, from which the listeners of later components read.
 
     It reads each sentence by itself. An encoder that was trained on Docs of several sentences finds and sets
@@ -107,22 +71,12 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
     the optimizer follows it.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[list[Doc], list[Floats2d]],
-        name: str = "g2g_encoder",
-        *,
-        sentences: Sentences = "auto",
-        boundaries: Model[Any, Any] | None = None,
-        blocks: bool = True,
-        half_precision_weights: bool = False,
-    ) -> None:
-        super().__init__(vocab, model, name)
-        self.sentences = sentences
-        self.boundaries = boundaries
-        self.blocks = blocks
-        self.half_precision_weights = half_precision_weights
+    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+
+    def __init__(self, vocab: Vocab, name: str, settings: EncoderSettings) -> None:
+        super().__init__(vocab, settings.model, name)
+        self.finder = SentenceFinder(self)
+        settings.give_to(self)
         self._batch: _Batch | None = None
 
     def add_listener(self, listener: Tok2VecListener, component_name: str) -> None:
@@ -149,18 +103,17 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         validate_get_examples(get_examples, "G2GEncoder.initialize")
         docs = [example.reference for example in get_examples()]
         self.model.initialize(X=docs, Y=Start(encoder=encoder))
-        self.initialize_boundaries(get_examples())
+        self.finder.initialize(get_examples())
 
     # Prediction
 
     def predict(self, docs: Iterable[Doc]) -> Encoded:
-        """Return the vectors of all tokens, and the sentences that were found. Does not modify the Docs."""
+        """Return the vectors of all tokens, and where the sentences are. Does not modify the Docs."""
         docs = list(docs)
-        are_found = self.are_found(docs)
-        if not are_found.any():
-            return Encoded(super().predict(docs), None, are_found)
-        layout = self.find_sentences(docs, are_found)
-        return Encoded(self._encode(docs, layout, is_train=False)[0], layout, are_found)
+        layout = self.finder.lay_out(docs)
+        if not len(layout.starts):
+            return Encoded(super().predict(docs), layout)
+        return Encoded(self._encode(docs, layout, is_train=False)[0], layout)
 
     def _encode(
         self, docs: list[Doc], layout: Layout, *, is_train: bool
@@ -174,11 +127,10 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
 
     def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
         """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
-        if encoded.layout is not None:
-            starts = np.split(encoded.layout.starts, encoded.layout.doc_starts[1:-1])
-            for i in np.flatnonzero(encoded.are_found).tolist():
-                values: Any = np.where(starts[i], 1, -1).astype(np.uint64)
-                docs[i].from_array("SENT_START", values)
+        for doc, found in zip(docs, encoded.layout.by_doc(encoded.layout.sent_start), strict=True):
+            values: Any = found.view(np.uint64)
+            if (doc.to_array("SENT_START") != values).any():
+                doc.from_array("SENT_START", values)
         super().set_annotations(docs, encoded.vectors)
 
     # Training
@@ -205,10 +157,10 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         vectors, backprop = self._encode(docs, lay_out_examples(examples), is_train=True)
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
-        if self.finds_sentences:
+        if self.finder.trained is not None:
             # A loss has another unit than the squares of gradients below.
             key = f"{self.name}_boundaries"
-            losses[key] = losses.get(key, 0.0) + self.update_boundaries(examples)
+            losses[key] = losses.get(key, 0.0) + self.finder.update(examples)
         gradients = [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
         n_listeners = len(self.listeners)
         batch = _Batch(gradients, backprop, n_listeners, n_listeners)
@@ -243,3 +195,9 @@ class G2GEncoder(SentenceFinder, Tok2Vec):
         batch, self._batch = self._batch, None
         if batch is not None:
             batch.backprop(batch.gradients)
+
+
+@factory("g2g_encoder", EncoderSettings, assigns=["doc.tensor", "token.is_sent_start", "doc.sents"])
+def make_g2g_encoder(nlp: Language, name: str, settings: EncoderSettings) -> G2GEncoder:
+    """Make the ``g2g_encoder`` component, whose vectors the components after it read."""
+    return G2GEncoder(nlp.vocab, name, settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,17 @@ from spacy.tokens import Doc, Token
 from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer
+from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..data.doc_constraints import CONSTRAINTS, read_constraints
 from ..data.doc_graphs import PRIOR
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
+from ..models.settings import setting
 from ..models.types import ArcScores, Parse, Sentence, Start, Tree
 from . import scored_trees
+from .component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from .gold import gold_parses, lay_out_examples
 from .labels import check_labels, count_labels, order_labels
 from .long_sentences import cut_long, join_parts
@@ -36,7 +38,7 @@ from .parser_pipe import ParserPipe
 from .prior import HasRefiners, keep_prior
 from .scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
 from .sentence_inputs import ParsedBatch, make_sentences
-from .sentences import BOUNDARIES, SentenceFinder, Sentences
+from .sentences import SentenceSettings, of_finder
 from .trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
 
 if TYPE_CHECKING:
@@ -45,68 +47,22 @@ if TYPE_CHECKING:
 
 #: Extension attributes of tokens, written with ``store_probabilities = true``.
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
-EXAMPLES_AT_ONCE = 500
+#: Keys of ``cfg`` for labels, and what they are.
+LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
+CHECKED_AT_ONCE = 500
 
 
-@Language.factory(
-    "g2g_parser",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
-    default_config={
-        "model": {"@architectures": "spacy_g2g.SynTr.v1"},
-        "sentences": "auto",
-        "boundaries": BOUNDARIES,
-        "blocks": True,
-        "store_probabilities": False,
-        "keep_scores": False,
-        "half_precision_weights": False,
-        "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
-    },
-    default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
-)
-def make_g2g_parser(
-    nlp: Language,
-    name: str,
-    model: Model[Any, Any],
-    sentences: Sentences,
-    boundaries: Model[Any, Any] | None,
-    blocks: bool,
-    store_probabilities: bool,
-    keep_scores: bool,
-    half_precision_weights: bool,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> G2GParser:
-    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence.
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(SentenceSettings, TreeSettings):
+    """Settings of ``g2g_parser``."""
 
-    model: Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.
-    sentences: Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the parser sets
-        those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.
-    boundaries: Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of
-        several sentences. With null the parser never finds sentences. Nor does a parser that listens to a
-        ``g2g_encoder``, which finds them itself.
-    blocks: Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a
-        list, a row of a table, a quotation.
-    store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
-        ``token._.g2g_dep_prob``.
-    keep_scores: Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest``
-        find trees without the encoder. A sentence of n words with L labels takes 4 n² L bytes.
-    half_precision_weights: Save weights in float16, which takes half the space.
-    scorer: Scoring method.
-    """
-    return G2GParser(
-        nlp.vocab,
-        model,
-        name,
-        sentences=sentences,
-        boundaries=boundaries,
-        blocks=blocks,
-        store_probabilities=store_probabilities,
-        keep_scores=keep_scores,
-        half_precision_weights=half_precision_weights,
-        scorer=scorer,
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.SynTr.v1"},
+        "Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.",
     )
 
 
-class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
+class G2GParser(HasRefiners, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -116,48 +72,20 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
 
     output_kind = "trees"
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = "g2g_parser",
-        *,
-        sentences: Sentences = "auto",
-        boundaries: Model[Any, Any] | None = None,
-        blocks: bool = True,
-        store_probabilities: bool = False,
-        keep_scores: bool = False,
-        half_precision_weights: bool = False,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
-        self.sentences = sentences
-        self.boundaries = boundaries
-        self.blocks = blocks
-        self.store_probabilities = store_probabilities
-        self.keep_scores = keep_scores
-        self.cfg = {"labels": []}
+    store_probabilities: bool
+    keep_scores: bool
+    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+
+    def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
+        super().__init__(vocab, settings.model, name)
+        self.cfg["labels"] = []
+        settings.give_to(self)
         for extension in (PRIOR, SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):
             Token.set_extension(extension, default=None, force=True)
 
     # Parsing
-
-    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
-        """Return the parses of all sentences that have words, and do not modify the Docs.
-
-        Raises ValueError before initialisation.
-        """
-        docs = list(docs)
-        are_found = self.are_found(docs)
-        if not are_found.any():
-            return super().predict(docs)
-        layout = self.find_sentences(docs, are_found)
-        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
-        self._warn_unset(lay_out([doc for doc, found in zip(docs, are_found, strict=True) if not found]))
-        return batch
 
     def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
         """Return the sentences that have words, in order, with what their trees must have.
@@ -299,14 +227,9 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
         """
         self._check_model()
         validate_get_examples(get_examples, "G2GParser.initialize")
-        others: set[str] = set()
-        roots: Counter[str] = Counter()
-        sentences: list[Sentence] = []
-        for example in get_examples():
-            reference = example.reference
-            layout = lay_out([reference])
-            sentences += make_sentences([reference], layout, self.model.attrs.get("tag_attr"))
-            count_labels(reference, roots, others)
+        references = [example.reference for example in get_examples()]
+        roots, others = count_labels(references)
+        sentences = make_sentences(references, lay_out(references), self.model.attrs.get("tag_attr"))
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
@@ -316,27 +239,9 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
         if not self.labels:
             raise ValueError(Errors.E801.format(name=self.name))
         self._build_model(get_examples, encoder, sentences, self._start())
-        self.initialize_boundaries(get_examples())
+        self.finder.initialize(get_examples())
         if self.model.attrs.get("can_learn") is not None:
             self._warn_unlearnable(get_examples())
-
-    @property
-    def learns_sentences(self) -> bool:
-        """Whether the parser learns to find sentences. Behind a ``g2g_encoder`` it is too late for that."""
-        from ..models.network_shim import find_upstream
-
-        return super().learns_sentences and find_upstream(self.model) is None
-
-    def update(
-        self, examples: Iterable[Example], *, sgd: Optimizer | None = None, **settings: Any
-    ) -> dict[str, float]:
-        """Learn trees and sentence boundaries from Examples; see ``ParserPipe.update``."""
-        examples = list(examples)
-        losses = super().update(examples, **settings)
-        losses[self.name] += self.update_boundaries(examples)
-        if sgd:
-            self.finish_update(sgd)
-        return losses
 
     def _start(self) -> Start:
         """Return the start of training, without the encoder."""
@@ -345,7 +250,7 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
     def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
         """Warn of the sentences that training leaves out."""
         n_known = n_learnable = 0
-        for batch in minibatch(examples, size=EXAMPLES_AT_ONCE):  # type: ignore[no-untyped-call]
+        for batch in minibatch(examples, size=CHECKED_AT_ONCE):  # type: ignore[no-untyped-call]
             _, _, gold = self._read_gold(batch)
             if gold:
                 n_known += int(self._has_gold(gold).sum())
@@ -391,9 +296,19 @@ class G2GParser(HasRefiners, SentenceFinder, ParserPipe):
         return 1
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        check_labels(self.cfg.get("labels"), origin)
-        found = len(self.labels)
-        expected = self._built_for(exclude).get("n_labels", found)
-        if found != expected:
-            raise ValueError(Errors.E806.format(origin=origin, found=found, expected=expected))
+        sizes = self._built_for(exclude)
+        for key, what in LABELS.items():
+            if key in self.cfg:
+                check_labels(self.cfg[key], origin)
+                found = len(self.cfg[key])
+                expected = sizes.get(f"n_{key}", found)
+                if found != expected:
+                    text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
+                    raise ValueError(text)
         self._use_noun_chunks([])
+
+
+@factory("g2g_parser", ParserSettings, assigns=TREE_ASSIGNS, default_score_weights=TREE_WEIGHTS)
+def make_g2g_parser(nlp: Language, name: str, settings: ParserSettings) -> G2GParser:
+    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence."""
+    return G2GParser(nlp.vocab, name, settings)

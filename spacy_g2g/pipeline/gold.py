@@ -13,12 +13,11 @@ from ..data.layout import Layout, lay_out
 
 def lay_out_examples(examples: Sequence[Example]) -> Layout:
     """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
-    docs = [example.predicted for example in examples]
-    layout = lay_out(docs)
-    if not layout.unset.any():
+    layout = lay_out([example.predicted for example in examples])
+    pairs = list(zip(examples, layout.unset.tolist(), strict=True))
+    if not any(unset for _, unset in pairs):
         return layout
-    pairs = zip(examples, layout.unset, strict=True)
-    return lay_out(docs, [gold_starts(example) if unset else None for example, unset in pairs])
+    return layout.cut([gold_starts(example) if unset else None for example, unset in pairs])
 
 
 def gold_parses(examples: Sequence[Example], layout: Layout) -> tuple[list[IntArray], list[str]]:

@@ -26,19 +26,16 @@ def check_labels(labels: Any, origin: Any) -> None:
         raise ValueError(Errors.E820.format(origin=origin, labels=str(labels)[:200]))
 
 
-def count_labels(doc: Doc, roots: Counter[str], others: set[str]) -> None:
-    """Add the labels of the words of a Doc.
-
-    doc: Doc with a tree.
-    roots: Number of roots with each label.
-    others: Labels of words that are not roots.
-    """
-    for token in doc:
-        if token.dep and not token.is_space:
-            if token.head.i == token.i:
-                roots[token.dep_] += 1
-            else:
-                others.add(token.dep_)
+def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
+    """Return the number of roots with each label, and the labels of other words."""
+    counts = Counter(
+        (token.head.i == token.i, token.dep_)
+        for doc in docs
+        for token in doc
+        if token.dep and not token.is_space
+    )
+    roots = Counter({label: n for (is_root, label), n in counts.items() if is_root})
+    return roots, {label for is_root, label in counts if not is_root}
 
 
 def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:

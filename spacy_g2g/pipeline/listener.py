@@ -45,11 +45,11 @@ def connect(listener: Tok2VecListener, encoder: Model[Any, Any] | None) -> None:
 
     encoder: The encoder's model; None for none so far.
     """
-    listener._func, listener.init = _listen, _initialize
+    listener._func, listener.init = _listen, _take_width
     vars(listener).update(encoder=encoder, sample=())
 
 
-def _initialize(listener: Any, X: Sequence[Doc] | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
+def _take_width(listener: Any, X: Sequence[Doc] | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
     """Take the encoder's width.
 
     Raises ValueError without an encoder before the component, and for another width in the config.

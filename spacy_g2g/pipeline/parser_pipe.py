@@ -20,16 +20,18 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..arrays import BoolArray
-from ..data.layout import Layout, lay_out
+from ..data.layout import Layout
 from ..errors import Errors, Warnings
 from .saved_pipe import SavedPipe
-from .sentence_inputs import ParsedBatch
-from .word_vectors import add_vectors, find_width, get_tok2vec
+from .sentence_inputs import ParsedBatch, add_vectors
+from .sentences import SentenceFinder
 
 if TYPE_CHECKING:
     from ..models.types import Sentence, Start
 
 EXAMPLES_FOR_WIDTH = 10
+#: Warnings of sentences that are not read whole, the most severe first; see ``models.types.Coverage``.
+UNFIT = {"cut": Warnings.W806, "parts": Warnings.W805, "windows": Warnings.W803, "shortened": Warnings.W802}
 
 
 class ParserPipe(SavedPipe):
@@ -57,6 +59,7 @@ class ParserPipe(SavedPipe):
         self.scorer = scorer
         self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
+        self.finder = SentenceFinder(self)
         self._warned_unset = False
 
     # Parsing
@@ -67,7 +70,7 @@ class ParserPipe(SavedPipe):
         Raises ValueError before initialisation.
         """
         docs = list(docs)
-        layout = lay_out(docs)
+        layout = self.finder.lay_out(docs)
         sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
         batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
         self._warn_unset(layout)
@@ -86,7 +89,7 @@ class ParserPipe(SavedPipe):
         self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
     ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
         """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
-        tok2vec = get_tok2vec(self.model)
+        tok2vec = self.model.maybe_get_ref("tok2vec")
         if tok2vec is None or not (docs and (sentences or is_train)):
             return sentences, lambda *_: None
         return add_vectors(sentences, tok2vec, docs, layout, is_train)
@@ -104,14 +107,9 @@ class ParserPipe(SavedPipe):
         """Warn about each Doc with sentences that were too long for the encoder."""
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
             partial = [parse for parse in parses if parse.coverage != "whole"]
+            text = next((text for kind, text in UNFIT.items() if kind in {p.coverage for p in partial}), "")
             if partial:
                 longest = max(parse.n_words for parse in partial)
-                coverages = {parse.coverage for parse in partial}
-                text = Warnings.W802 if coverages == {"shortened"} else Warnings.W803
-                if "parts" in coverages:
-                    text = Warnings.W805
-                if "cut" in coverages:
-                    text = Warnings.W806
                 warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
 
     # Training
@@ -143,11 +141,12 @@ class ParserPipe(SavedPipe):
                 ([inputs[i] for i in learnable], [gold[i] for i in learnable])
             )
             d_vectors = backprop(None)
-            if get_tok2vec(self.model) is not None:
+            if self.model.maybe_get_ref("tok2vec") is not None:
                 gradients = dict(zip(learnable, d_vectors, strict=True))
             losses[self.name] += loss
         # Even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
+        losses[self.name] += self.finder.update(examples)
         if sgd:
             self.finish_update(sgd)
         return losses
@@ -179,7 +178,7 @@ class ParserPipe(SavedPipe):
         Raises ValueError for an encoder without scorers if the model has a shared one.
         """
         start = replace(start, encoder=encoder)
-        if get_tok2vec(self.model) is not None:
+        if self.model.maybe_get_ref("tok2vec") is not None:
             start = replace(start, vector_width=self._vector_width(get_examples))
         self.model.initialize(X=sentences, Y=start)
 
@@ -197,7 +196,8 @@ class ParserPipe(SavedPipe):
         """Initialise the shared encoder, and return the width of its vectors."""
         tok2vec: Model[Any, Any] = self.model.get_ref("tok2vec")
         docs = list(islice((example.x for example in get_examples() if len(example.x)), EXAMPLES_FOR_WIDTH))
-        return find_width(tok2vec, docs)
+        tok2vec.initialize(X=docs)
+        return int(tok2vec.predict(docs)[0].shape[1])
 
     # Input and output
 

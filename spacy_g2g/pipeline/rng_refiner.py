@@ -6,7 +6,7 @@ It is a ``g2g_parser`` whose model takes a graph as input. Like that module, thi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,10 +21,12 @@ from ..arrays import IntArray
 from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
 from ..data.layout import Layout
 from ..errors import Errors
+from ..models.settings import RATE, setting
 from ..models.types import ArcScores, Parse, Sentence, Start
 from ..trees.corruption import corrupt
+from .component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from .g2g_parser import G2GParser
-from .labels import check_labels, find_initial_labels
+from .labels import find_initial_labels
 from .prior import certain_parse, with_priors, with_scores
 from .sentence_inputs import ParsedBatch
 from .trees import graphs_of_passes, initial_graphs, make_trees
@@ -33,75 +35,34 @@ from .trees import graphs_of_passes, initial_graphs, make_trees
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
 
 
-@Language.factory(
-    "rng_refiner",
-    assigns=[
-        "token.head",
-        "token.dep",
-        "token.is_sent_start",
-        "doc.sents",
-        "doc._.g2g_iterations",
-        "doc._.g2g_graphs",
-    ],
-    default_config={
-        "model": {"@architectures": "spacy_g2g.RNGTr.v1"},
-        "head_corruption": 0.0,
-        "label_corruption": 0.0,
-        "empty_share": 0.0,
-        "certain": 1.0,
-        "store_graphs": False,
-        "store_probabilities": False,
-        "keep_scores": False,
-        "half_precision_weights": False,
-        "scorer": {"@scorers": "spacy_g2g.ud_scorer.v1"},
-    },
-    default_score_weights={"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None},
-)
-def make_rng_refiner(
-    nlp: Language,
-    name: str,
-    model: Model[Any, Any],
-    head_corruption: float,
-    label_corruption: float,
-    empty_share: float,
-    certain: float,
-    store_graphs: bool,
-    store_probabilities: bool,
-    keep_scores: bool,
-    half_precision_weights: bool,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> RngRefiner:
-    """Make the ``rng_refiner`` component, which refines the trees of a Doc, or parses from empty graphs.
+@dataclass(frozen=True, kw_only=True)
+class RefinerSettings(TreeSettings):
+    """Settings of ``rng_refiner``."""
 
-    model: Architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.
-    head_corruption: Share of the heads in initial graphs that are replaced by others in training. It helps
-        if a parser made the graphs for its own training data, since such graphs are too good.
-    label_corruption: Share of the labels in initial graphs that are replaced by others in training.
-    empty_share: Share of the sentences that start from an empty graph in training.
-    certain: Probability above which a head is certain. A sentence whose heads are all certain, by the parser
-        of this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with
-        constraints. Scores that are kept cost a pass, but the tree stays.
-    store_graphs: Write the graphs of all passes to ``doc._.g2g_graphs``.
-    store_probabilities: Write the probabilities of heads and labels to ``token._.g2g_head_prob`` and
-        ``token._.g2g_dep_prob``.
-    keep_scores: Keep the scores of all arcs of the last pass in ``doc._.g2g_scores``, as ``g2g_parser`` does.
-    half_precision_weights: Save weights in float16, which takes half the space.
-    scorer: Scoring method.
-    """
-    return RngRefiner(
-        nlp.vocab,
-        model,
-        name,
-        head_corruption=head_corruption,
-        label_corruption=label_corruption,
-        empty_share=empty_share,
-        certain=certain,
-        store_graphs=store_graphs,
-        store_probabilities=store_probabilities,
-        keep_scores=keep_scores,
-        half_precision_weights=half_precision_weights,
-        scorer=scorer,
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.RNGTr.v1"},
+        "Architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.",
     )
+    head_corruption: float = setting(
+        0.0,
+        "Share of the heads in initial graphs that are replaced by others in training. It helps if a parser "
+        "made the graphs for its own training data, since such graphs are too good.",
+        RATE,
+    )
+    label_corruption: float = setting(
+        0.0, "Share of the labels in initial graphs that are replaced by others in training.", RATE
+    )
+    empty_share: float = setting(
+        0.0, "Share of the sentences that start from an empty graph in training.", RATE
+    )
+    certain: float = setting(
+        1.0,
+        "Probability above which a head is certain. A sentence whose heads are all certain, by the parser of "
+        "this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with "
+        "constraints. Scores that are kept cost a pass, but the tree stays.",
+        RATE,
+    )
+    store_graphs: bool = setting(False, "Write the graphs of all passes to ``doc._.g2g_graphs``.")
 
 
 class RngRefiner(G2GParser):
@@ -117,34 +78,14 @@ class RngRefiner(G2GParser):
     have the parser's probabilities. Further settings are those of ``G2GParser``.
     """
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = "rng_refiner",
-        *,
-        head_corruption: float = 0.0,
-        label_corruption: float = 0.0,
-        empty_share: float = 0.0,
-        certain: float = 1.0,
-        store_graphs: bool = False,
-        **settings: Any,
-    ) -> None:
-        rates = {
-            "head_corruption": head_corruption,
-            "label_corruption": label_corruption,
-            "empty_share": empty_share,
-            "certain": certain,
-        }
-        for setting, rate in rates.items():
-            if not 0.0 <= rate <= 1.0:
-                raise ValueError(Errors.E512.format(setting=setting, rate=rate))
-        super().__init__(vocab, model, name, **settings)
-        self.head_corruption = head_corruption
-        self.label_corruption = label_corruption
-        self.empty_share = empty_share
-        self.certain = certain
-        self.store_graphs = store_graphs
+    head_corruption: float
+    label_corruption: float
+    empty_share: float
+    certain: float
+    store_graphs: bool
+
+    def __init__(self, vocab: Vocab, name: str, settings: RefinerSettings) -> None:
+        super().__init__(vocab, name, settings)
         self.cfg["initial_labels"] = []
         for extension in (ITERATIONS, GRAPHS, INITIAL_GRAPH):
             Doc.set_extension(extension, default=None, force=True)
@@ -228,23 +169,20 @@ class RngRefiner(G2GParser):
         """Return the sentences, their graphs corrupted or left out at the rates of this component."""
         sentences = super().inputs(docs, layout)
         heads, labels = self._initial_graphs(docs, layout)
-        if not sentences or not (self.head_corruption or self.label_corruption or self.empty_share):
-            return self._with_graphs(sentences, layout, heads, labels)
-        rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
-        heads, labels = corrupt(
-            heads,
-            labels,
-            lengths=layout.n_words[layout.n_words > 0],
-            head_rate=self.head_corruption,
-            label_rate=self.label_corruption,
-            rng=rng,
-        )
-        empty = rng.random(len(sentences)) < self.empty_share
-        corrupted = self._with_graphs(sentences, layout, heads, labels)
-        return [
-            replace(sentence, graph=None) if is_empty else sentence
-            for sentence, is_empty in zip(corrupted, empty.tolist(), strict=True)
-        ]
+        is_empty = np.zeros(len(sentences), dtype=np.bool_)
+        if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
+            rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
+            heads, labels = corrupt(
+                heads,
+                labels,
+                lengths=layout.n_words[layout.n_words > 0],
+                head_rate=self.head_corruption,
+                label_rate=self.label_corruption,
+                rng=rng,
+            )
+            is_empty = rng.random(len(sentences)) < self.empty_share
+        pairs = zip(self._with_graphs(sentences, layout, heads, labels), is_empty.tolist(), strict=True)
+        return [replace(sentence, graph=None) if empty else sentence for sentence, empty in pairs]
 
     def initialize(
         self,
@@ -275,17 +213,19 @@ class RngRefiner(G2GParser):
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
         return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
 
-    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        exclude = list(exclude)
-        super()._after_loading(origin, exclude)
-        check_labels(self.cfg.get("initial_labels"), origin)
-        found = len(self.cfg["initial_labels"])
-        expected = self._built_for(exclude).get("n_initial_labels", found)
-        if found != expected:
-            raise ValueError(Errors.E807.format(origin=origin, found=found, expected=expected))
-
 
 def _remove(doc: Doc, extension: str) -> None:
     """Remove the value of an extension attribute."""
     if doc._.get(extension) is not None:
         doc._.set(extension, None)
+
+
+@factory(
+    "rng_refiner",
+    RefinerSettings,
+    assigns=[*TREE_ASSIGNS, f"doc._.{ITERATIONS}", f"doc._.{GRAPHS}"],
+    default_score_weights=TREE_WEIGHTS,
+)
+def make_rng_refiner(nlp: Language, name: str, settings: RefinerSettings) -> RngRefiner:
+    """Make the ``rng_refiner`` component, which refines the trees of a Doc, or parses from empty graphs."""
+    return RngRefiner(nlp.vocab, name, settings)

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
+import srsly
 from spacy.pipeline import TrainablePipe
-from thinc.api import Model
+from thinc.api import Model, Optimizer
 
 from ..errors import Errors
+from ..models.settings import Precision, check_choice
+from .sentences import SentenceFinder
 
 if TYPE_CHECKING:
-    from ..models.precision import Precision
+    from ..models.boundaries import BoundaryModel
 
 SAVED_FILES = ("cfg", "vocab", "model")
+#: File of the network of boundaries, which a component has that was trained to find sentences.
+BOUNDARIES_FILE = "boundaries"
 
 
 class SavedPipe(TrainablePipe):  # type: ignore[misc]
-    """A component that saves its weights in float32 or float16, and whose errors name the damaged file."""
+    """A component that saves its weights in float32 or float16, and whose errors name the damaged file.
+
+    finder: Finds sentences, if it is given a network for that.
+    """
 
     half_precision_weights: bool
+    finder: SentenceFinder
 
     @property
     def precision(self) -> Precision:
@@ -36,44 +45,79 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     @precision.setter
     def precision(self, value: Precision) -> None:
         from ..models.network_shim import get_network_shim
-        from ..models.precision import Precision
 
-        choices = get_args(Precision)
-        if value not in choices:
-            raise ValueError(Errors.E411.format(setting="precision", value=value, choices=choices))
+        check_choice("precision", value, Precision)
         get_network_shim(self.model).precision = value
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Make a step of the optimizer, in the model and in the network of boundaries."""
+        super().finish_update(sgd)
+        self.finder.finish_update(sgd)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
+        boundaries = self._boundaries(exclude)
         with self._stored(self.model):
             super().to_disk(path, exclude=exclude)
+        if boundaries is not None:
+            with self._stored(boundaries):
+                boundaries.to_disk(Path(path) / BOUNDARIES_FILE)
 
-    def _stored(self, model: Model[Any, Any]) -> AbstractContextManager[None]:
-        """Return the context in which a model is saved, in float16 if ``half_precision_weights`` is set."""
-        if not self.half_precision_weights:
-            return nullcontext()
+    @contextmanager
+    def _stored(self, model: Model[Any, Any]) -> Iterator[None]:
+        """Make a context in which a model is saved, in float16 if ``half_precision_weights`` is set."""
         from ..models.network_shim import half_precision
 
-        return half_precision(model)
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SavedPipe:
-        """Load from a bytestring. Raises ValueError when it is not whole."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._after_loading("bytes", exclude)
-        return self
+        with half_precision(model) if self.half_precision_weights else nullcontext():
+            yield
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SavedPipe:
         """Load from a folder. Raises ValueError when a file is missing or not whole."""
         for file in SAVED_FILES:
             others = [other for other in SAVED_FILES if other != file]
-            try:
+            with _file_errors(path, file):
                 super().from_disk(path, exclude=[*exclude, *others])
-            except FileNotFoundError as error:
-                raise ValueError(Errors.E804.format(path=error.filename, folder=path)) from error
-            except (ValueError, TypeError) as error:
-                raise ValueError(Errors.E805.format(path=Path(path) / file, error=error)) from error
         self._after_loading(path, exclude)
+        boundaries = self._boundaries(exclude)
+        if boundaries is not None:
+            with _file_errors(path, BOUNDARIES_FILE):
+                boundaries.from_disk(Path(path) / BOUNDARIES_FILE)
         return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Save to a bytestring."""
+        saved: bytes = super().to_bytes(exclude=exclude)
+        boundaries = self._boundaries(exclude)
+        if boundaries is None:
+            return saved
+        with_boundaries: bytes = srsly.msgpack_dumps(
+            {**srsly.msgpack_loads(saved), BOUNDARIES_FILE: boundaries.to_bytes()}
+        )
+        return with_boundaries
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SavedPipe:
+        """Load from a bytestring. Raises ValueError when it is not whole."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._after_loading("bytes", exclude)
+        boundaries = self._boundaries(exclude)
+        if boundaries is not None:
+            boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[BOUNDARIES_FILE])
+        return self
+
+    def _boundaries(self, exclude: Iterable[str]) -> BoundaryModel | None:
+        """Return the network of boundaries if it was trained and is not excluded."""
+        return None if BOUNDARIES_FILE in exclude else self.finder.trained
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         """Raise ValueError if the loaded component and its model do not belong together."""
+
+
+@contextmanager
+def _file_errors(folder: str | Path, file: str) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ValueError(Errors.E804.format(path=error.filename, folder=folder)) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(Errors.E805.format(path=Path(folder) / file, error=error)) from error

@@ -12,7 +12,6 @@ from spacy.scorer import PRFScore
 from spacy.training import Example
 from spacy.util import registry
 
-from ..arrays import BoolArray
 from .gold import gold_parse, gold_starts
 
 
@@ -42,62 +41,47 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
     ``ud_sents_r``, ``ud_sents_f``; each is None without gold.
     """
-    scores = _Scores()
+    unlabelled, labelled, sentences = PRFScore(), PRFScore(), PRFScore()
+    per_type: dict[str, PRFScore] = {}
     for example in examples:
-        if not example.reference.has_annotation("DEP"):
-            continue
-        scores.add(example)
-    return scores.summary()
+        if example.reference.has_annotation("DEP"):
+            guessed, gold = _arc_sets(example)
+            unlabelled.score_set({arc[:2] for arc in guessed}, {arc[:2] for arc in gold})
+            labelled.score_set(guessed, gold)
+            for label in {arc[2] for arc in guessed | gold} - {""}:
+                of_label = ({arc for arc in arcs if arc[2] == label} for arcs in (guessed, gold))
+                per_type.setdefault(label, PRFScore()).score_set(*of_label)
+            sentences.score_set(*_span_sets(example))
+    found = len(labelled) > 0
+    p, r, f = (
+        (sentences.precision, sentences.recall, sentences.fscore) if len(sentences) else (None, None, None)
+    )
+    return {
+        "ud_uas": unlabelled.fscore if found else None,
+        "ud_las": labelled.fscore if found else None,
+        "ud_las_per_type": {k: v.to_dict() for k, v in sorted(per_type.items())} if found else None,
+        "ud_sents_p": p,
+        "ud_sents_r": r,
+        "ud_sents_f": f,
+    }
 
 
-class _Scores:
-    """Counts over Examples."""
+def _arc_sets(example: Example) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
+    """Return token, head and label of the guessed arcs and of the gold arcs, in terms of the predicted Doc.
 
-    def __init__(self) -> None:
-        self.unlabelled, self.labelled, self.sentences = PRFScore(), PRFScore(), PRFScore()
-        self.per_type: dict[str, PRFScore] = {}
-
-    def add(self, example: Example) -> None:
-        heads, deps = gold_parse(example)
-        gold = Counter(token.dep_ for token in example.reference if token.dep and not token.is_space)
-        guessed: Counter[str] = Counter()
-        right: Counter[str] = Counter()
-        n_right_heads = 0
-        for token in example.predicted:
-            if token.is_space or not (deps[token.i] or _has_gold(example, token.i)):
-                continue
-            guessed[token.dep_] += 1
-            if token.has_head() and token.head.i == heads[token.i]:
-                n_right_heads += 1
-                right[token.dep_] += token.dep_ == deps[token.i]
-        n_guessed, n_gold = sum(guessed.values()), sum(gold.values())
-        _count(self.unlabelled, n_right_heads, n_guessed, n_gold)
-        _count(self.labelled, sum(right.values()), n_guessed, n_gold)
-        for label in {*guessed, *gold} - {""}:
-            score = self.per_type.setdefault(label, PRFScore())
-            _count(score, right[label], guessed[label], gold[label])
-        self._add_sentences(example)
-
-    def _add_sentences(self, example: Example) -> None:
-        gold = gold_starts(example)
-        if gold is None:
-            return
-        guessed = np.array([bool(token.is_sent_start) for token in example.predicted], dtype=np.bool_)
-        guessed[:1] = True
-        gold_spans, spans = _spans(gold), _spans(guessed)
-        _count(self.sentences, len(gold_spans & spans), len(spans), len(list(example.reference.sents)))
-
-    def summary(self) -> dict[str, Any]:
-        found = len(self.labelled) > 0
-        sentences = self.sentences if len(self.sentences) else None
-        return {
-            "ud_uas": self.unlabelled.fscore if found else None,
-            "ud_las": self.labelled.fscore if found else None,
-            "ud_las_per_type": {k: v.to_dict() for k, v in sorted(self.per_type.items())} if found else None,
-            "ud_sents_p": sentences.precision if sentences else None,
-            "ud_sents_r": sentences.recall if sentences else None,
-            "ud_sents_f": sentences.fscore if sentences else None,
-        }
+    A gold word that is not a token of it has a number below 0.
+    """
+    heads, deps = gold_parse(example)
+    words = [token for token in example.predicted if not token.is_space]
+    guessed = {
+        (token.i, token.head.i if token.has_head() else -1, token.dep_)
+        for token in words
+        if deps[token.i] or _has_gold(example, token.i)
+    }
+    gold = {(token.i, int(heads[token.i]), deps[token.i]) for token in words if deps[token.i]}
+    rest = Counter(token.dep_ for token in example.reference if token.dep and not token.is_space)
+    rest.subtract(dep for _, _, dep in gold)
+    return guessed, gold | {(-1 - n, -1, dep) for n, dep in enumerate(rest.elements())}
 
 
 def _has_gold(example: Example, i: int) -> bool:
@@ -106,12 +90,13 @@ def _has_gold(example: Example, i: int) -> bool:
     return not places or any(example.reference[place].dep for place in places)
 
 
-def _count(score: PRFScore, right: int, guessed: int, gold: int) -> None:
-    score.tp += right
-    score.fp += guessed - right
-    score.fn += gold - right
-
-
-def _spans(starts: BoolArray) -> set[tuple[int, int]]:
-    places = [*np.flatnonzero(starts).tolist(), len(starts)]
-    return set(pairwise(places))
+def _span_sets(example: Example) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Return start and end of the guessed and of the gold sentences. Those that are lost end below 0."""
+    starts = gold_starts(example)
+    if starts is None:
+        return set(), set()
+    guessed = np.array([bool(token.is_sent_start) for token in example.predicted], dtype=np.bool_)
+    guessed[:1] = True
+    spans, gold = (set(pairwise([*np.flatnonzero(of).tolist(), len(of)])) for of in (guessed, starts))
+    n_lost = len(list(example.reference.sents)) - len(gold)
+    return spans, gold | {(0, -1 - n) for n in range(n_lost)}

@@ -8,22 +8,22 @@ encoder's lower layers. It gives the log-odds that a sentence starts at a word. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import srsly
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Optimizer
+from thinc.api import Model, Optimizer
 
-from ..arrays import BoolArray, DoubleArray, FloatArray
+from ..arrays import BoolArray, DoubleArray
+from ..data.docs import write_tree
 from ..data.layout import Layout, lay_out, word_attributes
 from ..data.lines import WhiteSpace, read_white_space
-from ..errors import Errors
-from .gold import gold_boundaries
-from .saved_pipe import SavedPipe
+from ..models.settings import CheckedSettings, check_choice, setting
+from .gold import gold_boundaries, gold_starts
 from .trees import concatenate
 
 if TYPE_CHECKING:
@@ -35,21 +35,53 @@ Sentences = Literal["given", "predicted", "auto"]
 BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
 #: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the component finds none.
 THRESHOLD = "sentence_threshold"
-#: File of the network of boundaries.
-FILE = "boundaries"
+#: Thresholds that are tried when it is fitted.
+THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
 #: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
 
 
-class SentenceFinder(SavedPipe):
-    """A component that can find the sentences of Docs."""
+@dataclass(frozen=True, kw_only=True)
+class SentenceSettings(CheckedSettings):
+    """Settings of components that can find sentences."""
 
-    #: Network of boundaries; None if the component never finds sentences.
-    boundaries: BoundaryModel | None = None
-    #: Whether a sentence ends where a block does: a paragraph, heading, item of a list or row of a table.
-    blocks: bool = True
-    _sentences: Sentences = "given"
+    sentences: Sentences = setting(
+        "auto",
+        'Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the component sets '
+        'those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.',
+    )
+    boundaries: Model[Any, Any] | None = setting(
+        BOUNDARIES,
+        "Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of several "
+        "sentences. With null the component never finds sentences. Nor does a parser that listens to a "
+        "``g2g_encoder``, which finds them itself.",
+    )
+    blocks: bool = setting(
+        True,
+        "Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a "
+        "list, a row of a table, a quotation.",
+    )
+
+
+def of_finder(name: str) -> Any:
+    """Return a property of a component for a setting that its ``finder`` holds."""
+    return property(
+        lambda pipe: getattr(pipe.finder, name), lambda pipe, value: setattr(pipe.finder, name, value)
+    )
+
+
+class SentenceFinder:
+    """Part of a component that finds sentences. Its settings are those of ``SentenceSettings``.
+
+    pipe: The component. Its model has the encoder. Its ``cfg`` has the threshold if the network was trained.
+    """
+
+    def __init__(self, pipe: TrainablePipe) -> None:
+        self.pipe = pipe
+        self.boundaries: BoundaryModel | None = None
+        self.blocks = True
+        self._sentences: Sentences = "given"
 
     @property
     def sentences(self) -> Sentences:
@@ -58,184 +90,169 @@ class SentenceFinder(SavedPipe):
 
     @sentences.setter
     def sentences(self, value: Sentences) -> None:
-        if value not in get_args(Sentences):
-            raise ValueError(Errors.E824.format(value=value, expected=get_args(Sentences)))
+        check_choice("sentences", value, Sentences)
         self._sentences = value
 
     @property
-    def learns_sentences(self) -> bool:
-        """Whether the component learns to find sentences from Docs of several."""
-        return self.boundaries is not None
+    def can_learn(self) -> bool:
+        """Whether there is a network that can learn. Behind a ``g2g_encoder`` it is too late for that."""
+        from ..models.network_shim import find_upstream
+
+        return self.boundaries is not None and find_upstream(self.pipe.model) is None
 
     @property
-    def finds_sentences(self) -> bool:
-        """Whether the component was trained to find sentences."""
-        return self.boundaries is not None and THRESHOLD in self.cfg
+    def trained(self) -> BoundaryModel | None:
+        """The network of boundaries, if it was trained."""
+        return self.boundaries if THRESHOLD in self.pipe.cfg else None
 
     # Prediction
 
-    def are_found(self, docs: Sequence[Doc]) -> BoolArray:
-        """Return whether the component finds the sentences of each Doc, bool [docs]."""
-        found = np.zeros(len(docs), dtype=np.bool_)
-        if self.finds_sentences and self.sentences != "given":
-            for i, doc in enumerate(docs):
-                inner = doc.to_array("SENT_START")[1:].astype(np.int64)
-                is_given = self.sentences == "auto" and bool((inner == 1).any())
-                found[i] = not is_given and bool((inner == 0).any())
-        return found
+    def lay_out(self, docs: Sequence[Doc]) -> Layout:
+        """Return where the sentences of Docs are: their own, or those that are found."""
+        layout = lay_out(docs)
+        known = layout.by_doc(layout.sent_start)
+        chosen = [i for i, of_doc in enumerate(known) if self._is_open(of_doc[1:])]
+        if not chosen:
+            return layout
+        firsts = layout.words[layout.first_word[:-1][layout.n_words > 0]]
+        starts = layout.starts.copy()
+        found: list[BoolArray | None] = [None] * len(docs)
+        for i, log_odds in zip(chosen, self.log_odds([docs[i] for i in chosen]), strict=True):
+            start, end = layout.doc_starts[i : i + 2]
+            words = layout.words[slice(*np.searchsorted(layout.words, [start, end]))]
+            # One that was given with white space before its first word starts there.
+            new = words[log_odds > self.pipe.cfg[THRESHOLD]]
+            starts[new[~np.isin(new, firsts)]] = True
+            found[i] = starts[start:end]
+        return layout.cut(found)
 
-    def find_sentences(self, docs: Sequence[Doc], are_found: BoolArray | None = None) -> Layout:
-        """Return the layout of the sentences.
+    def _is_open(self, inner: Any) -> bool:
+        """Return whether the sentences of a Doc are to be found, by the boundaries at its inner tokens."""
+        if self.trained is None or self.sentences == "given" or (self.sentences == "auto" and 1 in inner):
+            return False
+        return 0 in inner
 
-        docs: The Docs.
-        are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all. The others
-            keep theirs.
-        """
-        given = lay_out(docs)
-        starts = np.zeros(len(given.starts), dtype=np.bool_)
-        starts[given.words] = self.log_odds(docs, are_found) > self.cfg[THRESHOLD]
-        # One that was given with white space before its first word starts there.
-        starts[given.words[given.first_word[:-1][given.n_words > 0]]] = False
-        return lay_out(docs, np.split(given.starts | starts, given.doc_starts[1:-1]))
+    def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
+        """Return the log-odds that a sentence starts at each word of each Doc, float [words].
 
-    def log_odds(self, docs: Sequence[Doc], are_found: BoolArray | None = None) -> DoubleArray:
-        """Return the log-odds that a sentence starts at each word.
-
-        They are -inf where a Doc says that no sentence starts, and throughout Docs that keep their sentences.
-        They are inf where a block starts, unless ``blocks`` is false.
-
-        docs: The Docs.
-        are_found: Whether the sentences of each Doc are to be found, bool [docs]; None for all.
-        Returns float [words of all Docs].
+        They are -inf where a Doc says that no sentence starts. They are inf where a block starts, unless
+        ``blocks`` is false.
         """
         assert self.boundaries is not None
-        layout = lay_out(docs)
-        log_odds = np.full(len(layout.words), -np.inf)
-        firsts = np.searchsorted(layout.words, layout.doc_starts).tolist()
-        for batch in _batches(docs, are_found):
-            read = [docs[i] for i in batch]
-            texts, white_space = self._texts(read)
-            scores: FloatArray = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
-            found = np.where(white_space.is_block & self.blocks, np.inf, scores)
-            found[white_space.is_repeated | (white_space.is_inside & self.blocks)] = -np.inf
-            for i, of_doc in zip(batch, np.split(found, np.cumsum(texts.lengths)[:-1]), strict=True):
-                log_odds[firsts[i] : firsts[i + 1]] = of_doc
-        tables = [doc.to_array("SENT_START").astype(np.int64) for doc in docs]
-        log_odds[concatenate(tables, np.int64)[layout.words] == -1] = -np.inf
-        return log_odds
+        found: list[DoubleArray] = []
+        for batch in _doc_batches(docs):
+            layout = lay_out(batch)
+            texts, white_space = self._texts(batch, layout)
+            scores: Any = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
+            log_odds = np.where(white_space.is_block & self.blocks, np.inf, scores).astype(np.float64)
+            ruled_out = white_space.is_repeated | (white_space.is_inside & self.blocks)
+            log_odds[ruled_out | (layout.sent_start[layout.words] == -1)] = -np.inf
+            found += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
+        return found
 
-    def _texts(self, docs: Sequence[Doc]) -> tuple[Texts, WhiteSpace]:
+    def _texts(self, docs: Sequence[Doc], layout: Layout) -> tuple[Texts, WhiteSpace]:
         """Return what the network of boundaries reads, and the white space of the Docs."""
         from ..models.boundaries import ROWS, Texts
 
         assert self.boundaries is not None
-        layout = lay_out(docs)
         edges = np.searchsorted(layout.words, layout.doc_starts)
         attributes = np.concatenate([doc.to_array([*ROWS]) for doc in docs])
         white_space = read_white_space(docs, layout)
         vectors: Any = self.boundaries.ops.alloc2f(len(layout.words), 0)
-        read, n_layers = self.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
+        read, n_layers = self.pipe.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         if read is not None and n_layers is not None:
             words = word_attributes(docs, layout, "ORTH")
-            vectors = read(
-                self.model, [words[start:end] for start, end in pairwise(edges.tolist())], n_layers
-            )
+            texts = [words[start:end] for start, end in pairwise(edges.tolist())]
+            vectors = read(self.pipe.model, texts, n_layers)
         features = white_space.features
         return Texts(attributes[layout.words], features, vectors, np.diff(edges)), white_space
 
     # Training
 
-    def initialize_boundaries(self, examples: Iterable[Example]) -> None:
+    def initialize(self, examples: Iterable[Example]) -> None:
         """Prepare the network of boundaries for training, if some Example has a boundary to learn from.
 
         The encoder must be there already.
         """
-        self.cfg.pop(THRESHOLD, None)
-        if not self.learns_sentences:
+        self.pipe.cfg.pop(THRESHOLD, None)
+        if self.boundaries is None or not self.can_learn:
             return
-        assert self.boundaries is not None
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
-            self.boundaries.initialize(X=self._texts(docs)[0])
-            self.cfg[THRESHOLD] = 0.0
+            self.boundaries.initialize(X=self._texts(docs, lay_out(docs))[0])
+            self.pipe.cfg[THRESHOLD] = 0.0
 
-    def update_boundaries(self, examples: Sequence[Example]) -> float:
+    def update(self, examples: Sequence[Example]) -> float:
         """Add the gradient of the network of boundaries, and return its loss, summed over words.
 
         The encoder does not learn from it.
         """
-        if not self.finds_sentences:
+        if self.trained is None:
             return 0.0
-        assert self.boundaries is not None
         docs = [example.predicted for example in examples]
-        gold = concatenate([gold_boundaries(example) for example in examples], np.int64)
-        gold = gold[lay_out(docs).words]
+        layout = lay_out(docs)
+        gold = concatenate([gold_boundaries(example) for example in examples], np.int64)[layout.words]
         if not (gold >= 0).any():
             return 0.0
-        texts_and_gold: Any = (self._texts(docs)[0], gold)
+        texts_and_gold: Any = (self._texts(docs, layout)[0], gold)
         loss: Any
-        loss, backprop = self.boundaries.begin_update(texts_and_gold)
+        loss, backprop = self.trained.begin_update(texts_and_gold)
         backprop(loss)
         return float(loss)
 
     def finish_update(self, sgd: Optimizer) -> None:
-        """Make a step of the optimizer, in the model and in the network of boundaries."""
-        super().finish_update(sgd)
-        if self.boundaries is not None and self.finds_sentences:
-            self.boundaries.finish_update(sgd)
+        """Make a step of the optimizer."""
+        if self.trained is not None:
+            self.trained.finish_update(sgd)
 
-    # Input and output
+    def fit(self, examples: Iterable[Example]) -> tuple[float, float]:
+        """Fit the threshold of boundaries, and keep it with the component.
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save to a folder. Has the file ``boundaries`` if the component was trained to find sentences."""
-        super().to_disk(path, exclude=exclude)
-        if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
-            with self._stored(self.boundaries):
-                self.boundaries.to_disk(Path(path) / FILE)
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SentenceFinder:
-        """Load from a folder. Raises ValueError when a file is missing or not whole."""
-        super().from_disk(path, exclude=exclude)
-        if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
-            file = Path(path) / FILE
-            try:
-                self.boundaries.from_disk(file)
-            except FileNotFoundError as error:
-                raise ValueError(Errors.E804.format(path=file, folder=path)) from error
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(Errors.E805.format(path=file, error=error)) from error
-        return self
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Save to a bytestring."""
-        saved: bytes = super().to_bytes(exclude=exclude)
-        if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
-            saved = srsly.msgpack_dumps({**srsly.msgpack_loads(saved), FILE: self.boundaries.to_bytes()})
-        return saved
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SentenceFinder:
-        """Load from a bytestring. Raises ValueError when it is not whole."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        if self.boundaries is not None and self.finds_sentences and FILE not in exclude:
-            self.boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[FILE])
-        return self
+        examples: Examples of whole documents that were not trained on, with gold boundaries. The trees and
+            boundaries of their predicted Docs do not count.
+        Returns the threshold, and the F1 of sentences on the examples.
+        """
+        pairs = [(example.predicted.copy(), gold_starts(example)) for example in examples]
+        docs = [doc for doc, starts in pairs if starts is not None]
+        for doc in docs:
+            write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), np.zeros(len(doc), dtype=np.uint64))
+        layout = lay_out(docs)
+        gold = concatenate([starts for _, starts in pairs if starts is not None], np.bool_)[layout.words]
+        log_odds = concatenate(self.log_odds(docs), np.float64)
+        log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
+        scores = [(sentence_f(gold, log_odds > threshold), threshold) for threshold in THRESHOLDS]
+        # Of equally good thresholds, the one that is nearest to even odds is the safest.
+        best_f, best = max(scores, key=lambda pair: (pair[0], -abs(pair[1])))
+        self.pipe.cfg[THRESHOLD] = best
+        return best, best_f
 
 
-def _batches(docs: Sequence[Doc], are_read: BoolArray | None) -> Iterator[list[int]]:
-    """Yield the numbers of Docs that the network of boundaries reads at once.
-
-    docs: The Docs.
-    are_read: Whether each Doc is read, bool [docs]; None for all.
-    """
-    batch: list[int] = []
+def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:
+    """Cut Docs into batches that the network of boundaries reads at once."""
+    batch: list[Doc] = []
     n_tokens = 0
-    for i, doc in enumerate(docs):
-        if len(doc) and (are_read is None or are_read[i]):
-            if batch and n_tokens + len(doc) > TOKENS_AT_ONCE:
-                yield batch
-                batch, n_tokens = [], 0
-            batch.append(i)
-            n_tokens += len(doc)
+    for doc in docs:
+        if batch and n_tokens + len(doc) > TOKENS_AT_ONCE:
+            yield batch
+            batch, n_tokens = [], 0
+        batch.append(doc)
+        n_tokens += len(doc)
     if batch:
         yield batch
+
+
+def sentence_f(gold: BoolArray, found: BoolArray) -> float:
+    """Return the F1 of sentences. A sentence is right if it starts and ends as a gold one.
+
+    gold: Whether a gold sentence starts at each word, bool [words].
+    found: The same of found sentences, bool [words].
+    """
+    return 2 * n_right(gold, found) / max(1, int(gold.sum() + found.sum()))
+
+
+def n_right(gold: BoolArray, found: BoolArray) -> int:
+    """Return the number of sentences that start and end as gold ones; see ``sentence_f``."""
+    both = np.flatnonzero(gold | found)
+    agrees = np.append((gold & found)[both], True)
+    return int((agrees[:-1] & agrees[1:]).sum())

@@ -14,9 +14,8 @@ from ..data.doc_graphs import PRIOR, get_initial_graph
 from ..data.docs import write_tree
 from ..errors import Errors
 
-COLUMNS: list[int | str] = ["TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 #: Attributes of a Doc that a parser may read. Docs with equal attributes get equal trees.
-CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", *COLUMNS]
+CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", "TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
 DEFAULT_BATCH_SIZE = 128
 
@@ -73,24 +72,20 @@ class CachedParser:
         stream = iter(docs)
         while batch := list(islice(stream, batch_size)):
             keys = [None if _has_graph(doc) else _content_key(doc) for doc in batch]
-            new: dict[bytes, Doc] = {}
-            for key, doc in zip(keys, batch, strict=True):
-                if key is not None and key not in self._trees:
-                    new.setdefault(key, doc)
+            pairs = [(key, doc) for key, doc in zip(keys, batch, strict=True) if key not in self._trees]
+            new: dict[bytes | None, Doc] = {key: doc for key, doc in reversed(pairs) if key is not None}
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
                 prior = doc._.get(PRIOR) if Doc.has_extension(PRIOR) else None
                 self._trees[key_of[id(doc)]] = doc.to_array(TREE), prior
             for key, doc in zip(keys, batch, strict=True):
-                if key is None:
-                    yield doc
-                elif key in self._trees:
-                    if new.get(key) is not doc:
-                        tree, prior = self._trees[key]
-                        write_tree(doc, tree[:, :2], tree[:, 2])
-                        if prior is not None:
-                            doc._.set(PRIOR, prior)
+                if key in self._trees and new.get(key) is not doc:
+                    tree, prior = self._trees[key]
+                    write_tree(doc, tree[:, :2], tree[:, 2])
+                    if prior is not None:
+                        doc._.set(PRIOR, prior)
+                if key is None or key in self._trees:
                     yield doc
 
     def __call__(self, doc: Doc, **kwargs: Any) -> Any:
@@ -120,14 +115,12 @@ def _content_key(doc: Doc) -> bytes:
 
 
 def _check_component(nlp: Language, name: str) -> None:
-    if not nlp.has_pipe(name):
-        raise ValueError(Errors.E701.format(name=name, names=nlp.pipe_names))
+    """Raise ValueError for a component whose output can't be cached."""
     training = nlp.config.interpolate()["training"]
     frozen, annotating = training["frozen_components"], training["annotating_components"]
-    if name not in frozen or name not in annotating:
+    has_pipe = nlp.has_pipe(name) and hasattr(nlp.get_pipe(name), "pipe")
+    if not has_pipe or name not in frozen or name not in annotating:
         raise ValueError(Errors.E702.format(name=name, frozen=frozen, annotating=annotating))
-    if not hasattr(nlp.get_pipe(name), "pipe"):
-        raise ValueError(Errors.E703.format(name=name))
     for other, component in nlp.pipeline:
         if other not in frozen and name in getattr(component, "listening_components", ()):
             raise ValueError(Errors.E704.format(name=name, other=other, frozen=frozen))

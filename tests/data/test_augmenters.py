@@ -34,7 +34,7 @@ def example_of(text: str) -> Example:
 
 
 def augmented(example: Example, level: float = 1.0) -> Example:
-    (found,) = make_running_text(level)(NLP, example)
+    (found,) = make_running_text(drop_punct=level)(NLP, example)
     return found
 
 
@@ -61,7 +61,7 @@ def test_docs_are_put_into_lower_case_and_sentences_are_joined():
     heads, deps = [1, 1, 1, 4, 4], ["nsubj", "root", "punct", "nsubj", "root"]
     gold = Doc(NLP.vocab, words=words, spaces=[True] * 5, pos=["PRON"] * 5, heads=heads, deps=deps)
     example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
-    (found,) = make_running_text(0.0, lower_case=1.0, joined=1.0)(NLP, example)
+    (found,) = make_running_text(drop_punct=0.0, lower_case=1.0, joined=1.0)(NLP, example)
     for doc in (found.predicted, found.reference):
         assert doc.text == "she left .dogs bark"
         assert [token.i for token in doc if token.is_sent_start] == [0, 3]
@@ -70,16 +70,16 @@ def test_docs_are_put_into_lower_case_and_sentences_are_joined():
 
 
 def test_the_level_is_the_share_of_the_sentences():
-    augment = make_running_text(0.3, seed=1)
+    augment = make_running_text(drop_punct=0.3, seed=1)
     example = example_of("dogs/NOUN/2/nsubj bark/VERB/0/root ./PUNCT/2/punct")
     n_changed = sum(len(next(augment(NLP, example)).reference) == 2 for _ in range(1000))
     assert 250 < n_changed < 350
-    augment = make_running_text(0.0, drop_all_punct=0.5)
+    augment = make_running_text(drop_punct=0.0, drop_all_punct=0.5)
     found = {len(next(augment(NLP, example_of(TWO))).reference) for _ in range(20)}
     # All sentences of a Doc are changed, or none.
     assert found == {
         len(example_of(TWO).reference),
-        len(next(make_running_text(1.0)(NLP, example_of(TWO))).reference),
+        len(next(make_running_text(drop_punct=1.0)(NLP, example_of(TWO))).reference),
     }
 
 
@@ -87,7 +87,7 @@ def test_the_seed_fixes_the_choice():
     example = example_of(TWO)
 
     def choices() -> list[int]:
-        augment = make_running_text(0.5, seed=7)
+        augment = make_running_text(drop_punct=0.5, seed=7)
         return [len(next(augment(NLP, example)).reference) for _ in range(20)]
 
     assert choices() == choices()
@@ -142,7 +142,7 @@ def test_examples_with_entities_stay():
 )
 def test_what_is_left_is_as_it_was(sentences: list[list[tuple[str, str, int, str]]], seed: int):
     gold = gold_doc(NLP.vocab, sentences)
-    (found,) = make_running_text(0.5, seed=seed)(NLP, Example(unparsed_copy(gold, []), gold))
+    (found,) = make_running_text(drop_punct=0.5, seed=seed)(NLP, Example(unparsed_copy(gold, []), gold))
     left = found.reference
     assert len(list(left.sents)) == len(sentences)
     for before, after in zip(gold.sents, left.sents, strict=True):
@@ -155,8 +155,8 @@ def test_what_is_left_is_as_it_was(sentences: list[list[tuple[str, str, int, str
 
 @pytest.mark.parametrize("level", [-0.1, 1.1])
 def test_a_level_that_is_no_share_is_an_error(level: float):
-    with pytest.raises(ValueError, match=f"E512.*drop_punct.*{level}"):
-        make_running_text(level)
+    with pytest.raises(ValueError, match=f"E408.*drop_punct.*{level}"):
+        make_running_text(drop_punct=level)
 
 
 def test_the_corpus_reader_takes_any_augmenter(tmp_path: Path):
@@ -166,7 +166,7 @@ def test_the_corpus_reader_takes_any_augmenter(tmp_path: Path):
         for i, (form, pos, head, dep) in enumerate(read_treebank()[0], 1)
     ]
     path.write_text("\n".join(rows) + "\n\n", encoding="utf8")
-    (example,) = make_corpus(path, augmenter=make_running_text(1.0))(NLP)
+    (example,) = make_corpus(path, augmenter=make_running_text(drop_punct=1.0))(NLP)
     assert [token.text for token in example.predicted] == ["she", "saw", "the", "cat"]
     both = make_corpus(path, augmenter=lambda nlp, example: iter([example, example]))
     assert len(list(both(NLP))) == 2
@@ -174,7 +174,7 @@ def test_the_corpus_reader_takes_any_augmenter(tmp_path: Path):
 
 def test_a_batcher_changes_examples_anew_in_each_epoch():
     examples = [example_of(TWO) for _ in range(20)]
-    augmenter = make_running_text(0.0, drop_all_punct=0.5)
+    augmenter = make_running_text(drop_punct=0.0, drop_all_punct=0.5)
     batcher = make_augmented_batches(lambda changed: ([example] for example in changed), augmenter)
     epochs = [[len(example.predicted) for (example,) in batcher(examples)] for _ in range(3)]
     # A Doc has 8 tokens, of which 3 are final punctuation.

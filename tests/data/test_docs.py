@@ -72,11 +72,6 @@ def test_unknown_annotations_are_an_error(vocab):
         list(sentences_to_docs(read(), vocab, annotations=["HEAD"]))
 
 
-def test_less_than_one_sentence_a_doc_is_an_error(vocab):
-    with pytest.raises(ValueError, match=r"E501.*0"):
-        list(sentences_to_docs(read(), vocab, n_sents=0))
-
-
 @pytest.mark.parametrize("n_sents", [1, 2, 3])
 def test_conllu_is_given_back_byte_for_byte_after_a_doc_bin(vocab, n_sents):
     for text in (SAMPLE, SAMPLE.replace("\n", "\r\n"), SAMPLE.rstrip("\n")):

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
+from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.graph import Graph
 from spacy_g2g.formats.paragraphs import read_paragraphs
 
@@ -52,6 +52,7 @@ def test_comment_without_value_is_empty():
     [
         SAMPLE,
         SAMPLE.replace("\n", "\r\n"),
+        SAMPLE.replace("\n", "\r\r\n"),
         SAMPLE.rstrip("\n"),
         SAMPLE.rstrip("\n") + "\n",
         "\n\n" + SAMPLE.replace("\n\n", "\n\n\n"),
@@ -61,6 +62,7 @@ def test_comment_without_value_is_empty():
     ids=[
         "plain",
         "crlf",
+        "crcrlf",
         "no line end",
         "no empty line",
         "more empty lines",
@@ -113,7 +115,7 @@ ERRORS = {
     "columns": (row("1", columns=9), "E301.*line 3: expected 10 columns .* found 9"),
     "more columns": (row("1", columns=11), "E301.*line 3: .* found 11"),
     "spaces for tabs": (row("1").replace("\t", " "), "E301.*line 3: .* found 1"),
-    "id skipped": (row("1") + row("3", head="1"), "E303.*line 4: broken ID '3'. Expected the word 2"),
+    "id skipped": (row("1") + row("3", head="1"), "E303.*line 4: broken ID '3'. Expected word 2"),
     "id repeated": (row("1") + row("1", head="1"), "E303.*line 4: broken ID '1'"),
     "id is no integer": (row("x"), "E303.*line 3: broken ID 'x'"),
     "id with a leading zero": (row("01"), "E303.*line 3: broken ID '01'"),
@@ -177,16 +179,7 @@ def test_tree_without_root_is_a_cycle_at_any_length():
     for n in range(1, 6):
         heads = [*range(2, n + 1), 1]
         assert sorted(Graph(heads, ["x"] * n).find_cycle()) == list(range(1, n + 1))
-
-
-def test_trees_have_no_cycle():
-    assert Graph([0], ["x"]).find_cycle() == []
-    assert Graph([2, 0, 2, -1], [""] * 4).find_cycle() == []
-    assert Graph([2, 3, -1], [""] * 3).find_cycle() == []
-
-
-def test_parse_sentence_takes_lines():
-    assert parse_sentence([row("1"), row("2", head="1"), "\n"]).text == "w w"
+    assert Graph([2, 0, 2, -1], [""] * 4).find_cycle() == Graph([2, 3, -1], [""] * 3).find_cycle() == []
 
 
 def test_paragraphs_are_cut_at_newdoc_and_newpar():
@@ -220,12 +213,6 @@ def test_numbers_of_many_digits_are_errors_with_their_line(cell: str) -> None:
         list(read_conllu([words, row("2", "b", cell, "dep"), "\n"]))
     with pytest.raises(ValueError, match=r"E303.*line 2"):
         list(read_conllu([words, row(f"2-{cell}", "b", "_", "_"), "\n"]))
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"])
-def test_all_line_ends_come_back(end: str) -> None:
-    lines = [row("1", "a", "0", "root").replace("\n", end), end] * 3
-    assert "".join(write_conllu(read_conllu(lines))) == "".join(lines)
 
 
 def test_multiword_tokens_become_words_with_the_dependents_of_their_parts():

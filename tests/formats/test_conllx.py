@@ -5,7 +5,6 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.data.docs import sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu
-from spacy_g2g.formats.conllx import read_conllx, read_treebank
 
 #: A row as the shared task of 2006 has it, with a projective tree; one of a Penn Treebank conversion.
 TEXT = """\
@@ -32,7 +31,7 @@ def words(sentences):
 
 
 def test_columns_are_those_of_conllu_but_for_the_projective_tree(file):
-    first, second = read_conllx(file, trees="full")
+    first, second = read_conllu(file, trees="full")
     assert words([first])[0][2] == ("plays", "play", "VBZ", "VBZ", "num=sg|per=3", 0, "root")
     assert [(w.deps, w.misc) for w in first.words] == [("_", "_")] * 4
     assert first.text == "Ms. Haag plays ."
@@ -52,7 +51,7 @@ def test_columns_are_those_of_conllu_but_for_the_projective_tree(file):
 def test_features_have_values(tmp_path, features, expected):
     path = tmp_path / "gold.conllx"
     path.write_text(TEXT.replace("num=sg|per=3", features))
-    sentences = list(read_conllx(path))
+    sentences = list(read_conllu(path))
     assert sentences[0].words[2].feats == expected
     # spaCy can hold them.
     docs = list(sentences_to_docs(sentences, Vocab()))
@@ -60,7 +59,7 @@ def test_features_have_values(tmp_path, features, expected):
 
 
 def test_what_is_read_is_conllu(file):
-    sentences = list(read_conllx(file))
+    sentences = list(read_conllu(file))
     text = "".join(map(str, sentences))
     assert words(read_conllu(text.splitlines(keepends=True))) == words(sentences)
 
@@ -77,17 +76,17 @@ def test_what_is_read_is_conllu(file):
     ids=["no-last-line-end", "white-space-between", "windows", "eight-columns", "empty-cells"],
 )
 def test_files_may_be_less_tidy(file, change):
-    expected = words(read_conllx(file))
+    expected = words(read_conllu(file))
     file.write_bytes(change(TEXT).encode("utf8"))
-    assert words(read_conllx(file)) == expected
+    assert words(read_conllu(file)) == expected
 
 
 @pytest.mark.parametrize("suffix", [".conll", ".conllx"])
 def test_suffix_says_what_a_file_is(file, suffix):
     path = file.rename(file.with_suffix(suffix))
-    assert [w.misc for w in next(read_treebank(path)).words] == ["_"] * 4
+    assert [w.misc for w in next(read_conllu(path)).words] == ["_"] * 4
     path = path.rename(file.with_suffix(".conllu"))
-    assert [w.misc for w in next(read_treebank(path)).words] == ["_", "SBJ", "ROOT", "_"]
+    assert [w.misc for w in next(read_conllu(path)).words] == ["_", "SBJ", "ROOT", "_"]
 
 
 @pytest.mark.parametrize(
@@ -103,4 +102,4 @@ def test_errors_name_the_line_of_the_file(file, old, new, message):
     assert old in TEXT
     file.write_text(TEXT.replace(old, new))
     with pytest.raises(ValueError, match=message):
-        list(read_conllx(file))
+        list(read_conllu(file))

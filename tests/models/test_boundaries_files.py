@@ -47,7 +47,8 @@ def finder_of(nlp: Language) -> Any:
 
 def log_odds_of(nlp: Language) -> np.ndarray:
     words = ["she", "saw", "him", ".", "\n\n", "dogs", "bark", "Go"]
-    found: np.ndarray = finder_of(nlp).log_odds([Doc(nlp.vocab, words=words)])
+    found: np.ndarray
+    (found,) = finder_of(nlp).finder.log_odds([Doc(nlp.vocab, words=words)])
     return found
 
 

@@ -8,7 +8,8 @@ import torch
 from thinc.api import Adam, fix_random_seed
 
 from spacy_g2g.models import precision
-from spacy_g2g.models.precision import Precision, uses_bfloat16
+from spacy_g2g.models.precision import uses_bfloat16
+from spacy_g2g.models.settings import Precision
 from spacy_g2g.models.shim import G2GShim
 
 from ..util import parser_of, treebank_docs, weights_of

@@ -10,7 +10,7 @@ import torch
 from thinc.api import Adam
 
 from spacy_g2g.layers import linear
-from spacy_g2g.models.precision import Precision
+from spacy_g2g.models.settings import Precision
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.syntr import build_syntr
 from spacy_g2g.models.types import ParserModel

@@ -53,10 +53,6 @@ def test_empty_docs_and_white_space_among_others_change_nothing(nlp: Language):
         assert [(t.head.i, t.dep_) for t in doc] == [(t.head.i, t.dep_) for t in expected]
 
 
-def test_one_token_is_the_root(nlp: Language):
-    assert [(t.head.i, t.dep_) for t in nlp(plain_doc(nlp.vocab, "yes"))] == [(0, "root")]
-
-
 @pytest.mark.parametrize(
     "word",
     [

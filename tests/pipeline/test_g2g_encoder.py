@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +25,6 @@ from spacy_g2g.models.sources import encoder_from_pipeline
 from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
-    forks,
     overfit,
     plain_doc,
     set_encoder,
@@ -138,17 +136,6 @@ def test_all_components_of_spacy_learn_from_one_pass_of_the_encoder(listener: di
     with counted() as rows:
         list(nlp.pipe(treebank_docs(nlp.vocab), batch_size=4))
     assert sum(rows) == len(examples)
-
-
-def test_it_learns_the_ten_sentences_and_is_the_same_after_loading(trained: Path):
-    nlp = spacy.load(trained)
-    scores = nlp.evaluate(treebank_examples(nlp))
-    assert scores["ud_las"] == 1.0
-    assert scores["tag_acc"] == 1.0
-    expected = answers(nlp)
-    for copied in (pickle.loads(pickle.dumps(nlp)), spacy.blank("en").from_config(nlp.config)):
-        copied.from_bytes(nlp.to_bytes())
-        assert answers(copied, batch_size=3) == expected
 
 
 def test_gradients_of_all_listeners_are_summed_and_weighed():
@@ -271,37 +258,6 @@ def test_on_a_frozen_encoder_components_learn(trained: Path):
     assert nlp.evaluate(treebank_examples(nlp))["pos_acc"] > 0.9
 
 
-def test_with_listeners_replaced_components_work_alone_and_learn(trained: Path, tmp_path: Path):
-    nlp = spacy.load(trained)
-    expected = answers(nlp)
-    for name in ("tagger", "g2g_parser"):
-        nlp.replace_listeners("g2g_encoder", name, ["model.tok2vec"])
-    nlp.remove_pipe("g2g_encoder")
-    assert answers(nlp) == expected
-    nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert answers(loaded) == expected
-    encoder: Any = loaded.get_pipe("tagger").model.get_ref("tok2vec")  # type: ignore[attr-defined]
-    before = encoder.to_bytes()
-    loaded.update(treebank_examples(loaded), sgd=Adam(0.01))
-    assert encoder.to_bytes() != before
-
-
-def test_components_are_sourced_with_their_encoder_or_bring_a_copy(trained: Path):
-    source = spacy.load(trained)
-    expected = answers(source)
-    both = spacy.blank("en")
-    for name in ("g2g_encoder", "tagger", "g2g_parser"):
-        both.add_pipe(name, source=source)
-    assert answers(both) == expected
-    config = {
-        "nlp": {"lang": "en", "pipeline": ["g2g_parser"]},
-        "components": {"g2g_parser": {"source": str(trained), "replace_listeners": ["model.tok2vec"]}},
-    }
-    alone = spacy.util.load_model_from_config(config, auto_fill=True)
-    assert [tree for _, tree in answers(alone)] == [tree for _, tree in expected]
-
-
 def test_an_encoder_starts_from_that_of_another_pipeline(trained: Path):
     nlp = shared_nlp("tagger", **MIXED_WORDS)
     source = encoder_from_pipeline(str(trained), component="g2g_encoder")
@@ -313,12 +269,6 @@ def test_an_encoder_starts_from_that_of_another_pipeline(trained: Path):
     pairs = zip(encoder.predict(docs).vectors, trained_encoder.predict(docs).vectors, strict=True)
     for found, expected in pairs:
         np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-@forks
-def test_docs_in_several_processes_are_parsed_alike(trained: Path):
-    nlp = spacy.load(trained)
-    assert answers(nlp, n_process=2, batch_size=3) == answers(nlp)
 
 
 def test_weights_in_half_precision_take_half_the_space(trained: Path, tmp_path: Path):

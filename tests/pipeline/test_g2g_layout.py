@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy_g2g.pipeline.g2g_layout import G2GLayout
 from spacy_g2g.pipeline.noun_chunks import ud_noun_chunks
 
-from ..util import forks, treebank_examples
+from ..util import treebank_examples
 
 TEXT = "\n Notes\n\n- buy tea\n- buy milk\n\nIt is late. Go!\n"
 SENTENCES = ["\n Notes", "- buy tea", "- buy milk", "It is late.", "Go!"]
@@ -192,12 +192,3 @@ def test_it_is_kept(tmp_path: Path):
         assert isinstance(layout, G2GLayout)
         assert not layout.blocks
         assert sentences_of(copy(TEXT)) == expected
-
-
-@forks
-def test_several_processes_do_as_one():
-    nlp = layout_nlp("sentencizer")
-    texts = [TEXT, "", "Tea\n\nMilk", "\n", "Go!"] * 3
-    expected = [(sentences_of(doc), [t.tag_ for t in doc]) for doc in nlp.pipe(texts)]
-    found = nlp.pipe(texts, n_process=2, batch_size=2)
-    assert [(sentences_of(doc), [t.tag_ for t in doc]) for doc in found] == expected

@@ -79,15 +79,6 @@ def test_pipelines_are_analysed_without_problems(factory: str):
 # Trees
 
 
-def test_a_trained_parser_knows_its_sentences(trained: Language):
-    assert [tree_of(doc) for doc in trained.pipe(treebank_docs(trained.vocab))] == GOLD_TREES
-
-
-def test_calling_and_piping_are_alike(trained: Language):
-    piped = [tree_of(doc) for doc in trained.pipe(treebank_docs(trained.vocab), batch_size=3)]
-    assert [tree_of(trained(doc)) for doc in treebank_docs(trained.vocab)] == piped
-
-
 def test_prediction_writes_nothing(nlp: Language):
     doc = plain_doc(nlp.vocab, "she saw the cat")
     parser_of(nlp).predict([doc])

@@ -75,7 +75,7 @@ def row(request: pytest.FixtureRequest) -> Kept:
     return Kept(initialised_nlp(row=request.param), row_docs)
 
 
-@pytest.fixture(scope="module", params=["tok2vec", pytest.param("transformer", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=mostly_slow(["g2g_encoder", "tok2vec", "transformer"], "g2g_encoder"))
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(with_shared_encoder(request.param, tmp_path_factory.mktemp("shared")), treebank_docs)
 

@@ -1,13 +1,10 @@
 """Docs to sentences and back: white space stays out of trees, boundaries stay where they were."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.attrs import DEP
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -15,7 +12,7 @@ from spacy_g2g.arrays import IntArray
 from spacy_g2g.data.layout import lay_out
 from spacy_g2g.pipeline.gold import gold_parse, gold_starts
 from spacy_g2g.pipeline.sentence_inputs import make_sentences
-from spacy_g2g.pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, write_trees
+from spacy_g2g.pipeline.trees import SPACE_LABEL, write_trees
 
 from ..util import gold_doc, plain_doc, tree_of
 
@@ -96,13 +93,6 @@ def test_heads_are_tokens_and_roots_are_their_own_heads():
     assert [[t.text for t in sent] for sent in docs[0].sents] == [["a", "b", "c"], ["d", "e"]]
 
 
-def test_a_tree_that_is_not_projective_is_written_as_it_is():
-    doc = plain_doc(VOCAB, "a b c d")
-    write([doc], [3, 4, 0, 3], [1, 1, 0, 1])
-    assert [token.head.i for token in doc] == [2, 3, 2, 2]
-    assert len(list(doc.sents)) == 1
-
-
 @pytest.mark.parametrize(
     ("words", "spaces"),
     [
@@ -134,12 +124,6 @@ def test_white_space_of_one_sentence_never_hangs_on_another():
     assert [len(sent) for sent in doc.sents] == [2, 2, 2]
 
 
-def test_a_sentence_of_white_space_alone_has_its_first_token_as_root():
-    doc = plain_doc(VOCAB, ["\n", " ", "\t"])
-    write([doc], [], [])
-    assert tree_of(doc) == [(0, "root"), (0, "dep"), (0, "dep")]
-
-
 @given(st.lists(st.lists(st.sampled_from(["a", " ", "\n"]), min_size=1, max_size=6), min_size=1, max_size=6))
 def test_whatever_the_white_space_trees_are_whole_and_boundaries_stay(sentences: list[list[str]]):
     doc = plain_doc(VOCAB, *sentences)
@@ -158,24 +142,6 @@ def test_whatever_the_white_space_trees_are_whole_and_boundaries_stay(sentences:
 # Gold
 
 
-def test_gold_is_read_as_it_stands():
-    reference = gold_doc(VOCAB, [[("a", "X", 2, "obj"), ("b", "X", 0, "root")], [("c", "X", 0, "root")]])
-    example = Example(plain_doc(VOCAB, "a b c"), reference)
-    heads, deps = gold_parse(example)
-    assert heads.tolist() == [1, 1, 2]
-    assert deps == ["obj", "root", "root"]
-    starts = gold_starts(example)
-    assert starts is not None
-    assert starts.tolist() == [True, False, True]
-
-
-def test_missing_labels_are_missing_gold():
-    reference = Doc(VOCAB, words=["a", "b", "c"], heads=[1, 1, None], deps=["obj", "root", None])
-    heads, deps = gold_parse(Example(plain_doc(VOCAB, "a b c"), reference))
-    assert heads.tolist() == [1, 1, -1]
-    assert deps == ["obj", "root", ""]
-
-
 def test_a_reference_without_boundaries_gives_none():
     reference = Doc(VOCAB, words=["a", "b"])
     assert gold_starts(Example(plain_doc(VOCAB, "a b"), reference)) is None
@@ -188,15 +154,6 @@ GOLD_WE_SEE_NEW_YORK = [
     ("New", "X", 4, "compound"),
     ("York", "X", 2, "obj"),
 ]
-
-
-def test_tokens_that_split_or_join_gold_tokens_have_no_gold():
-    reference = gold_doc(VOCAB, [GOLD_WE_SEE_NEW_YORK])
-    predicted = Doc(VOCAB, words=["we", "se", "e", "NewYork"], spaces=[True, False, True, False])
-    reference = gold_doc(VOCAB, [[(*w[:3], w[3]) for w in GOLD_WE_SEE_NEW_YORK]])
-    heads, deps = gold_parse(Example(predicted, reference))
-    assert heads.tolist() == [-1] * 4
-    assert deps == [""] * 4
 
 
 def test_tokens_whose_gold_head_is_aligned_keep_their_gold():
@@ -229,37 +186,3 @@ def test_gold_sentences_begin_at_their_first_aligned_token():
 
 
 # Heads in sentences
-
-
-@pytest.mark.parametrize(
-    ("heads", "expected"),
-    [
-        ([0, 0, 2, 2, 2], [0, 1, 0, 1]),
-        ([2, 0, 2, 0, 2], [-1, 1, 0, -1]),  # across the boundary
-        ([-1, 1, 3, 2, 2], [-1, 0, 2, 1]),
-    ],
-)
-def test_heads_outside_the_sentence_are_missing(heads: list[int], expected: list[int]):
-    layout = lay_out([plain_doc(VOCAB, ["a", "b"], ["c", "d", "\n"])])
-    assert heads_in_sentences(layout, [np.array(heads)]).tolist() == expected
-
-
-def test_white_space_as_a_head_is_missing():
-    layout = lay_out([plain_doc(VOCAB, ["a", "\n", "b"])])
-    assert heads_in_sentences(layout, [np.array([1, 1, 0])]).tolist() == [-1, 1]
-
-
-def test_slices_leave_out_sentences_without_words():
-    layout = lay_out([plain_doc(VOCAB, ["a", "b"], ["\n"], ["c"])])
-    assert layout.sentence_slices == [slice(0, 2), slice(2, 3)]
-
-
-def test_nothing_end_to_end_is_empty():
-    empty: Any = concatenate([], np.int64)
-    assert (len(empty), empty.dtype) == (0, np.int64)
-
-
-def test_labels_are_written_as_hashes_the_vocab_knows():
-    doc = plain_doc(VOCAB, "a b")
-    write([doc], [0, 1], [0, 2])
-    assert [VOCAB.strings[value] for value in doc.to_array(DEP).tolist()] == ["root", "nsubj"]

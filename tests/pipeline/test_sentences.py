@@ -17,8 +17,7 @@ from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.models import model
 from spacy_g2g.pipeline import sentences
 from spacy_g2g.pipeline.gold import gold_boundaries
-from spacy_g2g.pipeline.sentence_fit import fit_sentences, sentence_f
-from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD
+from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD, sentence_f
 
 from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
 from .test_g2g_encoder import OURS, components, shared_nlp
@@ -87,7 +86,7 @@ def test_what_a_doc_says_of_boundaries_stays(nlp: Language):
         parser.sentences = setting
         assert starts_of(nlp(ruled_out.copy())) == of_ruled_out
         assert starts_of(nlp(partial.copy())) == of_partial
-    with pytest.raises(ValueError, match=r"E824.*some"):
+    with pytest.raises(ValueError, match=r"E411.*some"):
         parser.sentences = "some"
 
 
@@ -136,7 +135,7 @@ def test_the_threshold_is_fitted_on_gold_sentences(nlp: Language):
     gold = [gold_doc(nlp.vocab, [SENTENCES[i] for i in numbers]) for numbers in ((0, 3), (1, 4, 8))]
     examples = [Example(unparsed_copy(doc, ["SENT_START"]), doc) for doc in gold]
     parser.cfg[THRESHOLD] = 50.0
-    assert fit_sentences(parser, examples) == (0.0, 1.0)
+    assert parser.finder.fit(examples) == (0.0, 1.0)
     assert parser.cfg[THRESHOLD] == 0.0
     found = nlp(Doc(nlp.vocab, words=[token.text for token in gold[1]]))
     assert starts_of(found) == starts_of(gold[1])
@@ -166,15 +165,11 @@ def test_the_encoder_reads_long_docs_in_windows(nlp: Language, monkeypatch: pyte
 
 def test_all_docs_may_be_read_at_once_or_one_by_one(nlp: Language, monkeypatch: pytest.MonkeyPatch):
     docs = [unsplit(nlp, *range(10)), unsplit(nlp, 0), Doc(nlp.vocab), unsplit(nlp, 3, 1)]
-    expected = parser_of(nlp).log_odds(docs)
+    finder = parser_of(nlp).finder
+    at_once = finder.log_odds(docs)
     monkeypatch.setattr(sentences, "TOKENS_AT_ONCE", 1)
-    np.testing.assert_allclose(parser_of(nlp).log_odds(docs), expected, atol=1e-4)
-    is_read = np.array([False, True, True, False])
-    some = parser_of(nlp).log_odds(docs, is_read)
-    middle = slice(len(docs[0]), len(docs[0]) + len(docs[1]))
-    np.testing.assert_allclose(some[middle], expected[middle], atol=1e-4)
-    assert np.isneginf(some[: middle.start]).all()
-    assert np.isneginf(some[middle.stop :]).all()
+    for found, expected in zip(finder.log_odds(docs), at_once, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
@@ -195,14 +190,14 @@ def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
     ]
     parser = parser_of(nlp)
     unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
-    assert parser.update_boundaries([unknown]) == 0.0
-    assert parser.update_boundaries([example]) > 0.0
+    assert parser.finder.update([unknown]) == 0.0
+    assert parser.finder.update([example]) > 0.0
 
 
 def test_parsers_without_several_sentences_in_a_doc_find_none():
     nlp = make_nlp()
     nlp.initialize(lambda: [Example(unsplit(nlp, 0), gold_doc(nlp.vocab, SENTENCES[:1]))])
-    assert not parser_of(nlp).finds_sentences
+    assert parser_of(nlp).finder.trained is None
     with pytest.warns(UserWarning, match="W801"):
         nlp(unsplit(nlp, 0, 3))
 
@@ -253,18 +248,18 @@ def test_an_encoder_finds_the_sentences_that_it_reads(saved_with_encoder: Path):
     doc = unparsed_copy(gold[0], [])
     encoded = encoder.predict([doc, unparsed_copy(gold[1], ["SENT_START"])])
     given = encoder.predict([unparsed_copy(of, ["SENT_START"]) for of in gold[:2]])
-    assert encoded.are_found.tolist() == [True, False]
     for vectors, expected in zip(encoded.vectors, given.vectors, strict=True):
         np.testing.assert_allclose(vectors, expected, atol=1e-5)
     assert not doc.has_annotation("SENT_START")
-    assert given.layout is None
     # A Doc does not depend on the others of its batch.
     docs = [unparsed_copy(of, []) for of in gold]
-    alone = [encoder.log_odds([of]) for of in docs]
-    np.testing.assert_allclose(np.concatenate(alone), encoder.log_odds(docs), atol=1e-4)
+    finder = encoder.finder
+    together = np.concatenate(finder.log_odds(docs))
+    np.testing.assert_allclose(np.concatenate([finder.log_odds([of])[0] for of in docs]), together, atol=1e-4)
     copy = spacy.util.load_model_from_config(nlp.config, vocab=nlp.vocab)
     copy.get_pipe("g2g_encoder").from_bytes(encoder.to_bytes())  # type: ignore[attr-defined]
-    np.testing.assert_allclose(copy.get_pipe("g2g_encoder").log_odds(docs), encoder.log_odds(docs))  # type: ignore[attr-defined]
+    again = copy.get_pipe("g2g_encoder").finder.log_odds(docs)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(np.concatenate(again), together)
 
 
 def test_what_a_doc_says_of_boundaries_stays_with_an_encoder(saved_with_encoder: Path):
@@ -285,13 +280,13 @@ def test_what_a_doc_says_of_boundaries_stays_with_an_encoder(saved_with_encoder:
 
 def test_parsers_behind_an_encoder_leave_sentences_to_it(saved_with_encoder: Path):
     nlp = spacy.load(saved_with_encoder)
-    assert nlp.get_pipe("g2g_encoder").finds_sentences  # type: ignore[attr-defined]
+    assert nlp.get_pipe("g2g_encoder").finder.trained is not None  # type: ignore[attr-defined]
     parser = parser_of(nlp)
     assert parser.boundaries is not None
-    assert not parser.learns_sentences
-    assert not parser.finds_sentences
+    assert not parser.finder.can_learn
+    assert parser.finder.trained is None
     nlp.replace_listeners("g2g_encoder", "g2g_parser", ["model.tok2vec"])
-    assert not parser_of(nlp).learns_sentences
+    assert not parser_of(nlp).finder.can_learn
 
 
 def test_in_training_an_encoder_reads_the_sentences_of_the_reference(saved_with_encoder: Path):
@@ -326,9 +321,9 @@ def test_an_encoder_learns_nothing_from_boundaries():
     nlp.initialize(lambda: examples)
     encoder: Any = nlp.get_pipe("g2g_encoder")
     before = encoder.model.to_bytes()
-    log_odds = encoder.log_odds([examples[0].predicted])
+    (log_odds,) = encoder.finder.log_odds([examples[0].predicted])
     for _ in range(2):
-        assert encoder.update_boundaries(examples) > 0.0
+        assert encoder.finder.update(examples) > 0.0
         encoder.finish_update(nlp.create_optimizer())
     assert encoder.model.to_bytes() == before
-    assert (encoder.log_odds([examples[0].predicted]) != log_odds).any()
+    assert (encoder.finder.log_odds([examples[0].predicted])[0] != log_odds).any()

@@ -1,4 +1,4 @@
-"""SynTr on the vectors of an encoder that other components share: spaCy's tok2vec, or a transformer."""
+"""SynTr on the vectors of an encoder that other components share: ours, spaCy's tok2vec, or a transformer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,17 +18,18 @@ from spacy_g2g.models.sources import encoder_from_scratch, train_word_pieces
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Sentence, Start, Tree
 from spacy_g2g.models.vector_batches import WordVectors
-from spacy_g2g.pipeline.sentence_inputs import make_sentences
-from spacy_g2g.pipeline.word_vectors import add_vectors, get_tok2vec
+from spacy_g2g.pipeline.sentence_inputs import add_vectors, make_sentences
 
 from ..models.test_sources import WORDS, make_checkpoint
 from ..util import (
     CONTEXT,
+    MIXED_WORDS,
     TINY_MODEL,
     mostly_slow,
     overfit,
     parser_of,
     plain_doc,
+    set_encoder,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -44,7 +45,8 @@ TOK2VEC = {
     "maxout_pieces": 2,
     "subword_features": True,
 }
-LISTENERS = {
+LISTENERS: dict[str, dict[str, Any]] = {
+    "g2g_encoder": {"@architectures": "spacy_g2g.EncoderListener.v1"},
     "tok2vec": {"@architectures": "spacy.Tok2VecListener.v1", "width": 32},
     "transformer": {
         "@architectures": "spacy-transformers.TransformerListener.v1",
@@ -73,7 +75,7 @@ CURATED = {
     "num_hidden_layers": 2,
 }
 #: A tok2vec sees few words, so the parser reads them with an LSTM.
-SETTINGS = {"tok2vec": {**CONTEXT, "distances": True}, "transformer": {}, "curated_transformer": {}}
+SETTINGS: dict[str, dict[str, Any]] = {"tok2vec": {**CONTEXT, "distances": True}}
 
 
 def transformer(folder: Path) -> dict[str, Any]:
@@ -101,7 +103,10 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     """A pipeline of an encoder, a tagger and a parser that listen to it."""
     fix_random_seed(0)
     nlp = spacy.blank("xx")
-    if upstream == "curated_transformer":
+    if upstream == "g2g_encoder":
+        model = {"@architectures": "spacy_g2g.Encoder.v1", **MIXED_WORDS}
+        set_encoder(nlp, upstream, min_frequency=1)
+    elif upstream == "curated_transformer":
         model = curated_transformer(nlp, folder)
     else:
         model = TOK2VEC if upstream == "tok2vec" else transformer(folder / "bert")
@@ -109,12 +114,12 @@ def shared_nlp(upstream: str, folder: Path, **settings: Any) -> Language:
     listener = LISTENERS[upstream]
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
     own = {"@architectures": "spacy_g2g.SynTr.v1", "tok2vec": listener, **TINY_MODEL}
-    own |= {**SETTINGS[upstream], **settings}
+    own |= {**SETTINGS.get(upstream, {}), **settings}
     nlp.add_pipe("g2g_parser", config={"model": own})
     return nlp
 
 
-@pytest.fixture(scope="module", params=mostly_slow(LISTENERS, ["tok2vec"]))
+@pytest.fixture(scope="module", params=mostly_slow(LISTENERS, ["g2g_encoder", "tok2vec"]))
 def upstream(request: pytest.FixtureRequest) -> str:
     if request.param == "curated_transformer":
         reason = "spacy-curated-transformers is not installed"
@@ -223,7 +228,7 @@ def test_on_top_of_a_frozen_encoder_the_parser_learns(trained: Path, upstream: s
 
 def test_examples_without_anything_to_learn_leave_the_encoder_in_order(trained: Path, upstream: str):
     nlp = spacy.load(trained)
-    layer: Any = get_tok2vec(parser_of(nlp).model)
+    layer: Any = parser_of(nlp).model.get_ref("tok2vec")
     forward, handed = layer._func, []
 
     def spy(*arguments: Any, **settings: Any) -> Any:
@@ -354,11 +359,6 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
     of_words = {0: np.array([[1], [2]], dtype="f"), 2: np.array([[3], [4]], dtype="f")}
     backprop(of_words)
     assert [d.ravel().tolist() for d in seen[0]] == [[1, 0, 2, 0], [], [3, 4]]
-
-
-def test_a_parser_with_its_own_encoder_has_no_such_layer():
-    nlp = spacy.blank("xx")
-    assert get_tok2vec(nlp.add_pipe("g2g_parser").model) is None  # type: ignore[attr-defined]
 
 
 def test_words_without_gradients_have_zeros():

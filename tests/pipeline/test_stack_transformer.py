@@ -5,16 +5,13 @@ from typing import Any
 
 import pytest
 import spacy
-import torch
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from spacy_g2g.models.network_shim import half_precision
 from spacy_g2g.models.shim import get_shim
 
 from ..util import (
     TINY_STACK,
-    make_nlp,
     overfit,
     parser_of,
     plain_doc,
@@ -53,25 +50,3 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_pat
     docs = [plain_doc(loaded.vocab, ["she", "saw", " ", "it"], ["\n"]), *treebank_docs(loaded.vocab)]
     together = [tree_of(doc) for doc in loaded.pipe([doc.copy() for doc in docs])]
     assert together == [tree_of(loaded(doc)) for doc in docs]
-
-
-def test_the_shared_encoder_gets_the_gradient(tmp_path: Path):
-    nlp = shared_nlp("tok2vec", tmp_path)
-    nlp.initialize(lambda: treebank_examples(nlp))
-    encoder: Any = nlp.get_pipe("tok2vec")
-    before = encoder.model.to_bytes()
-    # What a listener hands back is applied in the following update.
-    overfit(nlp, treebank_examples(nlp), steps=2)
-    assert encoder.model.to_bytes() != before
-
-
-def test_a_half_precision_save_is_half_the_size_and_parses():
-    nlp = make_nlp(row="Stack-c")
-    nlp.initialize(lambda: treebank_examples(nlp))
-    shim = get_shim(parser_of(nlp).model)
-    with half_precision(parser_of(nlp).model):
-        small = shim.to_bytes()
-    assert len(small) < 0.6 * len(shim.to_bytes())
-    shim.from_bytes(small)
-    assert all(torch.isfinite(weight).all() for weight in shim.network.parameters())
-    assert len(parser_of(nlp).predict(treebank_docs(nlp.vocab)).by_doc()) == 10

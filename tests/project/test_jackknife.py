@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 from project import jackknife
 from spacy_g2g.cli.convert import convert
-from spacy_g2g.data.corpus import read_docs
+from spacy_g2g.data.corpus import read_gold_docs
 from spacy_g2g.data.docs import USER_DATA_KEY
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
@@ -71,7 +71,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def docs_of(path: Path) -> list[Doc]:
-    return list(read_docs([path], spacy.blank("xx").vocab))
+    return list(read_gold_docs([path], spacy.blank("xx").vocab))
 
 
 def ids_of(path: Path) -> list[str | None]:
