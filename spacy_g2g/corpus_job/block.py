@@ -49,7 +49,7 @@ class BlockParser:
     """Parser of a shard's blocks, which puts aside what can't be parsed.
 
     nlp: Pipeline.
-    journal: Journal of the shard. Its suspects are parsed alone, and those to blame are not parsed.
+    journal: Journal of this attempt. Earlier suspects are parsed alone, and those to blame are not parsed.
     timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
 
     ``errors`` has what was put aside, by the documents' numbers; ``n_raised`` counts the documents that the
@@ -66,20 +66,20 @@ class BlockParser:
 
     def parse(self, block: Sequence[Document]) -> list[tuple[Document, Doc]]:
         """Return those documents of a block that can be parsed, in their order, with their Docs."""
-        history = self.journal.history
+        earlier = self.journal.earlier
         good: list[Document] = []
         alone: list[Document] = []
         for document in block:
             if document.error:
                 self._put_aside(document, document.error)
-            elif document.number in history.blamed:
-                self._put_aside(document, f"ProcessDied: {history.blamed[document.number]}")
+            elif document.number in earlier.blamed:
+                self._put_aside(document, f"ProcessDied: {earlier.blamed[document.number]}")
             else:
-                (alone if document.number in history.suspects else good).append(document)
+                (alone if document.number in earlier.suspects else good).append(document)
         # A document that was alone at a death is parsed after all others: another death soon after the start
         # of the process would prove little.
-        first = [[document] for document in alone if not history.deaths[document.number]]
-        last = [[document] for document in alone if history.deaths[document.number]]
+        first = [[document] for document in alone if not earlier.deaths[document.number]]
+        last = [[document] for document in alone if earlier.deaths[document.number]]
         parsed: dict[int, Doc] = {}
         for batch in [*first, *batches(good), *last]:
             parsed.update(self._parse_batch(batch))

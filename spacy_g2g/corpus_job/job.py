@@ -16,7 +16,7 @@ from ..errors import Errors
 from ..files import sha256_of
 from .documents import Fields
 from .plan import Shard
-from .store import Place, write_text
+from .store import Place, put
 
 #: Version of plans, journals and outputs. From 2 on, small files share a shard.
 FORMAT_VERSION = 2
@@ -66,9 +66,10 @@ class Job:
         """Return the path of a shard's errors, which is there only if it has some."""
         return self.output / "errors" / f"{shard.name}.jsonl"
 
-    def state_path(self, name: str) -> Place:
-        """Return the path of a file that is gone when its shard is done."""
-        return self.output / "_state" / name
+    @property
+    def states(self) -> Place:
+        """Folder of files that are gone when their shards are done."""
+        return self.output / "_state"
 
 
 def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any]:
@@ -109,11 +110,11 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
     # A job writes job.json first, so there is one if another process has just begun.
     if strange and not path.exists():
         raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(strange)))
-    for name in FOLDERS:
-        (output / name).mkdir(parents=True, exist_ok=True)
+    for name in FOLDERS if isinstance(output, Path) else ():
+        Path(output, name).mkdir(parents=True, exist_ok=True)
     text = json.dumps(own, indent=1)
     if not path.exists():
-        write_text(path, text, keep=True)  # Other processes may be creating it, too.
+        put(path, text)
     try:
         there = json.loads(path.read_text(encoding="utf8"))
         version_there = there["format_version"]

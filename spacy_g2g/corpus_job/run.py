@@ -17,10 +17,10 @@ from thinc.api import require_gpu
 from ..errors import Errors
 from .documents import REST
 from .job import Job, identity, open_folder
+from .journal import is_busy, remove_attempt
 from .plan import Shard, make_plan
 from .shard import Record, parse_shard, read_record, settle_errors
-from .store import Place, is_inside, write_text
-from .store_journal import journal_at, remove_attempt
+from .store import Place, put
 
 #: Parses shards, in any order, and yields their records.
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
@@ -73,7 +73,7 @@ def run_job(
     Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
         OSError if the output can't be written.
     """
-    if any(is_inside(job.output, input_.resolve()) for input_ in inputs):
+    if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
     fields = job.fields
     columns, cuts_text = (fields.text, *fields.kept), fields.documents != "file"
@@ -108,14 +108,10 @@ def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Reco
             else:
                 yield record
         shards = [shard for shard in shards if shard.name in busy]
-        while shards and all(_is_busy(job, shard) for shard in shards):
+        while shards and all(
+            is_busy(job.states, shard.name) and not job.data_path(shard).exists() for shard in shards
+        ):
             time.sleep(POLL_SECONDS)
-
-
-def _is_busy(job: Job, shard: Shard) -> bool:
-    """Whether another process is at work on a shard, whose output is not there yet."""
-    path = job.state_path(f"{shard.name}.journal")
-    return not job.data_path(shard).exists() and journal_at(path).is_busy(path)
 
 
 def parse_here(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
@@ -148,10 +144,10 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
         unread += [error["error"] for error in record["errors"] if error["place"] == REST]
         records.append({**record, "errors": len(record["errors"])})
     names = {shard.name for shard in plan}
-    for path in job.state_path("").iterdir():
+    for path in job.states.iterdir():
         if path.name.partition(".")[0] in names:
             remove_attempt(path)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
     manifest = {"job": job.fingerprint, **totals, "unread": unread, "shards": records}
-    write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    put(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import re
-import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
@@ -19,11 +17,10 @@ from ..errors import Errors
 from .block import BlockParser, ErrorRecord, blocks
 from .documents import Document, read_documents
 from .job import FORMAT_VERSION, Job
-from .journal import Journal
+from .journal import Journal, unfinished
 from .plan import Shard
-from .store import Place, commit, open_file, scratch_of, write_text
-from .store_journal import journal_at
-from .table import annotations_of, make_schema, make_table
+from .store import Place, commit, open_file, put
+from .table import annotations_of, docs_to_table, make_schema
 
 #: Key of a Parquet file's metadata, whose value is the shard's record.
 METADATA_KEY = b"g2g"
@@ -64,8 +61,7 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     final = job.data_path(shard)
     if final.exists():
         return {"name": shard.name, "status": "there"}
-    path = job.state_path(f"{shard.name}.journal")
-    journal = journal_at(path).claim(path)
+    journal = Journal.claim(job.states, shard.name, job.timeout)
     if journal is None:
         return {"name": shard.name, "status": "busy"}
     if final.exists():  # Another process has just finished it.
@@ -89,15 +85,9 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
 
 def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[Record, dict[str, int]]:
     """Parse a shard and give its file the final name. Returns its record, and the number of each warning."""
-    if journal.history.n_idle_deaths >= MAX_IDLE_DEATHS:
-        raise ShardError(Errors.E1114.format(n=journal.history.n_idle_deaths))
-    scratch = scratch_of(job.state_path(""))
-    for name in journal.history.temporary:
-        # Others may have written to the journal, so only the shard's own files are removed.
-        if re.fullmatch(rf"{shard.name}\.[0-9a-f]{{32}}\.parquet", name):
-            (scratch / name).unlink(missing_ok=True)
-    temporary = scratch / f"{shard.name}.{uuid.uuid4().hex}.parquet"
-    journal.begin(temporary.name, job.timeout)
+    if journal.earlier.n_idle_deaths >= MAX_IDLE_DEATHS:
+        raise ShardError(Errors.E1114.format(n=journal.earlier.n_idle_deaths))
+    temporary = unfinished(journal.path)
     kept = job.fields.kept
     annotations = annotations_of(nlp) if job.annotations is None else job.annotations
     schema = make_schema(annotations, kept, text=job.text)
@@ -109,7 +99,7 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
             for block in blocks(_documents(shard, job, nlp)):
                 n_read += len(block)
                 with _memory(nlp):
-                    table = make_table(parser.parse(block), schema, kept)
+                    table = docs_to_table(parser.parse(block), schema, kept)
                 writer.write_table(table)
                 _learned[nlp] = _learned.get(nlp, 0) + _count(counts, table)
                 _check_share(parser, n_read, job)
@@ -195,6 +185,6 @@ def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
     there = path.read_text(encoding="latin-1") if path.exists() else ""
     if there != text:
         if text:
-            write_text(path, text)
+            put(path, text)
         else:
             path.unlink(missing_ok=True)

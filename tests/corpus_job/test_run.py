@@ -142,15 +142,10 @@ def test_a_job_removes_its_own_files_only(chain_pipeline, corpus, tmp_path):
     out, victim = tmp_path / "out", tmp_path / "victim.txt"
     run(chain_pipeline, corpus, out, only=(1, 2))
     victim.write_text("mine")
-    journals = ["../../victim.txt", str(victim), "part-000001.txt", "part-000003.parquet", 5, ["a"]]
-    lines = (json.dumps({"begin": name, "until": 0.0}) for name in journals)
-    (out / "_state" / "part-000001.journal").write_text("\n".join(lines))
     for name in ("part-000001.txt", "mine.txt"):
         (out / "_state" / name).write_text("mine")
-    (out / "_state" / "part-000003.journal").symlink_to(victim)
-    with pytest.raises(OSError, match=r"part-000003\.journal"):
-        run(chain_pipeline, corpus, out)
-    (out / "_state" / "part-000003.journal").unlink()
+    for name in ("part-000003.journal", "part-000003.parquet"):
+        (out / "_state" / name).symlink_to(victim)
     (out / "manifest.json").symlink_to(victim)
     assert run(chain_pipeline, corpus, out).manifest["docs"] == N
     assert victim.read_text() == "mine"
@@ -345,7 +340,7 @@ def test_a_job_goes_on_after_a_death_at_any_point(point, chain_pipeline, tmp_pat
 
     def die(*arguments, **settings):
         calls.append(1)
-        if len(calls) == 2:
+        if len(calls) == (3 if name == "replace" else 2):  # job.json gets its name first.
             os.kill(os.getpid(), signal.SIGKILL)
         return original(*arguments, **settings)
 
