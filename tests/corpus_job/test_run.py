@@ -115,15 +115,18 @@ def test_other_shards_of_the_same_input_are_another_job(chain_pipeline, tmp_path
         assert run(chain_pipeline, tmp_path / "in", tmp_path / "out").manifest["docs"] == 16
 
 
-def test_an_input_that_changes_during_a_job_is_not_read(chain_pipeline, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [(lambda path: path.write_text("Six six"), "E1124"), (lambda path: path.unlink(), "E1115")],
+    ids=["written", "removed"],
+)
+def test_an_input_that_changes_during_a_job_is_not_read(chain_pipeline, tmp_path, monkeypatch, change, error):
     source = tmp_path / "in.txt"
     source.write_text("One two")
     make_plan = run_module.make_plan
-    monkeypatch.setattr(
-        run_module, "make_plan", lambda *a, **b: (make_plan(*a, **b), source.write_text("Six six"))[0]
-    )
+    monkeypatch.setattr(run_module, "make_plan", lambda *a, **b: (make_plan(*a, **b), change(source))[0])
     (failed,) = run(chain_pipeline, source, tmp_path / "out").failed
-    assert re.search(r"E1124.*in\.txt", failed["error"])
+    assert re.search(rf"{error}.*in\.txt", failed["error"])
 
 
 # Files that are not the job's
@@ -320,9 +323,9 @@ def test_warnings_are_counted_by_their_code(chain_pipeline, corpus, tmp_path, mo
 
 
 POINTS = {
-    "a temporary file is open": (shard_module, "blocks"),
+    "a temporary file is open": (shard_module, "in_pieces"),
     "a batch is parsed": (block.BlockParser, "_run"),
-    "a block is parsed": (shard_module, "_count"),
+    "a block is parsed": (shard_module, "_add_counts"),
     "a file is written": (os, "fsync"),
     "before the rename": (os, "replace"),
     "after the rename": (Journal, "forget"),
@@ -411,8 +414,8 @@ def test_random_kills_lose_nothing_and_double_nothing(chain_pipeline, tmp_path, 
 
     def slow():
         # Most of the time no document is alone, as in a job with batches of many documents.
-        count = shard_module._count
-        shard_module._count = lambda *arguments: time.sleep(0.06) or count(*arguments)
+        count = shard_module._add_counts
+        shard_module._add_counts = lambda *arguments: time.sleep(0.06) or count(*arguments)
 
     n_kills = 0
     while n_kills < 20:
