@@ -34,7 +34,7 @@ OTHER_JOB = 2
 MEGABYTE = 10**6
 
 
-def parse_corpus_cli(
+def parse_corpus(
     pipeline: Pipeline,
     paths: Annotated[
         list[str],
@@ -140,7 +140,7 @@ def parse_corpus_cli(
                 shard_bytes=int(shard_bytes * MEGABYTE),
                 engine=chosen,
                 only=part_of(only),
-                report=lambda records, n: progress(records, n, silent),
+                report=lambda records, n: show_progress(records, n, silent),
             )
         except OtherJobError as error:
             msg.fail(str(error))
@@ -158,7 +158,7 @@ def part_of(text: str | None) -> tuple[int, int] | None:
     return int(part), int(n_parts)
 
 
-def progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
+def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
     """Show a bar of shards with words per second, in a log file a line a minute; and each failure."""
     n_words = 0
     seconds = 0.1 if sys.stderr.isatty() else 60.0

@@ -37,9 +37,8 @@ MAX_WORDS_OF_TREES = 2000
 #: How many constraints a request may have.
 MAX_CONSTRAINTS = 1000
 #: Words of a sentence with constraints, or of which other trees are wanted. What takes longest is to name
-#: constraints that can't hold together, with the cube of the words, and much longer if the parser is
-#: transition-based.
-MAX_CONSTRAINED_WORDS, MAX_CONSTRAINED_WORDS_OF_TRANSITIONS = 200, 50
+#: constraints that can't hold together, with the cube of the words.
+MAX_CONSTRAINED_WORDS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +59,7 @@ class Limits:
     def check_words(self, n: int, n_characters: int) -> None:
         """Raise RefusedError for a text or sentence of too many words, or of words that are too long."""
         n = max(n, n_characters // CHARACTERS_A_WORD)
-        if n > self.max_words:
-            raise RefusedError(413, Errors.E1207.format(n=n, limit=self.max_words))
+        check_at_most("Words of a text or sentence", n, self.max_words, "--max-words")
 
     def check_body(self, body: bytes) -> None:
         """Raise RefusedError for JSON of so many values that they would take much memory and time."""
@@ -74,8 +72,7 @@ class Limits:
         if n <= limit:
             outside = b"".join(plain.split(b'"')[::2])
             n = sum(map(outside.count, (b",", b"[", b"{")))
-        if n > limit:
-            raise RefusedError(413, Errors.E1226.format(limit=limit))
+        check_at_most("Values of the body", n, limit, "--max-words")
 
 
 class RefusedError(ValueError):
@@ -87,6 +84,26 @@ class RefusedError(ValueError):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
+
+
+def check_at_most(what: str, n: int, limit: int, option: str = "") -> None:
+    """Raise RefusedError for what a request has too much of.
+
+    option: Option of the command that sets the limit.
+    """
+    if n > limit:
+        remedy = f", or a higher {option}" if option else ""
+        raise RefusedError(413, Errors.E1206.format(what=what, n=n, limit=limit, remedy=remedy))
+
+
+def check_constrained(n: int) -> None:
+    """Raise RefusedError for a sentence of too many words that has constraints, or several trees."""
+    check_at_most("Words of a sentence with constraints, or with k above 1", n, MAX_CONSTRAINED_WORDS)
+
+
+def busy(found: str) -> RefusedError:
+    """Return the error that a request comes at the wrong time."""
+    return RefusedError(429, Errors.E1204.format(found=found))
 
 
 def shown(value: object) -> str:
@@ -184,16 +201,15 @@ class Gate:
             chunk = message.get("body", b"")
             body += chunk
             self.n_bytes += len(chunk)
-            if len(body) > self.limits.max_bytes:
-                raise RefusedError(413, Errors.E1206.format(limit=self.limits.max_bytes))
+            check_at_most("Bytes of the request", len(body), self.limits.max_bytes, "--max-bytes")
             if self.n_bytes > MAX_BODIES * self.limits.max_bytes:
-                raise RefusedError(429, Errors.E1227.format(limit=MAX_BODIES * self.limits.max_bytes))
+                raise busy(f"its requests have {self.n_bytes} bytes together")
             is_whole = not message.get("more_body", False)
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Answer a request, until its client goes away."""
         if self.n_open >= MAX_REQUESTS:
-            raise RefusedError(429, Errors.E1204.format(n=self.n_open))
+            raise busy(f"it answers {self.n_open} requests")
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Any:
