@@ -127,7 +127,7 @@ def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     poison = add_poison(corpus) if args.poison else {}
     os.environ["SECONDS_OF_DOCUMENT"] = str(args.sleep)
-    n_shards = len(make_plan([corpus], shard_bytes=shard_bytes))
+    n_shards = len(make_plan([corpus], job.fields, shard_bytes))
     drivers = make_drivers(args, nlp, corpus, shard_bytes)
     pause = args.pause or args.patience * seconds / args.kills
     jobs = []

@@ -108,9 +108,9 @@ def parse_corpus(
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
-    with user_errors(), needs_extra(["pyarrow"], Errors.E1119):
-        from ..corpus_job.documents import Fields
+    with user_errors(), needs_extra(("pyarrow", "pyarrow.parquet"), Errors.E1119):
         from ..corpus_job.job import Job, OtherJobError
+        from ..corpus_job.plan import Fields
         from ..corpus_job.run import parse_here, run_job
         from ..corpus_job.store import place_of
 

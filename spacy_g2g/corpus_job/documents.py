@@ -17,7 +17,7 @@ from spacy.vocab import Vocab
 from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
-from .plan import PARQUET, Part, Shard
+from .plan import PARQUET, Fields, Part, Shard
 from .store import open_file, place_of, state_of
 
 #: Longest line or document in bytes. A longer one is an error, so that memory stays bounded.
@@ -61,22 +61,6 @@ class Document:
     def text(self) -> str:
         """Its text, "" if there is none."""
         return self.content.text if isinstance(self.content, Doc) else self.content or ""
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Where the input's documents are.
-
-    text: Column with the text.
-    id: Column with the id. It may be missing.
-    kept: Columns that go to the output.
-    documents: What is a document of .txt: "line", "paragraph" or "file".
-    """
-
-    text: str = "text"
-    id: str = "id"
-    kept: tuple[str, ...] = ()
-    documents: str = "line"
 
 
 def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Document]:

@@ -14,8 +14,7 @@ from spacy.util import get_package_path, is_package
 
 from ..errors import Errors
 from ..files import sha256_of
-from .documents import Fields
-from .plan import Shard
+from .plan import Fields, Shard
 from .store import Place, put
 
 #: Version of plans, journals and outputs. From 2 on, small files share a shard.

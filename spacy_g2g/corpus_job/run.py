@@ -75,9 +75,7 @@ def run_job(
     """
     if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
-    fields = job.fields
-    columns, cuts_text = (fields.text, *fields.kept), fields.documents != "file"
-    plan = make_plan(inputs, shard_bytes=shard_bytes, columns=columns, cuts_text=cuts_text)
+    plan = make_plan(inputs, job.fields, shard_bytes)
     job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))
     own = [shard for number, shard in enumerate(plan) if only is None or number % only[1] == only[0] - 1]
     done = job.done()

@@ -20,8 +20,8 @@ from spacy.tokens import Doc
 from ..data.doc_constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
 from ..errors import Errors
-from ..formats.conllu import COLUMNS, ConlluSentence, read_lines
-from .limits import MAX_BODIES, busy, check_constrained
+from ..formats.conllu import COLUMNS, ConlluSentence, TreeCheck, read_lines
+from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
 
 #: How many tasks are remembered until clients have their results.
@@ -69,6 +69,18 @@ class GivenSamples(BaseModel):
     to_parse_samples: dict[str, str]
     parsing_settings: KeptColumns
 
+    def sentences(self, limits: Limits) -> Iterator[tuple[str, ConlluSentence]]:
+        """Yield the sentences of samples, each with the sample's name, as they are read.
+
+        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
+        """
+        trees: TreeCheck = "any" if self.parsing_settings.keep_heads == "NONE" else "partial"
+        for name, text in self.to_parse_samples.items():
+            longest = max(map(len, text.replace("\r", "").split("\n\n")))
+            limits.check_words(longest // CHARACTERS_OF_ROW, 0)
+            for sentence in read_lines(io.StringIO(text, newline="\n"), name[:80], trees):
+                yield name, sentence
+
 
 def written_columns(worker: Worker) -> set[str]:
     """Return the names of the columns that a pipeline writes."""
@@ -111,11 +123,12 @@ def _values(sentence: ConlluSentence, column: str) -> list[str]:
     return [sentence.lines[word.row].rstrip("\r\n").split("\t")[COLUMNS[column]] for word in sentence.words]
 
 
-class Tasks:
+class SampleTasks:
     """The samples that are parsed, and results until they are asked for or many others have come."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, parser: ParserName) -> None:
         self.worker = worker
+        self.parser = parser
         #: Characters of the samples of each task, and the samples with trees, which have about as many.
         self._found: OrderedDict[str, tuple[int, asyncio.Task[dict[str, str]]]] = OrderedDict()
 
@@ -124,9 +137,8 @@ class Tasks:
 
         Raises ValueError for samples that are not CoNLL-U, and RefusedError if too many are being parsed.
         """
-        settings, samples = request.parsing_settings, request.to_parse_samples
-        await self.worker.read(lambda: sum(1 for _ in self._sentences(samples, settings)))
-        size = sum(map(len, samples.values()))
+        await self.worker.read(lambda: sum(1 for _ in request.sentences(self.worker.limits)))
+        size = sum(map(len, request.to_parse_samples.values()))
         finished = [id_ for id_, (_, task) in self._found.items() if task.done()]
         limit = MAX_BODIES * self.worker.limits.max_bytes
         while len(self._found) >= MAX_TASKS or size + sum(n for n, _ in self._found.values()) > limit:
@@ -134,10 +146,10 @@ class Tasks:
                 raise busy(f"it parses {len(self._found)} tasks")
             del self._found[finished.pop(0)]
         id_ = secrets.token_hex(16)
-        self._found[id_] = size, asyncio.create_task(self._parse(samples, settings))
+        self._found[id_] = size, asyncio.create_task(self._parse(request))
         return id_
 
-    def reply(self, id_: str, model: ParserName) -> Reply:
+    def reply(self, id_: str) -> Reply:
         """Return what there is to tell of a task."""
         if id_ not in self._found:
             return failed(Errors.E1217.format(id=id_[:40]))
@@ -146,37 +158,23 @@ class Tasks:
             return success(ready=False)
         if error := task.exception():
             return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
-        return success(ready=True, parsed_samples=task.result(), model_info=model.model_dump())
+        return success(ready=True, parsed_samples=task.result(), model_info=self.parser.model_dump())
 
-    async def _parse(self, samples: dict[str, str], settings: KeptColumns) -> dict[str, str]:
-        found: dict[str, list[str]] = {name: [] for name in samples}
-        tasks = (self._task(*named, settings) for named in self._sentences(samples, settings))
+    async def _parse(self, request: GivenSamples) -> dict[str, str]:
+        """Return samples with trees."""
+        kept, texts = request.parsing_settings, dict.fromkeys(request.to_parse_samples, "")
+
+        def task(name: str, sentence: ConlluSentence) -> Task:
+            return Task(
+                len(sentence.words),
+                make=lambda: doc_of_sample(self.worker, sentence, kept),
+                tell=lambda doc: (name, tell(doc, sentence, kept)),
+            )
+
+        tasks = (task(*named) for named in request.sentences(self.worker.limits))
         for name, text in await self.worker.ask_in_turn(tasks):
-            found[name].append(text)
-        return {name: "".join(texts) for name, texts in found.items()}
-
-    def _sentences(
-        self, samples: dict[str, str], settings: KeptColumns
-    ) -> Iterator[tuple[str, ConlluSentence]]:
-        """Yield the sentences of samples, each with the sample's name, as they are read.
-
-        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
-        """
-        for name, text in samples.items():
-            longest = max(map(len, text.replace("\r", "").split("\n\n")))
-            self.worker.limits.check_words(longest // CHARACTERS_OF_ROW, 0)
-            lines = io.StringIO(text, newline="\n")
-            for sentence in read_lines(
-                lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial"
-            ):
-                yield name, sentence
-
-    def _task(self, name: str, sentence: ConlluSentence, settings: KeptColumns) -> Task:
-        return Task(
-            len(sentence.words),
-            make=lambda: doc_of_sample(self.worker, sentence, settings),
-            tell=lambda doc: (name, tell(doc, sentence, settings)),
-        )
+            texts[name] += text
+        return texts
 
 
 def success(**data: Any) -> Reply:
@@ -195,9 +193,9 @@ def arborator_router(worker: Worker, project: str) -> APIRouter:
     project: Project of ArboratorGrew that the pipeline is listed with.
     """
     router = APIRouter()
-    tasks = Tasks(worker)
     meta = worker.nlp.meta
     own = ParserName(model_id=f"{meta['lang']}_{meta['name']}-{meta['version']}", project_name=project)
+    tasks = SampleTasks(worker, own)
     las = float((meta.get("performance") or {}).get("ud_las") or 0.0)
 
     @router.get("/list")
@@ -217,7 +215,7 @@ def arborator_router(worker: Worker, project: str) -> APIRouter:
     @router.post("/parse/status")
     async def parse_status(parse_task_id: Annotated[str, Body(embed=True)]) -> Reply:
         """Return the parsed samples, if they are ready."""
-        return tasks.reply(parse_task_id, own)
+        return tasks.reply(parse_task_id)
 
     @router.post("/train/start")
     @router.post("/train/status")

@@ -120,32 +120,29 @@ def failure(status: int, text: str) -> Response:
 def answer_errors(app: FastAPI) -> None:
     """Have an app answer with errors in words, and never with the place in the code."""
 
-    async def refused(_: Request, error: Exception) -> Response:
-        return failure(getattr(error, "status", 422), str(error))
+    async def answer(request: Request, error: Exception) -> Response:
+        return failure(*_explained(error, "json" in request.headers.get("content-type", "")))
 
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
+    for kind in (ValueError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
+
+
+def _explained(error: Exception, is_json: bool) -> tuple[int, str]:
+    """Return the status and the text of the answer to a request of JSON or of another type."""
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        is_json = "json" in request.headers.get("content-type", "")
         if first["type"] == "json_invalid" or not is_json:
-            return failure(422, Errors.E1222.format(error=first.get("ctx", {}).get("error", first["msg"])))
+            return 422, Errors.E1222.format(error=first.get("ctx", {}).get("error", first["msg"]))
         where = ".".join(str(part)[:40] for part in first["loc"])
-        text = Errors.E1202.format(where=where, found=shown(first.get("input")), problem=first["msg"])
-        return failure(422, text)
-
-    async def http(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        if error.status_code == 400:  # FastAPI could not read the body as JSON.
-            return failure(422, Errors.E1222.format(error=error.detail))
-        return failure(error.status_code, error.detail)
-
-    async def unexpected(_: Request, __: Exception) -> Response:
-        return failure(500, Errors.E1203)
-
-    app.add_exception_handler(ValueError, refused)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, unexpected)
+        return 422, Errors.E1202.format(where=where, found=shown(first.get("input")), problem=first["msg"])
+    if isinstance(error, HTTPException):
+        # Status 400: FastAPI could not read the body as JSON.
+        is_body = error.status_code == 400
+        return (
+            (422, Errors.E1222.format(error=error.detail)) if is_body else (error.status_code, error.detail)
+        )
+    is_expected = isinstance(error, ValueError)
+    return (getattr(error, "status", 422), str(error)) if is_expected else (500, Errors.E1203)
 
 
 class Gate:
