@@ -459,28 +459,25 @@ class Errors(metaclass=_TextsWithCodes):
     E1109 = "There is no Parquet file at {path}. Expected a file or folder that parse-corpus has written."
     E1110 = "Can't find the pipeline {pipeline!r}. Expected its folder, or the name of an installed package."
     E1111 = (
-        "{output} belongs to another job. What differs: {different}. Expected the same inputs, pipeline and "
-        "settings, or another folder."
+        "{output} belongs to another job. What differs: {different}. Take the same inputs, pipeline, versions "
+        "and settings, or another folder."
     )
     E1112 = "{n} processes ended while they parsed this document alone."
-    E1113 = "The pipeline returned {n} Docs for {expected} documents."
-    E1114 = "{n} processes died at this shard while they parsed nothing. Is there too little memory?"
+    E1114 = "{n} processes died at this shard before they parsed a document. Check free memory."
     E1115 = "Can't read {path}: {error}"
     E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
     E1117 = (
         "{path} can't be read as a file of this job: {error}. If it is damaged, or another job has written "
         "it, delete it and run again."
     )
-    E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
+    E1118 = "{value!r} is not a part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
     E1119 = "Can't import {module}. " + _install("corpus")
-    E1120 = (
-        "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
-    )
+    E1120 = "{output} is inside an input. Take a folder elsewhere: a job must not read its output."
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
     E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
     E1123 = (
-        "{path} is of another version of spacy-g2g, which cuts inputs into other shards, or of no job: its "
-        "format is {there!r}, not {now}. It stays as it is. Finish with that version, or take another folder."
+        "{path} has the format {there!r}, not {now}, so it is of another version of spacy-g2g, or of no job. "
+        "Finish with that version, or take another folder."
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = "Can't import {module}, so use --engine none. Or: " + _install("corpus")

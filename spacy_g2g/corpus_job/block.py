@@ -108,17 +108,14 @@ class BlockParser:
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
         """Return the Docs of a batch by their numbers. If one raises, all are parsed one by one."""
         try:
-            docs = self._pipe(batch)
+            return {document.number: doc for document, doc in zip(batch, self._pipe(batch), strict=True)}
         except Exception as error:
             _exit_if_device_is_broken(error)
-            if len(batch) > 1:
-                return {
-                    number: doc for document in batch for number, doc in self._parse_batch([document]).items()
-                }
-            self.n_raised += 1
-            self._put_aside(batch[0], f"{type(error).__name__}: {error}")
-            return {}
-        return {document.number: doc for document, doc in zip(batch, docs, strict=True)}
+            if len(batch) == 1:
+                self.n_raised += 1
+                self._put_aside(batch[0], f"{type(error).__name__}: {error}")
+                return {}
+        return {number: doc for document in batch for number, doc in self._parse_batch([document]).items()}
 
     def _pipe(self, batch: Sequence[Document]) -> list[Doc]:
         contents = [document.content for document in batch if document.content is not None]
@@ -126,10 +123,7 @@ class BlockParser:
         # What is parsed next must be known before a crash.
         self.journal.note([document.number for document in batch], seconds)
         with last_words(seconds, self.journal.handle):
-            docs = self._run(contents)
-        if len(docs) != len(batch):
-            raise ValueError(Errors.E1113.format(n=len(docs), expected=len(batch)))
-        return docs
+            return self._run(contents)
 
     def _run(self, contents: Sequence[str | Doc]) -> list[Doc]:
         # Python keeps the text of each warning that it has shown, so warnings are counted only.

@@ -68,7 +68,7 @@ def run_job(
     shard_bytes: Bytes of text that a shard should have.
     engine: Parses shards.
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
-    report: Given the records as they come and the number of shards left, shows progress and passes them on.
+    report: Wraps the stream of records, for a progress bar. Is also given the number of shards left.
     Returns what was done.
     Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
         OSError if the output can't be written.
