@@ -111,7 +111,7 @@ class Journal:
     def claim(cls, folder: Place, shard: str, seconds: float) -> Journal | None:
         """Begin an attempt at a shard. Returns None while another process is at work.
 
-        A process that has been silent for longer than it announced is no obstacle. On file systems without
+        A process that has been silent for longer than it announced does not count. On file systems without
         locks, a process counts as at work until then.
 
         folder: Folder of journals.
@@ -143,7 +143,7 @@ class Journal:
         self._write({"docs": numbers}, seconds)
 
     def end(self) -> None:
-        """Close the attempt: whatever ends it is no death."""
+        """Close the attempt: it has not died, whatever ends it."""
         self._write({"end": True}, -2 * SLACK)
         os.close(self.handle)
         if _local(self.path) != self.path:

@@ -59,7 +59,7 @@ def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
                 if value is not None:
                     token._.set(extension, value)
     _set_tree(doc, row)
-    # All columns that are no part of the Doc itself.
+    # All columns that are not in the Doc itself.
     named = ("id", "file", "place")
     doc.user_data.update({name: value for name, value in row.items() if name in named or name not in TYPES})
     return doc

@@ -70,7 +70,7 @@ def run_job(
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
     report: Wraps the stream of records, for a progress bar. Is also given the number of shards left.
     Returns what was done.
-    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
+    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside an input, and
         OSError if the output can't be written.
     """
     if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):

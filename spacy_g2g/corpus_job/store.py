@@ -157,7 +157,7 @@ def state_of(place: Place) -> State:
 def files_in(folder: Place) -> dict[Place, State | None]:
     """Return what is in a folder and in those below, in the order of the paths, with the states of files.
 
-    None is for what is no file: a link to nothing or to a folder, a pipe, a folder that can't be read.
+    None is for all that is not a file: a link to nothing or to a folder, a pipe, a folder that can't be read.
     """
     states: dict[Place, State | None] = {}
     if isinstance(folder, StorePath):
@@ -176,7 +176,7 @@ def put(place: Place, text: str) -> None:
     if isinstance(place, StorePath):
         place.write_bytes(text.encode())
     else:
-        if place.is_symlink():  # Whatever it leads to is no file of the job.
+        if place.is_symlink():  # Whatever it leads to does not belong to the job.
             place.unlink()
         write_text(place, text)
 

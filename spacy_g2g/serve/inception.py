@@ -68,7 +68,7 @@ Sentence = tuple[list[Any], list[tuple[int, int, str]]]
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Refuse XML that is no CAS. The library that reads and writes it raises errors of many kinds."""
+    """Refuse XML that is not a CAS. The library that reads and writes it raises errors of many kinds."""
     try:
         yield
     except RefusedError:
@@ -160,12 +160,12 @@ def read_sentences(cas: Cas, metadata: Metadata) -> list[Sentence]:
     """Return the sentences that have tokens. Raises RefusedError if sentences or tokens overlap."""
     tokens = spans(cas, TOKEN)
     begins, ends = [token.begin for token in tokens], [token.end for token in tokens]
-    edges = [(bisect_left(begins, of.begin), bisect_right(ends, of.end)) for of in spans(cas, SENTENCE)]
+    edges = [(bisect_left(begins, s.begin), bisect_right(ends, s.end)) for s in spans(cas, SENTENCE)]
     found: list[Sentence] = [(tokens[start:end], []) for start, end in edges if start < end]
-    places = {(of.begin, of.end): (s, i) for s, (words, _) in enumerate(found) for i, of in enumerate(words)}
+    places = {(t.begin, t.end): (s, i) for s, (words, _) in enumerate(found) for i, t in enumerate(words)}
     for relation in cas.select(metadata.layer):
         both = (relation[WORD], relation[HEAD])
-        word, head = (places.get((getattr(of, "begin", -1), getattr(of, "end", -1))) for of in both)
+        word, head = (places.get((getattr(end, "begin", -1), getattr(end, "end", -1))) for end in both)
         if word and head and word[0] == head[0] and not relation[PREDICTED]:
             found[word[0]][1].append((word[1], head[1], relation[metadata.feature] or ""))
     return found

@@ -65,7 +65,7 @@ class Limits:
         """Raise RefusedError for JSON of so many values that they would take much memory and time."""
         if b"\0" in body:  # not UTF-8, but another encoding that JSON may have
             raise RefusedError(422, Errors.E1222.format(error="it has a null character"))
-        # An escaped quotation mark ends no string, and what is in strings is no value.
+        # An escaped quotation mark does not end a string, and only what is outside of strings is a value.
         plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
         limit = VALUES + VALUES_A_WORD * self.max_words
         n = plain.count(b'"') // 4  # at most a key and a value for each
@@ -178,13 +178,12 @@ class Gate:
             with anyio.move_on_after(self.limits.timeout) as time:
                 await self._read(Headers(scope=scope).get("host", ""), body, receive)
                 await self._answer(scope, bytes(body), receive, noted)
+            if time.cancelled_caught and not has_answer:
+                raise RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
         except RefusedError as error:
             await failure(error.status, str(error))(scope, receive, send)
         finally:
             self.n_bytes -= len(body)
-        if time.cancelled_caught and not has_answer:
-            late = failure(408, Errors.E1205.format(seconds=self.limits.timeout))
-            await late(scope, receive, send)
 
     async def _read(self, host: str, body: bytearray, receive: Receive) -> None:
         """Read the body of a request. Raises RefusedError for one that is not let through."""
