@@ -108,7 +108,7 @@ class BlockParser:
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
         """Return the Docs of a batch by their numbers. If one raises, all are parsed one by one."""
         try:
-            return {document.number: doc for document, doc in zip(batch, self._pipe(batch), strict=True)}
+            return {document.number: doc for document, doc in zip(batch, self._run(batch), strict=True)}
         except Exception as error:
             _exit_if_device_is_broken(error)
             if len(batch) == 1:
@@ -117,17 +117,13 @@ class BlockParser:
                 return {}
         return {number: doc for document in batch for number, doc in self._parse_batch([document]).items()}
 
-    def _pipe(self, batch: Sequence[Document]) -> list[Doc]:
+    def _run(self, batch: Sequence[Document]) -> list[Doc]:
         contents = [document.content for document in batch if document.content is not None]
         seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
         # What is parsed next must be known before a crash.
         self.journal.note([document.number for document in batch], seconds)
-        with last_words(seconds, self.journal.handle):
-            return self._run(contents)
-
-    def _run(self, contents: Sequence[str | Doc]) -> list[Doc]:
         # Python keeps the text of each warning that it has shown, so warnings are counted only.
-        with warnings.catch_warnings(record=True) as caught:
+        with last_words(seconds, self.journal.handle), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             docs = list(self.nlp.pipe(contents, batch_size=len(contents)))
         for warning in caught:

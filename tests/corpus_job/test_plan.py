@@ -25,17 +25,28 @@ def documents(inputs, shard_bytes, fields=None):
     return [list(read_documents(shard, fields or Fields(), Vocab())) for shard in plan]
 
 
+def paragraphs(text):
+    rows = re.findall(r"[^\n]*\n|[^\n]+", text)
+    grouped = itertools.groupby(rows, key=lambda row: not row.encode().strip())
+    return ["".join(block).rstrip("\r\n") for is_blank, block in grouped if not is_blank]
+
+
+def full_lines(text):
+    return [line.rstrip("\r") for line in text.split("\n") if line.encode().strip()]
+
+
 @given(lines=LINES, end=st.sampled_from(["", "\n", "\r\n"]), shard_bytes=st.integers(1, 60))
-def test_each_line_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
-    path = tmp_path_factory.getbasetemp() / "lines.txt"
+def test_each_document_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
+    path = tmp_path_factory.getbasetemp() / "in.txt"
     text = "\n".join(lines) + end
     path.write_bytes(text.encode())
-    found = [document for shard in documents([path], shard_bytes) for document in shard]
-    assert [d.content for d in found] == [
-        line.rstrip("\r") for line in text.split("\n") if line.encode().strip()
-    ]
-    assert len({d.place for d in found}) == len(found)
-    assert [d.id for d in found] == [f"lines.txt:{d.place}" for d in found]
+    for unit, expected in (("line", full_lines(text)), ("paragraph", paragraphs(text))):
+        found = [d for shard in documents([path], shard_bytes, Fields(documents=unit)) for d in shard]
+        assert [d.content for d in found] == expected
+        assert len({d.place for d in found}) == len(found)
+        for document in found:
+            assert document.id == f"in.txt:{document.place}"
+            assert text.encode()[document.place :].decode().startswith(document.content)
 
 
 @given(sizes=st.lists(st.integers(1, 6), max_size=5), shard_bytes=st.integers(1, 200))
@@ -94,26 +105,6 @@ def test_the_last_part_of_a_large_file_shares_a_shard_with_a_small_file(tmp_path
     assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt"], ["a.txt"], ["b.txt"]]
     plan = make_plan([tmp_path], Fields(), 2600)
     assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt", "b.txt"]]
-
-
-def paragraphs(text):
-    rows = re.findall(r"[^\n]*\n|[^\n]+", text)
-    grouped = itertools.groupby(rows, key=lambda row: not row.encode().strip())
-    return ["".join(block).rstrip("\r\n") for is_blank, block in grouped if not is_blank]
-
-
-@given(lines=LINES, end=st.sampled_from(["", "\n", "\r\n"]), shard_bytes=st.integers(1, 60))
-def test_each_paragraph_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
-    path = tmp_path_factory.getbasetemp() / "paragraphs.txt"
-    text = "\n".join(lines) + end
-    path.write_bytes(text.encode())
-    shards = documents([path], shard_bytes, Fields(documents="paragraph"))
-    found = [document for shard in shards for document in shard]
-    assert [d.content for d in found] == paragraphs(text)
-    assert len({d.place for d in found}) == len(found)
-    for document in found:
-        assert document.id == f"paragraphs.txt:{document.place}"
-        assert text.encode()[document.place :].decode().startswith(document.content)
 
 
 @pytest.mark.parametrize("packed", [False, True])

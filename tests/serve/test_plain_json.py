@@ -14,11 +14,10 @@ from spacy.tokens import Doc
 
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.doc_constraints import constrain
-from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.trees import constraint_conflicts as conflicts
 
 from ..util import add_tiny, parser_of, randomise, read_treebank, tree_of, treebank_docs, treebank_examples
-from .conftest import httpx, make_pipeline, post, talk
+from .conftest import httpx, make_pipeline, make_service, post, talk
 
 TEXT = "she saw the cat. dogs bark"
 WORDS = ["a", "hearing", "is", "set", "on", "it", "today"]
@@ -89,9 +88,6 @@ def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
 
 
 def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
     nlp = make_pipeline()
     refiner: Any = add_tiny(nlp, "rng_refiner", iterations=1)
     nlp.initialize(lambda: treebank_examples(nlp))
@@ -103,7 +99,7 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
     refiner.certain = float(sorted(parse.head_probs.min() for parse in parses)[5])
     docs = [nlp(text) for text in texts]
     assert {0, 1} == {n for doc in docs for n in doc._.g2g_iterations}
-    app = make_app(nlp, final_parser(nlp), Limits())
+    app = make_service(nlp)
     replies = post(app, "/parse", *({"text": text, "k": 2} for text in texts))
     for doc, reply in zip(docs, replies, strict=True):
         found = reply.json()["sentences"]
@@ -253,11 +249,7 @@ def test_the_page_runs_its_own_script_alone(app):
 
 
 def test_a_transition_based_parser_has_one_tree_without_probabilities():
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
-    nlp = make_pipeline(row="SentTr")
-    app = make_app(nlp, parser_of(nlp), Limits())
+    app = make_service(make_pipeline(row="SentTr"))
     plain, many = post(app, "/parse", {"text": "Go !"}, {"words": WORDS, "k": 2})
     (sentence,) = plain.json()["sentences"]
     assert set(sentence) == {"tokens", "heads", "deps"}
@@ -270,9 +262,6 @@ def test_a_transition_based_parser_has_one_tree_without_probabilities():
 @pytest.fixture
 def slow_app():
     """A service that takes 0.2 seconds for a Doc, and breaks at the word "break"."""
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
     nlp = make_pipeline()
 
     @Language.component("test_serve_slow")
@@ -283,7 +272,7 @@ def slow_app():
         return doc
 
     nlp.add_pipe("test_serve_slow", first=True)
-    app = make_app(nlp, parser_of(nlp), Limits(timeout=0.5))
+    app = make_service(nlp, timeout=0.5)
     yield app
     app.state.worker.close()
 
