@@ -131,12 +131,8 @@ def test_without_locks_a_process_lives_as_long_as_it_announced(states, monkeypat
     assert claim(states) is not None
 
 
-def test_processes_of_other_machines_live_as_long_as_they_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(store, "_system_of", stand_in(tmp_path))
-    for name in ("temporary", "states"):
-        (tmp_path / name).mkdir()
-    states = StorePath("s3://states")
+@pytest.mark.parametrize("states", ["store"], indirect=True)
+def test_processes_of_other_machines_live_as_long_as_they_announced(states, tmp_path, monkeypatch):
     first = claim(states)
     first.note([7], 100.0)
     die(first)
