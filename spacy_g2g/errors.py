@@ -459,8 +459,8 @@ class Errors(metaclass=_TextsWithCodes):
     E1109 = "There is no Parquet file at {path}. Expected a file or folder that parse-corpus has written."
     E1110 = "Can't find the pipeline {pipeline!r}. Expected its folder, or the name of an installed package."
     E1111 = (
-        "{output} belongs to another job. What differs: {different}. Take the same inputs, pipeline, versions "
-        "and settings, or another folder."
+        "{output} belongs to another job. What differs: {different}. Take the same inputs, pipeline, "
+        "versions and settings, or another folder."
     )
     E1112 = "{n} processes ended while they parsed this document alone."
     E1114 = "{n} processes died at this shard before they parsed a document. Check free memory."
