@@ -1,13 +1,10 @@
-"""Long checks of `g2g parse-corpus`: random kills, cost over `nlp.pipe`, memory of a worker.
+"""Kill the processes of `g2g parse-corpus` at random times, and compare the output with an undisturbed run.
 
-    python -m experiments.corpus_job kills PIPELINE TEXTS.jsonl [--documents 20000 --kills 200]
-    python -m experiments.corpus_job kills CHAIN TEXTS.jsonl --engine ray --poison --code CHAIN.py
-    python -m experiments.corpus_job cost PIPELINE TEXTS.jsonl [--rounds 5]
-    python -m experiments.corpus_job memory PIPELINE TEXTS.jsonl [--shards 20 --precision bfloat16]
+    python -m experiments.corpus_job PIPELINE TEXTS.jsonl [--documents 20000 --kills 200]
+    python -m experiments.corpus_job CHAIN TEXTS.jsonl --engine ray --poison --code CHAIN.py
 
-TEXTS.jsonl has objects with a "text". `kills` has two drivers at work on one folder, each of which parses in
-its own process or by workers of one Ray. It kills drivers and workers after random times, starts drivers
-again, and compares the output with that of an undisturbed run.
+TEXTS.jsonl has objects with a "text". Two drivers are at work on one folder, each of which parses in its own
+process or by workers of one Ray. Drivers and workers are killed after random times; drivers start again.
 """
 
 from __future__ import annotations
@@ -32,28 +29,18 @@ from typing import Any
 import pyarrow.parquet as pq
 from spacy.language import Language
 
-from spacy_g2g.corpus_job.block import BlockParser
 from spacy_g2g.corpus_job.job import Job
 from spacy_g2g.corpus_job.plan import Shard, make_plan
 from spacy_g2g.corpus_job.run import Outcome, load_pipeline, run_job
 from spacy_g2g.corpus_job.shard import Record, parse_shard
 
-MEGABYTE = 10**6
 #: Share of kills that meet a worker of Ray. A driver takes much longer to start again.
 WORKERS_SHARE = 0.95
 
 
-def load(args: argparse.Namespace) -> Language:
-    return load_pipeline(Job(args.pipeline, Path(), code=args.code))
-
-
-def read_texts(path: Path) -> list[str]:
-    with path.open(encoding="utf8") as file:
-        return [json.loads(line)["text"] for line in file]
-
-
-def write_corpus(path: Path, texts: Sequence[str], n: int, n_words: int | None = None) -> None:
+def write_corpus(path: Path, source: Path, n: int, n_words: int) -> None:
     """Write n documents: the texts again and again, each cut to some words, with ids of their own."""
+    texts = [json.loads(line)["text"] for line in source.read_text(encoding="utf8").splitlines()]
     with path.open("w", encoding="utf8") as file:
         for i, text in zip(range(n), itertools.cycle(texts), strict=False):
             shortened = " ".join(text.split()[:n_words])
@@ -130,9 +117,9 @@ def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
     With Ray, a shard must have been done since the last kill, however long processes take to start.
     """
-    chance, nlp = random.Random(args.seed), load(args)
+    chance, nlp = random.Random(args.seed), load_pipeline(Job(args.pipeline, Path(), code=args.code))
     corpus = folder / "corpus.jsonl"
-    write_corpus(corpus, read_texts(args.texts), args.documents, n_words=args.words)
+    write_corpus(corpus, args.texts, args.documents, args.words)
     shard_bytes = corpus.stat().st_size // args.shards
     job = Job(args.pipeline, folder / "undisturbed", code=args.code, timeout=args.timeout)
     start = time.perf_counter()
@@ -140,7 +127,7 @@ def kills(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     poison = add_poison(corpus) if args.poison else {}
     os.environ["SECONDS_OF_DOCUMENT"] = str(args.sleep)
-    n_shards = len(make_plan([corpus], shard_bytes=shard_bytes))
+    n_shards = len(make_plan([corpus], job.fields, shard_bytes))
     drivers = make_drivers(args, nlp, corpus, shard_bytes)
     pause = args.pause or args.patience * seconds / args.kills
     jobs = []
@@ -260,109 +247,17 @@ def data(output: Path) -> list[Path]:
     return sorted((output / "data").iterdir())
 
 
-def cost(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """CPU time of a job and of `nlp.pipe`, by turns; and the share of a job outside of `nlp.pipe`."""
-    nlp, texts = load(args), read_texts(args.texts)
-    corpus = folder / "corpus.jsonl"
-    write_corpus(corpus, texts, len(texts))
-    inside = [0.0]
-    original: Callable[..., Any] = BlockParser._run
-
-    def timed(self: BlockParser, contents: Any) -> Any:
-        start = time.process_time()
-        try:
-            return original(self, contents)
-        finally:
-            inside[0] += time.process_time() - start
-
-    BlockParser._run = timed  # type: ignore[method-assign]
-    plain, job, starts, shares = [], [], [], []
-    in_shards = [0.0]
-
-    def engine(shards: Sequence[Shard], settings: Job) -> Iterator[Record]:
-        start = time.process_time()
-        yield from [parse_shard(nlp, shard, settings) for shard in shards]
-        in_shards[0] = time.process_time() - start
-
-    for i in range(args.rounds):
-        start = time.process_time()
-        n_words = sum(len(doc) for doc in nlp.pipe(texts))
-        plain.append(time.process_time() - start)
-        inside[0], start = 0.0, time.process_time()
-        run_job(Job(args.pipeline, folder / f"out{i}"), [corpus], shard_bytes=2 * MEGABYTE, engine=engine)
-        starts.append(time.process_time() - start - in_shards[0])
-        job.append(in_shards[0])
-        shares.append((job[-1] - inside[0]) / inside[0])
-    n_bytes = sum(path.stat().st_size for path in data(folder / "out0"))
-    return {
-        "words": n_words,
-        "pipe_words_per_cpu_second": round(n_words / min(plain)),
-        "job_words_per_cpu_second": round(n_words / min(job)),
-        "job_over_pipe": round(min(job) / min(plain), 4),
-        "outside_of_pipe": [round(share, 4) for share in shares],
-        "seconds_of_plan_and_manifest": round(min(starts), 3),
-        "bytes_per_word": round(n_bytes / n_words, 2),
-    }
-
-
-def memory(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Resident memory and CPU time after each shard; all texts come once, with new words."""
-    nlp, texts = load(args), read_texts(args.texts)
-    for _, pipe in nlp.pipeline:
-        if args.precision and hasattr(pipe, "precision"):
-            pipe.precision = args.precision
-    corpus, sizes, peaks, seconds = folder / "corpus.jsonl", [], [], []
-    # New words in each document, so that memory of words shows.
-    with corpus.open("w", encoding="utf8") as file:
-        for i, text in enumerate(texts):
-            file.write(json.dumps({"id": f"d{i}", "text": f"{text} new{i}a new{i}b new{i}c"}) + "\n")
-
-    def engine(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
-        for shard in shards:
-            Path("/proc/self/clear_refs").write_text("5", encoding="utf8")  # forgets the peak
-            start = time.process_time()
-            yield parse_shard(nlp, shard, job)
-            seconds.append(round(time.process_time() - start, 2))
-            sizes.append(resident_mib())
-            peaks.append(resident_mib("VmHWM"))
-            print(shard.name, sizes[-1], peaks[-1], "MiB", seconds[-1], "s", file=sys.stderr, flush=True)
-
-    outcome = run_job(
-        Job(args.pipeline, folder / "out"),
-        [corpus],
-        shard_bytes=corpus.stat().st_size // args.shards,
-        engine=engine,
-    )
-    return {
-        "shards": len(sizes),
-        "words": outcome.n_words,
-        "mib_after_each": sizes,
-        "peak_mib_of_each": peaks,
-        "cpu_seconds_of_each": seconds,
-        "last_over_second": round(sizes[-1] / sizes[1], 3),
-        "last_peak_over_second": round(peaks[-1] / peaks[1], 3),
-    }
-
-
-def resident_mib(name: str = "VmRSS") -> float:
-    """Return the resident memory of this process; with "VmHWM", its peak."""
-    status = Path("/proc/self/status").read_text(encoding="utf8")
-    kib = next(line.split()[1] for line in status.splitlines() if line.startswith(f"{name}:"))
-    return round(int(kib) / 1024, 1)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("check", choices=["kills", "cost", "memory"])
     parser.add_argument("pipeline", help="Folder")
     parser.add_argument("texts", type=Path)
     parser.add_argument("--documents", type=int, default=20000)
-    parser.add_argument("--words", type=int, default=12, help="longest document of `kills`")
+    parser.add_argument("--words", type=int, default=12, help="words of the longest document")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--shards", type=int, default=100)
-    parser.add_argument("--engine", choices=["none", "ray"], default="none", help="of `kills`")
+    parser.add_argument("--engine", choices=["none", "ray"], default="none")
     parser.add_argument("--workers", type=int, default=2, help="workers of Ray for each driver")
     parser.add_argument("--code", type=Path, help="file with components of the pipeline")
     parser.add_argument(
@@ -370,18 +265,15 @@ def main() -> None:
     )
     parser.add_argument("--sleep", type=float, default=0.0, help="seconds that chain.py sleeps at a document")
     parser.add_argument("--timeout", type=float, default=600.0)
-    parser.add_argument("--minutes", type=float, default=600.0, help="longest time of `kills`")
+    parser.add_argument("--minutes", type=float, default=600.0, help="longest time with kills")
     parser.add_argument("--pause", type=float, default=0.0, help="mean seconds between kills, not --patience")
     parser.add_argument(
         "--patience", type=float, default=3.0, help="time with kills, the undisturbed run's = 1"
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--precision", default="", help="of `memory`: bfloat16 or float32")
-    parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        check = {"kills": kills, "cost": cost, "memory": memory}[args.check]
-        print(json.dumps(check(args, Path(folder)), indent=2))
+        print(json.dumps(kills(args, Path(folder)), indent=2))
 
 
 if __name__ == "__main__":

@@ -333,28 +333,25 @@ class Errors(metaclass=_TextsWithCodes):
     E1109 = "There is no Parquet file at {path}. Expected a file or folder that parse-corpus has written."
     E1110 = "Can't find the pipeline {pipeline!r}. Expected its folder, or the name of an installed package."
     E1111 = (
-        "{output} belongs to another job. What differs: {different}. Expected the same inputs, pipeline and "
-        "settings, or another folder."
+        "{output} belongs to another job. What differs: {different}. Take the same inputs, pipeline, "
+        "versions and settings, or another folder."
     )
     E1112 = "{n} processes ended while they parsed this document alone."
-    E1113 = "The pipeline returned {n} Docs for {expected} documents."
-    E1114 = "{n} processes died at this shard while they parsed nothing. Is there too little memory?"
+    E1114 = "{n} processes died at this shard before they parsed a document. Check free memory."
     E1115 = "Can't read {path}: {error}"
     E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
     E1117 = (
         "{path} can't be read as a file of this job: {error}. If it is damaged, or another job has written "
         "it, delete it and run again."
     )
-    E1118 = "{value!r} is no part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
+    E1118 = "{value!r} is not a part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
     E1119 = "Can't import {module}. " + _install("corpus")
-    E1120 = (
-        "{output} is inside of an input. Expected a folder elsewhere, since a job must not read its output."
-    )
+    E1120 = "{output} is inside an input. Take a folder elsewhere: a job must not read its output."
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
     E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
     E1123 = (
-        "{path} is of another version of spacy-g2g, which cuts inputs into other shards, or of no job: its "
-        "format is {there!r}, not {now}. It stays as it is. Finish with that version, or take another folder."
+        "{path} has the format {there!r}, not {now}, so it is of another version of spacy-g2g, or of no job. "
+        "Finish with that version, or take another folder."
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = "Can't import {module}, so use --engine none. Or: " + _install("corpus")
@@ -363,33 +360,19 @@ class Errors(metaclass=_TextsWithCodes):
     E1201 = "Can't import {module}. " + _install("serve")
     E1202 = "{where} is {found}. {problem}."
     E1203 = "The service had an error of its own. Its log says more."
-    E1204 = "{n} requests are being answered. Try again later."
+    E1204 = "The service is busy: {found}. Try again later."
     E1205 = "The request took longer than {seconds} seconds. Expected less to parse, or a higher --timeout."
-    E1206 = "The request has more than {limit} bytes. Expected less, or a higher --max-bytes."
-    E1207 = "A text or sentence has {n} words. Expected {limit} or fewer, or a higher --max-words."
-    E1208 = "The request has both a text and words, or neither. Expected one of them."
-    E1209 = "k is {k}. Expected {limit} or less, or a higher --max-k."
+    E1206 = "{what}: {n}. Expected {limit} at most{remedy}."
+    E1208 = "Give either text or words."
     E1210 = "{name} has {n} values. Expected one for each of {words} words."
-    E1211 = "The request has {n} constraints. Expected {limit} or fewer."
-    E1212 = "The request has a text and constraints, which are on tokens. Expected words instead of a text."
-    E1213 = "A sentence with constraints, or with k above 1, has {n} words. Expected {limit} or fewer."
+    E1212 = "Constraints are on tokens. Give words instead of a text."
     E1214 = "Can't read {name}: {error}. Expected a UIMA CAS as XMI, and its types."
-    E1215 = (
-        "The types have no {missing} for the layer {layer}. Expected a relation layer, with its feature, in "
-        "a project with tokens and sentences."
-    )
-    E1216 = "{n} tasks are being parsed. Try again later."
+    E1215 = "The types have no {missing} for the layer {layer}. Expected a layer of relations between tokens."
     E1217 = "There is no task {id!r}. Expected an id that /parse/start has returned lately."
     E1218 = "There is no model {found}. Expected {expected}."
-    E1219 = "This service does not train. Train with `python -m spacy train`, and start the service again."
-    E1220 = "The pipeline {model} can't be deleted from here. End the service instead."
-    E1221 = "The layer {layer} connects annotations of the types {found}. Expected a layer on tokens."
+    E1219 = "This service neither trains nor deletes pipelines. Use `python -m spacy train`."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
-    E1223 = "k is {k} for {n} words. Expected {limit} or less as their product."
     E1224 = "The request is for the host {host}. Expected an IP address, {hosts}, or --allow-host."
-    E1225 = "The text has {n} characters without white space, which take too long. Expected fewer at a time."
-    E1226 = "The body has more than {limit} values. Expected fewer, or a higher --max-words."
-    E1227 = "The requests at the moment have more than {limit} bytes together. Try again later."
 
 
 class Warnings(metaclass=_TextsWithCodes):

@@ -17,13 +17,10 @@ def is_stream(path: Path) -> bool:
 
 
 @contextmanager
-def atomic_path(path: Path, *, keep: bool = False) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside a file, which replaces the file at the end or is removed after an error.
 
     The target of a link is replaced, not the link. A stream is given itself.
-
-    path: Path of the file.
-    keep: Keep a file that is already there at the end, as one that another process has written meanwhile.
     """
     if is_stream(path):
         yield path
@@ -38,15 +35,14 @@ def atomic_path(path: Path, *, keep: bool = False) -> Iterator[Path]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
-        if not (keep and _is_kept(temporary, target)):
-            temporary.replace(target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, *, keep: bool = False) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a text file that gets its name only when it is complete; see ``atomic_path``."""
-    with atomic_path(path, keep=keep) as temporary:
+    with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf8", newline="\n")
 
 
@@ -64,14 +60,3 @@ def sha256_of(path: Path) -> str:
         while block := content.read(1 << 20):
             sha.update(block)
     return sha.hexdigest()
-
-
-def _is_kept(temporary: Path, target: Path) -> bool:
-    """Give a file its name unless there is one. Returns False if there is none and links can't be made."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        return True
-    except OSError:
-        return target.exists()
-    return True

@@ -57,18 +57,6 @@ def test_a_file_is_whole_or_as_before(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_of_another_process_is_kept(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    for links in (True, False):
-        if not links:
-            monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError))
-        write_text(path, "first", keep=True)
-        write_text(path, "second", keep=True)
-        assert path.read_text() == "first"
-        assert list(tmp_path.iterdir()) == [path]
-        path.unlink()
-
-
 def test_the_digest_of_a_folder_tells_names_and_contents(tmp_path):
     def digest(name: str, **files: str) -> str:
         (tmp_path / name / "inner").mkdir(parents=True)

@@ -34,7 +34,7 @@ OTHER_JOB = 2
 MEGABYTE = 10**6
 
 
-def parse_corpus_cli(
+def parse_corpus(
     pipeline: Pipeline,
     paths: Annotated[
         list[str],
@@ -108,9 +108,9 @@ def parse_corpus_cli(
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
-    with user_errors(), needs_extra(["pyarrow"], Errors.E1119):
-        from ..corpus_job.documents import Fields
+    with user_errors(), needs_extra(("pyarrow", "pyarrow.parquet"), Errors.E1119):
         from ..corpus_job.job import Job, OtherJobError
+        from ..corpus_job.plan import Fields
         from ..corpus_job.run import parse_here, run_job
         from ..corpus_job.store import place_of
 
@@ -140,7 +140,7 @@ def parse_corpus_cli(
                 shard_bytes=int(shard_bytes * MEGABYTE),
                 engine=chosen,
                 only=part_of(only),
-                report=lambda records, n: progress(records, n, silent),
+                report=lambda records, n: show_progress(records, n, silent),
             )
         except OtherJobError as error:
             msg.fail(str(error))
@@ -158,7 +158,7 @@ def part_of(text: str | None) -> tuple[int, int] | None:
     return int(part), int(n_parts)
 
 
-def progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
+def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
     """Show a bar of shards with words per second, in a log file a line a minute; and each failure."""
     n_words = 0
     seconds = 0.1 if sys.stderr.isatty() else 60.0

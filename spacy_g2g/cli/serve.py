@@ -16,7 +16,7 @@ from .options import GpuId, Pipeline, Silent
 EXTRA = ("anyio", "cassis", "fastapi", "starlette", "uvicorn")
 
 
-def serve_cli(
+def serve(
     pipeline: Pipeline,
     host: Annotated[
         str, typer.Option("--host", help="Address to listen at. Any but 127.0.0.1 lets others in")

@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..errors import Errors
-from .documents import Document
+from .documents import Document, ShardError
 from .journal import Journal
 
 BLOCK_DOCS = 2000
@@ -24,6 +24,9 @@ BATCH_CHARS = 100_000
 #: Exit status after an error that makes all further calls fail, too.
 BROKEN_DEVICE = 70
 
+#: Errors that no share is computed of.
+FEW_ERRORS = 10
+
 #: Code that warnings of this library and of spaCy begin with.
 WARNING_CODE = re.compile(r"\[([\w-]+)\]")
 
@@ -31,90 +34,96 @@ WARNING_CODE = re.compile(r"\[([\w-]+)\]")
 ErrorRecord = dict[str, Any]
 
 
-def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents in blocks of bounded size."""
-    block: list[Document] = []
-    n_chars = 0
+class PipelineError(ShardError):
+    """A shard can't be done, since the pipeline raises errors for too many documents."""
+
+
+def in_pieces(documents: Iterable[Document], n_docs: int, n_chars: int) -> Iterator[list[Document]]:
+    """Yield documents in pieces of at most some documents and characters, unless one has more characters."""
+    piece: list[Document] = []
+    n = 0
     for document in documents:
-        block.append(document)
-        n_chars += len(document.text)
-        if len(block) == BLOCK_DOCS or n_chars >= BLOCK_CHARS:
-            yield block
-            block, n_chars = [], 0
-    if block:
-        yield block
+        if piece and (len(piece) == n_docs or n + len(document.text) > n_chars):
+            yield piece
+            piece, n = [], 0
+        piece.append(document)
+        n += len(document.text)
+    if piece:
+        yield piece
 
 
 class BlockParser:
     """Parser of a shard's blocks, which puts aside what can't be parsed.
 
     nlp: Pipeline.
-    journal: Journal of the shard. Its suspects are parsed alone, and those to blame are not parsed.
+    journal: Journal of this attempt. Earlier suspects are parsed alone, and those to blame are not parsed.
     timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
 
-    ``errors`` has what was put aside, by the documents' numbers; ``n_raised`` counts the documents that the
-    pipeline could not parse; ``warnings`` counts how often it warned, by the warning's code.
+    ``n_read`` counts the documents, and ``n_raised`` those that the pipeline could not parse; ``errors`` has
+    what was put aside, by the documents' numbers; ``warnings`` counts how often the pipeline warned, by the
+    warning's code.
     """
 
     def __init__(self, nlp: Language, journal: Journal, timeout: float) -> None:
         self.nlp = nlp
         self.journal = journal
         self.timeout = timeout
+        self.n_read = 0
         self.errors: dict[int, ErrorRecord] = {}
         self.n_raised = 0
         self.warnings: Counter[str] = Counter()
 
     def parse(self, block: Sequence[Document]) -> list[tuple[Document, Doc]]:
         """Return those documents of a block that can be parsed, in their order, with their Docs."""
-        history = self.journal.history
+        earlier = self.journal.earlier
+        self.n_read += len(block)
         good: list[Document] = []
         alone: list[Document] = []
         for document in block:
             if document.error:
                 self._put_aside(document, document.error)
-            elif document.number in history.blamed:
-                self._put_aside(document, f"ProcessDied: {history.blamed[document.number]}")
+            elif document.number in earlier.blamed:
+                self._put_aside(document, f"ProcessDied: {earlier.blamed[document.number]}")
             else:
-                (alone if document.number in history.suspects else good).append(document)
+                (alone if document.number in earlier.suspects else good).append(document)
         # A document that was alone at a death is parsed after all others: another death soon after the start
         # of the process would prove little.
-        first = [[document] for document in alone if not history.deaths[document.number]]
-        last = [[document] for document in alone if history.deaths[document.number]]
+        first = [[document] for document in alone if not earlier.deaths[document.number]]
+        last = [[document] for document in alone if earlier.deaths[document.number]]
         parsed: dict[int, Doc] = {}
-        for batch in [*first, *batches(good), *last]:
+        good.sort(key=lambda document: -len(document.text))
+        for batch in [*first, *in_pieces(good, BLOCK_DOCS, BATCH_CHARS), *last]:
             parsed.update(self._parse_batch(batch))
         self.journal.note([], self.timeout)
         return [(document, parsed[document.number]) for document in block if document.number in parsed]
 
+    def check_share(self, max_errors: float) -> None:
+        """Raise ShardError if so many documents are errors that the pipeline or the input must be wrong."""
+        limit = max(FEW_ERRORS, max_errors * self.n_read)
+        if len(self.errors) > limit:
+            first = next(iter(self.errors.values()))["error"]
+            kind = PipelineError if self.n_raised > limit else ShardError
+            raise kind(Errors.E1116.format(n=len(self.errors), total=self.n_read, first=first))
+
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
         """Return the Docs of a batch by their numbers. If one raises, all are parsed one by one."""
         try:
-            docs = self._pipe(batch)
+            return {document.number: doc for document, doc in zip(batch, self._run(batch), strict=True)}
         except Exception as error:
             _exit_if_device_is_broken(error)
-            if len(batch) > 1:
-                return {
-                    number: doc for document in batch for number, doc in self._parse_batch([document]).items()
-                }
-            self.n_raised += 1
-            self._put_aside(batch[0], f"{type(error).__name__}: {error}")
-            return {}
-        return {document.number: doc for document, doc in zip(batch, docs, strict=True)}
+            if len(batch) == 1:
+                self.n_raised += 1
+                self._put_aside(batch[0], f"{type(error).__name__}: {error}")
+                return {}
+        return {number: doc for document in batch for number, doc in self._parse_batch([document]).items()}
 
-    def _pipe(self, batch: Sequence[Document]) -> list[Doc]:
+    def _run(self, batch: Sequence[Document]) -> list[Doc]:
         contents = [document.content for document in batch if document.content is not None]
         seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
         # What is parsed next must be known before a crash.
         self.journal.note([document.number for document in batch], seconds)
-        with last_words(seconds, self.journal.handle):
-            docs = self._run(contents)
-        if len(docs) != len(batch):
-            raise ValueError(Errors.E1113.format(n=len(docs), expected=len(batch)))
-        return docs
-
-    def _run(self, contents: Sequence[str | Doc]) -> list[Doc]:
         # Python keeps the text of each warning that it has shown, so warnings are counted only.
-        with warnings.catch_warnings(record=True) as caught:
+        with last_words(seconds, self.journal.handle), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             docs = list(self.nlp.pipe(contents, batch_size=len(contents)))
         for warning in caught:
@@ -131,20 +140,6 @@ class BlockParser:
             "text": document.text[:200],
         }
         self.errors[document.number] = record
-
-
-def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents in batches of about ``BATCH_CHARS`` characters, the longest documents first."""
-    batch: list[Document] = []
-    n_chars = 0
-    for document in sorted(documents, key=lambda document: -len(document.text)):
-        if batch and n_chars + len(document.text) > BATCH_CHARS:
-            yield batch
-            batch, n_chars = [], 0
-        batch.append(document)
-        n_chars += len(document.text)
-    if batch:
-        yield batch
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from spacy.vocab import Vocab
 from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
-from .plan import PARQUET, Part, Shard
+from .plan import PARQUET, Fields, Part, Shard
 from .store import open_file, place_of, state_of
 
 #: Longest line or document in bytes. A longer one is an error, so that memory stays bounded.
@@ -30,6 +30,10 @@ CODECS = {".gz": "gzip", ".zst": "zstd"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Place of the error that stands for the rest of a file, which can't be read.
 REST = -1
+
+
+class ShardError(Exception):
+    """A shard can't be done."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +63,6 @@ class Document:
         return self.content.text if isinstance(self.content, Doc) else self.content or ""
 
 
-@dataclass(frozen=True)
-class Fields:
-    """Where the input's documents are.
-
-    text: Column with the text.
-    id: Column with the id. It may be missing.
-    kept: Columns that go to the output.
-    documents: What is a document of .txt: "line", "paragraph" or "file".
-    """
-
-    text: str = "text"
-    id: str = "id"
-    kept: tuple[str, ...] = ()
-    documents: str = "line"
-
-
 def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Document]:
     """Yield the documents of a shard in their order. Empty ones of text are left out.
 
@@ -83,20 +71,22 @@ def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Docum
     shard: The shard.
     fields: Names of columns and keys, and what is a document.
     vocab: Vocabulary of Docs.
-    Raises OSError if the bytes of a file can't be read, or if it has changed since the plan was made.
+    Raises ShardError if the bytes of a file can't be read, or if it has changed since the plan was made.
     """
     numbers = itertools.count()
     for part in shard.parts:
         place = place_of(part.path)
-        if str(state_of(place)) != part.state:
-            raise OSError(Errors.E1124.format(path=place, then=part.state, now=state_of(place)))
         try:
+            if (now := str(state_of(place))) != part.state:
+                raise ShardError(Errors.E1124.format(path=place, then=part.state, now=now))
             for document in _read_part(part, fields, vocab):
                 yield replace(document, file=part.label, number=next(numbers))
+        except ShardError:
+            raise
         except Exception as error:
             text = Errors.E1115.format(path=place, error=f"{type(error).__name__}: {error}")
             if isinstance(error, MemoryError) or not _is_damaged(part, fields, vocab):
-                raise OSError(text) from error
+                raise ShardError(text) from error
             yield Document(part.label, REST, None, (), text, part.label, next(numbers))
 
 
@@ -183,13 +173,13 @@ def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:
     if part.kind == ".conllu":
         found = _blocks(part, lambda line: not line.strip(b"\r\n"))
     elif documents == "line" or ".jsonl" in part.kind:
-        found = _lines(part)
+        found = _lines_of(part)
     else:
         found = _blocks(part, lambda line: documents == "paragraph" and not line.strip())
     return ((place, content) for place, content in found if content is None or content.strip())
 
 
-def _lines(part: Part) -> Iterator[tuple[int, bytes | None]]:
+def _lines_of(part: Part) -> Iterator[tuple[int, bytes | None]]:
     """Yield the lines that begin in a part, with their first bytes' places; None for one too long."""
     with _open_lines(part) as file:
         place = part.start
@@ -214,7 +204,7 @@ def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, 
     """
     first, rows, n_bytes = -1, list[bytes](), 0
     is_inside = part.start == 0
-    for place, line in _lines(replace(part, end=-1)):
+    for place, line in _lines_of(replace(part, end=-1)):
         ends = line is not None and is_end(line)
         if ends and first >= 0:
             yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None

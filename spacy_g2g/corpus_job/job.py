@@ -14,13 +14,14 @@ from spacy.util import get_package_path, is_package
 
 from ..errors import Errors
 from ..files import sha256_of
-from .documents import Fields
-from .plan import Shard
-from .store import Place, write_text
+from .plan import Fields, Shard
+from .store import Place, put
 
 #: Version of plans, journals and outputs. From 2 on, small files share a shard.
 FORMAT_VERSION = 2
 FOLDERS = ("data", "errors", "_state")
+#: Differences between two jobs that an error names.
+SHOWN = 3
 
 
 class OtherJobError(ValueError):
@@ -66,9 +67,10 @@ class Job:
         """Return the path of a shard's errors, which is there only if it has some."""
         return self.output / "errors" / f"{shard.name}.jsonl"
 
-    def state_path(self, name: str) -> Place:
-        """Return the path of a file that is gone when its shard is done."""
-        return self.output / "_state" / name
+    @property
+    def states(self) -> Place:
+        """Folder of files that are gone when their shards are done."""
+        return self.output / "_state"
 
 
 def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any]:
@@ -109,11 +111,11 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
     # A job writes job.json first, so there is one if another process has just begun.
     if strange and not path.exists():
         raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(strange)))
-    for name in FOLDERS:
-        (output / name).mkdir(parents=True, exist_ok=True)
+    for name in FOLDERS if isinstance(output, Path) else ():
+        Path(output, name).mkdir(parents=True, exist_ok=True)
     text = json.dumps(own, indent=1)
     if not path.exists():
-        write_text(path, text, keep=True)  # Other processes may be creating it, too.
+        put(path, text)
     try:
         there = json.loads(path.read_text(encoding="utf8"))
         version_there = there["format_version"]
@@ -121,18 +123,21 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
         version_there = None
     if version_there != FORMAT_VERSION:
         raise OtherJobError(Errors.E1123.format(path=path, there=version_there, now=FORMAT_VERSION))
-    different = [key for key in own if there.get(key) != own[key]]
+    before, now = _flat(there), _flat(own)
+    different = [
+        f"{key} (there {before.get(key)!r}, now {now.get(key)!r})"
+        for key in {**now, **before}
+        if before.get(key) != now.get(key)
+    ]
     if different:
-        raise OtherJobError(Errors.E1111.format(output=output, different=_differences(there, own, different)))
+        raise OtherJobError(Errors.E1111.format(output=output, different="; ".join(different[:SHOWN])))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _differences(there: dict[str, Any], own: dict[str, Any], keys: Sequence[str]) -> str:
-    found = []
-    for key in keys:
-        one, other = there.get(key), own[key]
-        if isinstance(one, dict) and isinstance(other, dict):
-            inner = next(name for name in {**one, **other} if one.get(name) != other.get(name))
-            key, one, other = f"{key} {inner}", one.get(inner), other.get(inner)
-        found.append(f"{key} (there {one!r}, now {other!r})")
-    return "; ".join(found)
+def _flat(identity: dict[str, Any]) -> dict[str, Any]:
+    """Return an identity with a key for each value of its dicts."""
+    flat: dict[str, Any] = {}
+    for key, value in identity.items():
+        inner = {f"{key} {name}": value[name] for name in value} if isinstance(value, dict) else {key: value}
+        flat.update(inner)
+    return flat

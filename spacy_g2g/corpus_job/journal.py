@@ -1,24 +1,33 @@
 """What earlier attempts at a shard were parsing when they died.
 
-The journal of a shard is a file that the process at work keeps locked. It is removed once the shard is done.
-Each line is a JSON object: ``begin`` starts an attempt, ``docs`` says which documents are about to be parsed,
-and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python itself adds
-its last words if it crashes or takes too long (``faulthandler``). Documents go by their numbers in the shard.
+The journal of an attempt is a file that its process keeps locked. All journals of a shard are removed once it
+is done. Each line is a JSON object: ``begin`` starts the attempt, ``docs`` says which documents are about to
+be parsed, and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python
+itself adds its last words if it crashes or takes too long (``faulthandler``). Documents go by their numbers
+in the shard.
+
+In an object store, nothing can be appended or locked. There, the file is in the system's folder for temporary
+files, and is uploaded after each line. So processes of the same machine see at once that one has died, and
+Python's last words. Those of other machines see that it is silent for too long.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
+import random
+import tempfile
 import time
+import uuid
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
-from .store import Place
+from .store import Place, StorePath
 
+SUFFIX = ".journal"
 #: Deaths of a process over one document alone, after which the document is blamed. Processes are also killed
 #: from outside, so a single death proves nothing, unless Python has left its last words.
 DEATHS_OF_BLAMED = 5
@@ -28,14 +37,13 @@ SLACK = 60.0
 
 
 @dataclass
-class History:
-    """What the lines of a journal say.
+class Attempts:
+    """What the lines of journals say.
 
     suspects: Numbers of documents that were being parsed when an attempt died, and were not parsed since.
     deaths: Number of attempts in a row that died over a document alone, by its number.
     blamed: Why documents that are to blame for deaths are, by their numbers.
     n_idle_deaths: Number of attempts that died while they parsed nothing.
-    temporary: Names of the files that attempts were writing.
     until: Unix time until which the last attempt may be silent.
     """
 
@@ -43,130 +51,146 @@ class History:
     deaths: Counter[int] = field(default_factory=Counter)
     blamed: dict[int, str] = field(default_factory=dict)
     n_idle_deaths: int = 0
-    temporary: list[str] = field(default_factory=list)
     until: float = 0.0
 
 
-def read_history(text: str) -> History:
-    """Return what the lines of a journal say, all of whose attempts are over."""
-    history = History()
+def read_attempts(text: str) -> Attempts:
+    """Return what the lines of journals say, all of whose attempts are over."""
+    attempts = Attempts()
     in_hand: list[int] | None = None
     last_words = ""
     for line in text.splitlines():
-        entry = _entry_of(line)
-        if entry is None:
+        try:
+            entry = json.loads(line)
+        except ValueError:  # These are words of Python, or a line that no attempt has written to its end.
             last_words = line if line.startswith(LAST_WORDS) else last_words
             continue
-        history.until = entry["until"]
+        attempts.until = entry["until"]
         if "begin" in entry:
-            _note_death(history, in_hand, last_words)
+            _note_death(attempts, in_hand, last_words)
             in_hand, last_words = [], ""
-            history.temporary.append(entry["begin"])
         elif "docs" in entry:
             # The documents before these were parsed, so they are harmless.
-            history.suspects.difference_update(in_hand or ())
+            attempts.suspects.difference_update(in_hand or ())
             for number in in_hand or ():
-                del history.deaths[number]
+                del attempts.deaths[number]
             in_hand = entry["docs"]
         elif "end" in entry:
             in_hand = None
-    _note_death(history, in_hand, last_words)
-    return history
+    _note_death(attempts, in_hand, last_words)
+    return attempts
 
 
-def _entry_of(line: str) -> dict[str, Any] | None:
-    """Return what a line says; None for last words, and for a line that no attempt has written to its end."""
-    try:
-        entry: dict[str, Any] = json.loads(line)
-        is_right = isinstance(entry["until"], float) and isinstance(entry.get("begin", ""), str)
-        return entry if is_right and {*map(type, entry.get("docs", ()))} <= {int} else None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-
-
-def _note_death(history: History, in_hand: list[int] | None, last_words: str) -> None:
+def _note_death(attempts: Attempts, in_hand: list[int] | None, last_words: str) -> None:
     if in_hand is None:
         return
-    history.suspects.update(in_hand)
-    history.n_idle_deaths += not in_hand
+    attempts.suspects.update(in_hand)
+    attempts.n_idle_deaths += not in_hand
     if len(in_hand) == 1:
         (number,) = in_hand
-        history.deaths[number] += 1
-        if last_words or history.deaths[number] == DEATHS_OF_BLAMED:
-            history.blamed[number] = last_words or Errors.E1112.format(n=DEATHS_OF_BLAMED)
+        attempts.deaths[number] += 1
+        if last_words or attempts.deaths[number] == DEATHS_OF_BLAMED:
+            attempts.blamed[number] = last_words or Errors.E1112.format(n=DEATHS_OF_BLAMED)
 
 
 class Journal:
-    """The journal of a shard, locked and open for the lines of an attempt. Get one by ``claim``."""
+    """The journal of an attempt, open for its lines. Get one by ``claim``.
 
-    def __init__(self, path: Place, handle: int, history: History) -> None:
+    path: Place of the journal.
+    earlier: What the journals of earlier attempts say.
+    """
+
+    def __init__(self, path: Place, earlier: Attempts) -> None:
         self.path = path
-        self.handle = handle
-        self.history = history
+        self.earlier = earlier
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        self.handle = os.open(_local(path), flags, 0o666)
+        lock(self.handle, waits=True)
 
     @classmethod
-    def claim(cls, path: Place) -> Journal | None:
-        """Lock the journal of a shard, and return it. Returns None while another process is at work.
+    def claim(cls, folder: Place, shard: str, seconds: float) -> Journal | None:
+        """Begin an attempt at a shard. Returns None while another process is at work.
 
-        A process that holds the lock, but has been silent for longer than it announced, is no obstacle. On
-        file systems without locks, a process counts as at work until then.
+        A process that has been silent for longer than it announced does not count. On file systems without
+        locks, a process counts as at work until then.
+
+        folder: Folder of journals.
+        shard: Name of the shard.
+        seconds: Seconds that the attempt may be silent.
         """
-        # Whatever a link leads to is no file of the job.
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(str(path), flags, 0o666)
-        is_locked = lock(handle)
-        history = read_history(read_all(handle))
-        # A locked journal without a line belongs to a process that is just beginning.
-        is_beginning = is_locked is False and not os.fstat(handle).st_size
-        is_alive = is_beginning or (not is_locked and time.time() < history.until + SLACK)
-        if is_alive:
-            os.close(handle)
+        before = _journals(folder, shard)
+        found = [_look(path) for path in before]
+        if any(is_alive for _, is_alive in found):
             return None
-        return cls(path, handle, history)
-
-    @classmethod
-    def is_busy(cls, path: Place) -> bool:
-        """Return whether another process is at work on a shard."""
-        journal = cls.claim(path)
-        if journal is not None:
-            journal.release()
-        return journal is None
-
-    def begin(self, temporary: str, seconds: float) -> None:
-        """Start an attempt, which writes to a temporary file and may be silent for some seconds."""
-        self._write({"begin": temporary}, seconds)
+        journal = cls(
+            folder / f"{shard}.{time.time_ns()}-{uuid.uuid4().hex}{SUFFIX}",
+            read_attempts("\n".join(text for text, _ in found)),
+        )
+        journal._write({"begin": True}, seconds)
+        # Another process may have looked before it could see this attempt. If both see each other now, both
+        # give way.
+        if any(_look(path)[1] for path in _journals(folder, shard) if path != journal.path):
+            os.close(journal.handle)
+            _remove(journal.path)
+            time.sleep(random.random())
+            return None
+        for path in before:
+            unfinished(path).unlink(missing_ok=True)
+        return journal
 
     def note(self, numbers: list[int], seconds: float) -> None:
         """Say which documents are parsed next, and how many seconds that may take."""
         self._write({"docs": numbers}, seconds)
 
     def end(self) -> None:
-        """Close the attempt: whatever ends it is no death."""
+        """Close the attempt: it has not died, whatever ends it."""
         self._write({"end": True}, -2 * SLACK)
-        self.release()
-
-    def release(self) -> None:
-        """Unlock the journal and leave it as it was."""
         os.close(self.handle)
+        if _local(self.path) != self.path:
+            _local(self.path).unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Remove the journal: the shard has its output."""
-        # Another process may have removed it, too.
-        self.path.unlink(missing_ok=True)
-        self.release()
+        """Remove all journals of the shard, which has its output."""
+        os.close(self.handle)
+        for path in _journals(self.path.parent, self.path.name.partition(".")[0]):
+            _remove(path)
 
     def _write(self, entry: dict[str, Any], seconds: float) -> None:
         # The line break in front ends a line that a dying process has left unfinished.
         line = json.dumps({**entry, "until": round(time.time() + seconds, 1)})
         os.write(self.handle, f"\n{line}\n".encode())
+        if isinstance(self.path, StorePath):
+            os.lseek(self.handle, 0, os.SEEK_SET)
+            self.path.write_bytes(os.read(self.handle, os.fstat(self.handle).st_size))
 
 
-def lock(handle: int) -> bool | None:
+def is_busy(folder: Place, shard: str) -> bool:
+    """Return whether a process is at work on a shard."""
+    return any(_look(path)[1] for path in _journals(folder, shard))
+
+
+def unfinished(journal: Place) -> Path:
+    """Return the path of the local file that an attempt writes its output to."""
+    return _local(journal).with_suffix(".parquet")
+
+
+def remove_attempt(journal: Place) -> None:
+    """Remove the files of an attempt that is over."""
+    _remove(journal)
+    unfinished(journal).unlink(missing_ok=True)
+
+
+def _remove(journal: Place) -> None:
+    for path in (journal, _local(journal)):
+        path.unlink(missing_ok=True)  # Another process may have removed it, too.
+
+
+def lock(handle: int, *, waits: bool = False) -> bool | None:
     """Lock a file. Returns False if another process has the lock, and None if there are no locks here."""
     try:
         import fcntl  # Windows has none.
 
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except (ImportError, OSError):
@@ -174,8 +198,28 @@ def lock(handle: int) -> bool | None:
     return True
 
 
-def read_all(handle: int) -> str:
-    """Return the text of a file that is open."""
-    with contextlib.closing(os.fdopen(os.dup(handle), "rb")) as file:
-        file.seek(0)
-        return file.read().decode("utf8", "replace")
+def _journals(folder: Place, shard: str) -> list[Place]:
+    """Return the journals of a shard, the oldest first."""
+    found = [path for path in folder.iterdir() if path.name.startswith(f"{shard}.")]
+    return sorted(path for path in found if path.suffix == SUFFIX)
+
+
+def _local(journal: Place) -> Path:
+    """Return the path of a journal's local file: itself, or of one in a store its copy."""
+    if isinstance(journal, StorePath):
+        return Path(tempfile.gettempdir()) / f"spacy-g2g.{journal.name}"
+    return journal
+
+
+def _look(journal: Place) -> tuple[str, bool]:
+    """Return the lines of a journal, and whether its process is at work."""
+    is_free = None
+    try:
+        with _local(journal).open("rb+") as file:
+            is_free, text = lock(file.fileno()), file.read().decode("latin-1")
+    except OSError:  # It belongs to another machine or user.
+        try:
+            text = journal.read_text(encoding="latin-1")
+        except FileNotFoundError:  # It has just ended.
+            return "", False
+    return text, not is_free and time.time() < read_attempts(text).until + SLACK

@@ -23,6 +23,22 @@ KINDS = (PARQUET, *LINES, *WHOLE)
 
 
 @dataclass(frozen=True)
+class Fields:
+    """Where the input's documents are.
+
+    text: Column with the text.
+    id: Column with the id. It may be missing.
+    kept: Columns that go to the output.
+    documents: What is a document of .txt: "line", "paragraph" or "file".
+    """
+
+    text: str = "text"
+    id: str = "id"
+    kept: tuple[str, ...] = ()
+    documents: str = "line"
+
+
+@dataclass(frozen=True)
 class Part:
     """An input file, or a range of one.
 
@@ -54,16 +70,13 @@ class Shard:
     parts: tuple[Part, ...]
 
 
-def make_plan(
-    inputs: Sequence[Place], *, shard_bytes: int, columns: Sequence[str] = ("text",), cuts_text: bool = True
-) -> list[Shard]:
+def make_plan(inputs: Sequence[Place], fields: Fields, shard_bytes: int) -> list[Shard]:
     """Return the shards of all files, in the order of the inputs.
 
     inputs: Files, and folders whose files are taken in the order of their paths. Files of other kinds and
         hidden files of a folder are left out. A file that is met again is left out, too.
+    fields: Where the documents are. Parquet files must have the columns of the text and those to keep.
     shard_bytes: Bytes of text that a shard should have.
-    columns: Columns that Parquet files must have, first the one with the text.
-    cuts_text: Whether .txt files can be cut. They can't if a file is a document.
     Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no documents'
         files, or not the columns.
     """
@@ -72,8 +85,8 @@ def make_plan(
     for path, (label, state) in dict(_files(inputs)).items():
         kind = str(kind_of(path))
         if kind == PARQUET:
-            size, cuts = _parquet_cuts(path, shard_bytes, columns)
-        elif kind in LINES and (cuts_text or kind != ".txt"):
+            size, cuts = _parquet_cuts(path, shard_bytes, (fields.text, *fields.kept))
+        elif kind in LINES and (fields.documents != "file" or kind != ".txt"):
             size, cuts = state.size, _cuts(state.size, state.size, shard_bytes)
         else:
             size, cuts = state.size, [0, -1]

@@ -34,7 +34,7 @@ WORKERS_OF_A_GPU = 4
 SPARE_CORES = 1
 
 
-class Worker:
+class ParsingActor:
     """Actor that loads the pipeline once and parses the shards that it is given."""
 
     def __init__(self, job: Job) -> None:
@@ -83,7 +83,7 @@ class RayEngine:
         # Ray shows each worker its own GPU as number 0.
         own_job = replace(job, gpu_id=0 if gpus else -1)
         records = ray.data.from_items(items, override_num_blocks=min(len(items), MAX_TASKS)).map_batches(
-            Worker,
+            ParsingActor,
             batch_size=1,
             batch_format="numpy",
             fn_constructor_args=(own_job,),

@@ -11,13 +11,11 @@ from spacy.vocab import Vocab
 from ..data.docs import write_tree
 from ..errors import Errors
 from .store import Place, open_file, place_of
-from .table import PROBABILITIES
+from .table import PROBABILITIES, TYPES
 
 ROWS_AT_ONCE = 256
 #: Columns that become the arguments of a Doc.
 ARGUMENTS = ("tags", "pos", "lemmas", "morphs")
-#: Columns that are parts of the Doc itself. All others go to ``doc.user_data``.
-OF_DOC = {"text", "words", "spaces", "heads", "deps", "sent_starts", *ARGUMENTS, *PROBABILITIES}
 
 
 def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
@@ -31,12 +29,15 @@ def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = N
     Raises FileNotFoundError if there is no Parquet file.
     """
     place = place_of(path)
-    files: list[Place] = [place] if place.exists() else []
-    if place.is_dir():
-        files = [*place.glob("*.parquet")] or [*(place / "data").glob("*.parquet")]
+    folders = [folder for folder in (place, place / "data") if folder.is_dir()]
+    files: list[Place] = [
+        file for folder in folders for file in folder.iterdir() if file.suffix == ".parquet"
+    ]
+    if not folders and place.exists():
+        files = [place]
     if not files:
         raise FileNotFoundError(Errors.E1109.format(path=path))
-    for name in sorted(files, key=lambda file: file.name):
+    for name in sorted(files):
         with open_file(name) as source, pq.ParquetFile(source) as file:
             wanted = [
                 column
@@ -58,7 +59,9 @@ def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
                 if value is not None:
                     token._.set(extension, value)
     _set_tree(doc, row)
-    doc.user_data.update({name: value for name, value in row.items() if name not in OF_DOC})
+    # All columns that are not in the Doc itself.
+    named = ("id", "file", "place")
+    doc.user_data.update({name: value for name, value in row.items() if name in named or name not in TYPES})
     return doc
 
 

@@ -17,10 +17,10 @@ from thinc.api import require_gpu
 from ..errors import Errors
 from .documents import REST
 from .job import Job, identity, open_folder
+from .journal import is_busy, remove_attempt
 from .plan import Shard, make_plan
 from .shard import Record, parse_shard, read_record, settle_errors
-from .store import Place, is_inside, write_text
-from .store_journal import journal_at, remove_attempt
+from .store import Place, put
 
 #: Parses shards, in any order, and yields their records.
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
@@ -68,16 +68,14 @@ def run_job(
     shard_bytes: Bytes of text that a shard should have.
     engine: Parses shards.
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
-    report: Given the records as they come and the number of shards left, shows progress and passes them on.
+    report: Wraps the stream of records, for a progress bar. Is also given the number of shards left.
     Returns what was done.
-    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside of an input, and
+    Raises OtherJobError if the folder belongs to another job, ValueError if it is inside an input, and
         OSError if the output can't be written.
     """
-    if any(is_inside(job.output, input_.resolve()) for input_ in inputs):
+    if any(job.output.is_relative_to(input_.resolve()) for input_ in inputs):
         raise ValueError(Errors.E1120.format(output=job.output))
-    fields = job.fields
-    columns, cuts_text = (fields.text, *fields.kept), fields.documents != "file"
-    plan = make_plan(inputs, shard_bytes=shard_bytes, columns=columns, cuts_text=cuts_text)
+    plan = make_plan(inputs, job.fields, shard_bytes)
     job = replace(job, fingerprint=open_folder(job.output, identity(job, plan, shard_bytes)))
     own = [shard for number, shard in enumerate(plan) if only is None or number % only[1] == only[0] - 1]
     done = job.done()
@@ -108,14 +106,10 @@ def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Reco
             else:
                 yield record
         shards = [shard for shard in shards if shard.name in busy]
-        while shards and all(_is_busy(job, shard) for shard in shards):
+        while shards and all(
+            is_busy(job.states, shard.name) and not job.data_path(shard).exists() for shard in shards
+        ):
             time.sleep(POLL_SECONDS)
-
-
-def _is_busy(job: Job, shard: Shard) -> bool:
-    """Whether another process is at work on a shard, whose output is not there yet."""
-    path = job.state_path(f"{shard.name}.journal")
-    return not job.data_path(shard).exists() and journal_at(path).is_busy(path)
 
 
 def parse_here(shards: Sequence[Shard], job: Job) -> Iterator[Record]:
@@ -148,10 +142,10 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
         unread += [error["error"] for error in record["errors"] if error["place"] == REST]
         records.append({**record, "errors": len(record["errors"])})
     names = {shard.name for shard in plan}
-    for path in job.state_path("").iterdir():
+    for path in job.states.iterdir():
         if path.name.partition(".")[0] in names:
             remove_attempt(path)  # A process has died between a shard's commit and this.
     totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
     manifest = {"job": job.fingerprint, **totals, "unread": unread, "shards": records}
-    write_text(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    put(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -4,49 +4,32 @@ from __future__ import annotations
 
 import ctypes
 import json
-import re
-import uuid
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from spacy.language import Language
 
 from ..errors import Errors
-from .block import BlockParser, ErrorRecord, blocks
-from .documents import Document, read_documents
+from .block import BLOCK_CHARS, BLOCK_DOCS, BlockParser, ErrorRecord, PipelineError, in_pieces
+from .documents import ShardError, read_documents
 from .job import FORMAT_VERSION, Job
-from .journal import Journal
+from .journal import Journal, unfinished
 from .plan import Shard
-from .store import Place, commit, open_file, scratch_of, write_text
-from .store_journal import journal_at
-from .table import annotations_of, make_schema, make_table
+from .store import Place, commit, open_file, put
+from .table import annotations_of, docs_to_table, make_schema
 
 #: Key of a Parquet file's metadata, whose value is the shard's record.
 METADATA_KEY = b"g2g"
 #: Attempts that may die while they parse nothing.
 MAX_IDLE_DEATHS = 20
-#: Errors that no share is computed of.
-FEW_ERRORS = 10
-
-#: Words after which a pipeline is taken to know the frequent ones.
-WORDS_TO_LEARN = 100_000
-#: Number of words that each pipeline has parsed so far.
-_learned: WeakKeyDictionary[Language, int] = WeakKeyDictionary()
+#: Different words after which a pipeline is taken to know the frequent ones.
+FREQUENT_WORDS = 20_000
 
 #: What is known of a shard; "status" is "done", "there", "busy" or "failed".
 Record = dict[str, Any]
-
-
-class ShardError(Exception):
-    """A shard can't be done."""
-
-
-class PipelineError(ShardError):
-    """A shard can't be done, since the pipeline raises errors for too many documents."""
 
 
 def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
@@ -64,8 +47,7 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
     final = job.data_path(shard)
     if final.exists():
         return {"name": shard.name, "status": "there"}
-    path = job.state_path(f"{shard.name}.journal")
-    journal = journal_at(path).claim(path)
+    journal = Journal.claim(job.states, shard.name, job.timeout)
     if journal is None:
         return {"name": shard.name, "status": "busy"}
     if final.exists():  # Another process has just finished it.
@@ -89,86 +71,52 @@ def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
 
 def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[Record, dict[str, int]]:
     """Parse a shard and give its file the final name. Returns its record, and the number of each warning."""
-    if journal.history.n_idle_deaths >= MAX_IDLE_DEATHS:
-        raise ShardError(Errors.E1114.format(n=journal.history.n_idle_deaths))
-    scratch = scratch_of(job.state_path(""))
-    for name in journal.history.temporary:
-        # Others may have written to the journal, so only the shard's own files are removed.
-        if re.fullmatch(rf"{shard.name}\.[0-9a-f]{{32}}\.parquet", name):
-            (scratch / name).unlink(missing_ok=True)
-    temporary = scratch / f"{shard.name}.{uuid.uuid4().hex}.parquet"
-    journal.begin(temporary.name, job.timeout)
-    kept = job.fields.kept
-    annotations = annotations_of(nlp) if job.annotations is None else job.annotations
-    schema = make_schema(annotations, kept, text=job.text)
+    if journal.earlier.n_idle_deaths >= MAX_IDLE_DEATHS:
+        raise ShardError(Errors.E1114.format(n=journal.earlier.n_idle_deaths))
+    temporary = unfinished(journal.path)
+    record: Record = {
+        "format_version": FORMAT_VERSION,
+        "name": shard.name,
+        "inputs": [{"path": part.path, "start": part.start, "end": part.end} for part in shard.parts],
+        "job": job.fingerprint,
+        "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+        "docs": 0,
+        "words": 0,
+        "sentences": 0,
+    }
     parser = BlockParser(nlp, journal, job.timeout)
-    counts = {"docs": 0, "words": 0, "sentences": 0}
-    n_read = 0
     try:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-            for block in blocks(_documents(shard, job, nlp)):
-                n_read += len(block)
-                with _memory(nlp):
-                    table = make_table(parser.parse(block), schema, kept)
-                writer.write_table(table)
-                _learned[nlp] = _learned.get(nlp, 0) + _count(counts, table)
-                _check_share(parser, n_read, job)
-            record = {
-                **_head_of(nlp, shard, job),
-                **counts,
-                "errors": [parser.errors[number] for number in sorted(parser.errors)],
-            }
-            writer.add_key_value_metadata({METADATA_KEY: json.dumps(record)})
+        _parse_to(temporary, record, parser, shard, job)
         commit(temporary, job.data_path(shard))
     finally:
         temporary.unlink(missing_ok=True)
     return record, dict(parser.warnings)
 
 
-def _memory(nlp: Language) -> AbstractContextManager[Any]:
-    """Have a pipeline forget a block's words at its end, so that memory stays flat.
-
-    The words of the first blocks are remembered, so the tokenizer need not split frequent words again.
-    """
-    return nlp.memory_zone() if _learned.get(nlp, 0) > WORDS_TO_LEARN else nullcontext()
-
-
-def _head_of(nlp: Language, shard: Shard, job: Job) -> Record:
-    """Return the part of a record that is known before the shard is parsed."""
-    return {
-        "format_version": FORMAT_VERSION,
-        "name": shard.name,
-        "inputs": [{"path": part.path, "start": part.start, "end": part.end} for part in shard.parts],
-        "job": job.fingerprint,
-        "pipeline": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
-    }
-
-
-def _documents(shard: Shard, job: Job, nlp: Language) -> Iterator[Document]:
-    """Yield the documents of a shard. Raises ShardError if a file's bytes can't be read."""
-    try:
-        yield from read_documents(shard, job.fields, nlp.vocab)
-    except OSError as error:
-        raise ShardError(str(error)) from error
+def _parse_to(path: Path, record: Record, parser: BlockParser, shard: Shard, job: Job) -> None:
+    """Parse a shard to a file, and add to its record what is known in the end."""
+    nlp, kept = parser.nlp, job.fields.kept
+    annotations = annotations_of(nlp) if job.annotations is None else job.annotations
+    schema = make_schema(annotations, kept, text=job.text)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for block in in_pieces(read_documents(shard, job.fields, nlp.vocab), BLOCK_DOCS, BLOCK_CHARS):
+            # The words of a block are forgotten at its end, so that memory stays flat. Those of the first
+            # blocks are remembered, so the tokenizer need not split frequent words again.
+            with nlp.memory_zone() if len(nlp.vocab) > FREQUENT_WORDS else nullcontext():
+                table = docs_to_table(parser.parse(block), schema, kept)
+            writer.write_table(table)
+            _add_counts(record, table)
+            parser.check_share(job.max_errors)
+        record["errors"] = [parser.errors[number] for number in sorted(parser.errors)]
+        writer.add_key_value_metadata({METADATA_KEY: json.dumps(record)})
 
 
-def _count(counts: dict[str, int], table: pa.Table) -> int:
-    """Add a block to the counts of a shard. Returns the block's number of words."""
-    n_words = len(table["words"].combine_chunks().flatten())
-    counts["docs"] += len(table)
-    counts["words"] += n_words
-    if "sent_starts" in table.column_names:
-        counts["sentences"] += len(table["sent_starts"].combine_chunks().flatten())
-    return n_words
-
-
-def _check_share(parser: BlockParser, n_read: int, job: Job) -> None:
-    """Raise ShardError if so many documents are errors that the pipeline or the input must be wrong."""
-    limit = max(FEW_ERRORS, job.max_errors * n_read)
-    if len(parser.errors) > limit:
-        first = next(iter(parser.errors.values()))["error"]
-        kind = PipelineError if parser.n_raised > limit else ShardError
-        raise kind(Errors.E1116.format(n=len(parser.errors), total=n_read, first=first))
+def _add_counts(record: Record, table: pa.Table) -> None:
+    """Add a block to the numbers of a shard's documents, words and sentences."""
+    record["docs"] += len(table)
+    for name, column in (("words", "words"), ("sentences", "sent_starts")):
+        if column in table.column_names:
+            record[name] += len(table[column].combine_chunks().flatten())
 
 
 def read_record(path: Place, job: Job) -> Record:
@@ -195,6 +143,6 @@ def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
     there = path.read_text(encoding="latin-1") if path.exists() else ""
     if there != text:
         if text:
-            write_text(path, text)
+            put(path, text)
         else:
             path.unlink(missing_ok=True)

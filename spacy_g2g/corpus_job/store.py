@@ -1,26 +1,23 @@
 """Places of files: local paths, and keys of object stores (``s3://bucket/key``) through ``pyarrow.fs``.
 
 A store has no rename, no append and no locks, but an object appears whole when its upload ends. So files are
-finished here and then uploaded. ``store_journal.py`` has the journal for stores.
+finished here and then uploaded.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 
-from .. import files
 from ..errors import Errors
+from ..files import write_text
 
 #: Stores in which an object appears whole.
 SCHEMES = ("s3://", "gs://")
@@ -36,45 +33,24 @@ class State(NamedTuple):
         return f"{self.size} bytes, changed at {self.changed / 10**9:.6f}"
 
 
-@dataclass(frozen=True)
-class StorePath:
-    """Key of an object store, with those methods of ``pathlib.Path`` that a job needs.
+class StorePath(PurePosixPath):
+    """Key of an object store, "s3://bucket/key", with those methods of ``pathlib.Path`` that a job needs.
 
     Only objects count: a folder is there if it has some.
-
-    uri: Scheme, bucket and key, such as "s3://bucket/key".
     """
 
-    uri: str
+    __slots__ = ()
 
     def __str__(self) -> str:
-        return self.uri
-
-    def __truediv__(self, name: str) -> StorePath:
-        return StorePath(f"{self.uri}/{name}".rstrip("/"))
-
-    @property
-    def name(self) -> str:
-        """Its last part."""
-        return self.uri.rpartition("/")[2]
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Its scheme, bucket, folders and name."""
-        return tuple(self.uri.split("/"))
-
-    @property
-    def parent(self) -> StorePath:
-        """Its folder."""
-        return StorePath(self.uri.rpartition("/")[0])
+        return super().__str__().replace(":/", "://", 1)  # A path has no two slashes in a row.
 
     @property
     def _key(self) -> str:
-        return self.uri.partition("://")[2]
+        return "/".join(self.parts[1:])
 
     @property
     def _system(self) -> Any:
-        return _system_of("/".join(self.parts[:3]))
+        return _system_of("//".join(self.parts[:2]))
 
     def info(self) -> FileInfo:
         """Return what a store tells of an object, or that it is not there."""
@@ -92,9 +68,6 @@ class StorePath:
         """Return whether there is a folder with objects."""
         return bool(self.info().type == FileType.Directory)
 
-    def mkdir(self, **_settings: bool) -> None:
-        """Do nothing: stores have no folders."""
-
     def infos(self, *, recursive: bool = False) -> Iterator[tuple[StorePath, FileInfo]]:
         """Yield the objects in this folder, also those in folders below if wanted."""
         selector = FileSelector(self._key, allow_not_found=True, recursive=recursive)
@@ -102,13 +75,9 @@ class StorePath:
             if info.type == FileType.File:
                 yield self / info.path[len(self._key) + 1 :], info
 
-    def glob(self, pattern: str) -> Iterator[StorePath]:
-        """Yield the objects in this folder whose names match a pattern."""
-        return (path for path, _ in self.infos() if fnmatch(path.name, pattern))
-
     def iterdir(self) -> Iterator[StorePath]:
         """Yield the objects in this folder."""
-        return self.glob("*")
+        return (path for path, _ in self.infos())
 
     def open_file(self) -> pa.NativeFile:
         """Open an object to read."""
@@ -119,14 +88,14 @@ class StorePath:
         with self.open_file() as file:
             return str(file.read().decode(encoding))
 
-    def put(self, content: bytes) -> None:
+    def write_bytes(self, content: bytes) -> None:
         """Upload an object. It is there as a whole, or as before if this process dies."""
         # An interrupt between opening and writing would close the stream, which ends the upload too early.
         # Interrupts meet the main thread only.
         with ThreadPoolExecutor(1) as thread:
-            thread.submit(self._put, content).result()
+            thread.submit(self._upload, content).result()
 
-    def _put(self, content: bytes) -> None:
+    def _upload(self, content: bytes) -> None:
         with self._system.open_output_stream(self._key) as stream:
             stream.write(content)
 
@@ -161,7 +130,7 @@ def place_of(name: str | Place) -> Place:
     if not isinstance(name, str):
         return name
     if name.startswith(SCHEMES):
-        return StorePath(name.rstrip("/"))
+        return StorePath(name)
     if "://" in name:
         raise ValueError(Errors.E1121.format(name=name, expected=", ".join(SCHEMES)))
     return Path(name)
@@ -188,7 +157,7 @@ def state_of(place: Place) -> State:
 def files_in(folder: Place) -> dict[Place, State | None]:
     """Return what is in a folder and in those below, in the order of the paths, with the states of files.
 
-    None is for what is no file: a link to nothing or to a folder, a pipe, a folder that can't be read.
+    None is for all that is not a file: a link to nothing or to a folder, a pipe, a folder that can't be read.
     """
     states: dict[Place, State | None] = {}
     if isinstance(folder, StorePath):
@@ -202,33 +171,20 @@ def files_in(folder: Place) -> dict[Place, State | None]:
     return {path: states[path] for path in sorted(states, key=lambda path: path.parts)}
 
 
-def is_inside(place: Place, folder: Place) -> bool:
-    """Return whether a place is a folder or something in there. Both are absolute."""
-    return place.parts[: len(folder.parts)] == folder.parts
-
-
-def write_text(place: Place, text: str, *, keep: bool = False) -> None:
-    """Write a text file that is whole or as before.
-
-    keep: Keep a file that another process has written meanwhile; not in stores, where the last one stays.
-    """
+def put(place: Place, text: str) -> None:
+    """Write a text file that is whole or as before."""
     if isinstance(place, StorePath):
-        place.put(text.encode())
+        place.write_bytes(text.encode())
     else:
-        if place.is_symlink():  # Whatever it leads to is no file of the job.
+        if place.is_symlink():  # Whatever it leads to does not belong to the job.
             place.unlink()
-        files.write_text(place, text, keep=keep)
-
-
-def scratch_of(folder: Place) -> Path:
-    """Return the local folder for unfinished files: the folder itself, or of stores the system's for such."""
-    return Path(tempfile.gettempdir()) if isinstance(folder, StorePath) else folder
+        write_text(place, text)
 
 
 def commit(temporary: Path, final: Place) -> None:
     """Give a finished file its final name in one step. In a store, it gets a copy."""
     if isinstance(final, StorePath):
-        final.put(temporary.read_bytes())
+        final.write_bytes(temporary.read_bytes())
         return
     with temporary.open("rb") as file:
         os.fsync(file.fileno())

@@ -16,8 +16,10 @@ from spacy.language import Language
 
 from .. import __version__
 from ..pipeline.g2g_parser import G2GParser
-from . import arborator, inception, questions
+from .arborator import arborator_router
+from .inception import inception_router
 from .limits import Gate, Limits, answer_errors
+from .plain_json import json_router
 from .worker import GRACE, Worker
 
 
@@ -47,9 +49,9 @@ def make_app(
     app.state.worker = worker
     answer_errors(app)
     app.add_middleware(Gate, limits=limits, hosts=hosts)
-    app.include_router(questions.make_router(worker))
-    app.include_router(inception.make_router(worker), prefix="/inception")
-    app.include_router(arborator.make_router(worker, project), prefix="/parser/models")
+    app.include_router(json_router(worker))
+    app.include_router(inception_router(worker), prefix="/inception")
+    app.include_router(arborator_router(worker, project), prefix="/parser/models")
     page = files(__package__).joinpath("page.html").read_text(encoding="utf8")
     headers = {"Content-Security-Policy": _policy(page), "X-Content-Type-Options": "nosniff"}
 

@@ -11,17 +11,17 @@ import io
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict
 from spacy.tokens import Doc
 
 from ..data.doc_constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc, source_arcs
 from ..errors import Errors
-from ..formats.conllu import COLUMNS, ConlluSentence, read_lines
-from .limits import MAX_BODIES, RefusedError
+from ..formats.conllu import COLUMNS, ConlluSentence, TreeCheck, read_lines
+from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
 
 #: How many tasks are remembered until clients have their results.
@@ -35,7 +35,7 @@ Kept = Literal["NONE", "EXISTING", "ALL"]
 Reply = dict[str, Any]
 
 
-class Model(BaseModel):
+class ParserName(BaseModel):
     """Name of a parser."""
 
     model_config = ConfigDict(protected_namespaces=())
@@ -44,7 +44,7 @@ class Model(BaseModel):
     project_name: str
 
 
-class Settings(BaseModel):
+class KeptColumns(BaseModel):
     """What is kept of each column: nothing, each value that is not "_", or the column as it is."""
 
     keep_upos: Kept = "NONE"
@@ -60,20 +60,26 @@ class Settings(BaseModel):
         return {column: getattr(self, f"keep_{names.get(column, column)}") for column in ALL_COLUMNS}
 
 
-class Start(BaseModel):
+class GivenSamples(BaseModel):
     """Request to parse samples."""
 
     model_config = ConfigDict(protected_namespaces=())
 
-    model_info: Model
+    model_info: ParserName
     to_parse_samples: dict[str, str]
-    parsing_settings: Settings
+    parsing_settings: KeptColumns
 
+    def sentences(self, limits: Limits) -> Iterator[tuple[str, ConlluSentence]]:
+        """Yield the sentences of samples, each with the sample's name, as they are read.
 
-class Status(BaseModel):
-    """Request for the result of a task."""
-
-    parse_task_id: str
+        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
+        """
+        trees: TreeCheck = "any" if self.parsing_settings.keep_heads == "NONE" else "partial"
+        for name, text in self.to_parse_samples.items():
+            longest = max(map(len, text.replace("\r", "").split("\n\n")))
+            limits.check_words(longest // CHARACTERS_OF_ROW, 0)
+            for sentence in read_lines(io.StringIO(text, newline="\n"), name[:80], trees):
+                yield name, sentence
 
 
 def written_columns(worker: Worker) -> set[str]:
@@ -83,7 +89,7 @@ def written_columns(worker: Worker) -> set[str]:
     return {column for column, name in ANNOTATIONS.items() if f"token.{name.lower()}" in attributes}
 
 
-def make_doc(worker: Worker, sentence: ConlluSentence, settings: Settings) -> Doc:
+def doc_of_sample(worker: Worker, sentence: ConlluSentence, settings: KeptColumns) -> Doc:
     """Make the Doc of a sentence, with the annotation that is kept and no other that the pipeline writes."""
     kept, written = settings.by_column(), written_columns(worker)
     annotations = [
@@ -96,54 +102,54 @@ def make_doc(worker: Worker, sentence: ConlluSentence, settings: Settings) -> Do
     known = {token: dep for token, dep in deps.items() if dep in worker.parser.labels}
     deps = known if kept["deprel"] != "NONE" else {}
     if heads or deps:
-        worker.check_constrained(len(doc))
+        check_constrained(len(doc))
     constrain(doc, heads=heads, deps=deps)
     return doc
 
 
-def tell(doc: Doc, sentence: ConlluSentence, settings: Settings) -> str:
+def tell(doc: Doc, sentence: ConlluSentence, settings: KeptColumns) -> str:
     """Return a sentence with the columns of its parsed Doc, but for what is kept."""
     (parsed,) = doc_to_sentences(doc, columns=ALL_COLUMNS)
     columns: dict[str, list[str]] = {}
     for column, kept in settings.by_column().items():
         if kept != "ALL":
-            pairs = zip(_cells(sentence, column), _cells(parsed, column), strict=True)
+            pairs = zip(_values(sentence, column), _values(parsed, column), strict=True)
             keeps = kept == "EXISTING"
             columns[column] = [old if new == "_" or (keeps and old != "_") else new for old, new in pairs]
     return str(sentence.replace(**columns))
 
 
-def _cells(sentence: ConlluSentence, column: str) -> list[str]:
+def _values(sentence: ConlluSentence, column: str) -> list[str]:
     return [sentence.lines[word.row].rstrip("\r\n").split("\t")[COLUMNS[column]] for word in sentence.words]
 
 
-class Tasks:
+class SampleTasks:
     """The samples that are parsed, and results until they are asked for or many others have come."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, parser: ParserName) -> None:
         self.worker = worker
+        self.parser = parser
         #: Characters of the samples of each task, and the samples with trees, which have about as many.
         self._found: OrderedDict[str, tuple[int, asyncio.Task[dict[str, str]]]] = OrderedDict()
 
-    async def start(self, request: Start) -> str:
+    async def start(self, request: GivenSamples) -> str:
         """Start to parse samples, and return the id of the task.
 
         Raises ValueError for samples that are not CoNLL-U, and RefusedError if too many are being parsed.
         """
-        settings, samples = request.parsing_settings, request.to_parse_samples
-        await self.worker.read(lambda: sum(1 for _ in self._sentences(samples, settings)))
-        size = sum(map(len, samples.values()))
+        await self.worker.read(lambda: sum(1 for _ in request.sentences(self.worker.limits)))
+        size = sum(map(len, request.to_parse_samples.values()))
         finished = [id_ for id_, (_, task) in self._found.items() if task.done()]
         limit = MAX_BODIES * self.worker.limits.max_bytes
         while len(self._found) >= MAX_TASKS or size + sum(n for n, _ in self._found.values()) > limit:
             if not finished:
-                raise RefusedError(429, Errors.E1216.format(n=len(self._found)))
+                raise busy(f"it parses {len(self._found)} tasks")
             del self._found[finished.pop(0)]
         id_ = secrets.token_hex(16)
-        self._found[id_] = size, asyncio.create_task(self._parse(samples, settings))
+        self._found[id_] = size, asyncio.create_task(self._parse(request))
         return id_
 
-    def reply(self, id_: str, model: Model) -> Reply:
+    def reply(self, id_: str) -> Reply:
         """Return what there is to tell of a task."""
         if id_ not in self._found:
             return failed(Errors.E1217.format(id=id_[:40]))
@@ -152,35 +158,23 @@ class Tasks:
             return success(ready=False)
         if error := task.exception():
             return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
-        return success(ready=True, parsed_samples=task.result(), model_info=model.model_dump())
+        return success(ready=True, parsed_samples=task.result(), model_info=self.parser.model_dump())
 
-    async def _parse(self, samples: dict[str, str], settings: Settings) -> dict[str, str]:
-        found: dict[str, list[str]] = {name: [] for name in samples}
-        tasks = (self._task(*named, settings) for named in self._sentences(samples, settings))
+    async def _parse(self, request: GivenSamples) -> dict[str, str]:
+        """Return samples with trees."""
+        kept, texts = request.parsing_settings, dict.fromkeys(request.to_parse_samples, "")
+
+        def task(name: str, sentence: ConlluSentence) -> Task:
+            return Task(
+                len(sentence.words),
+                make=lambda: doc_of_sample(self.worker, sentence, kept),
+                tell=lambda doc: (name, tell(doc, sentence, kept)),
+            )
+
+        tasks = (task(*named) for named in request.sentences(self.worker.limits))
         for name, text in await self.worker.ask_in_turn(tasks):
-            found[name].append(text)
-        return {name: "".join(texts) for name, texts in found.items()}
-
-    def _sentences(self, samples: dict[str, str], settings: Settings) -> Iterator[tuple[str, ConlluSentence]]:
-        """Yield the sentences of samples, each with the sample's name, as they are read.
-
-        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
-        """
-        for name, text in samples.items():
-            longest = max(map(len, text.replace("\r", "").split("\n\n")))
-            self.worker.limits.check_words(longest // CHARACTERS_OF_ROW, 0)
-            lines = io.StringIO(text, newline="\n")
-            for sentence in read_lines(
-                lines, name[:80], "any" if settings.keep_heads == "NONE" else "partial"
-            ):
-                yield name, sentence
-
-    def _task(self, name: str, sentence: ConlluSentence, settings: Settings) -> Task:
-        return Task(
-            len(sentence.words),
-            make=lambda: make_doc(self.worker, sentence, settings),
-            tell=lambda doc: (name, tell(doc, sentence, settings)),
-        )
+            texts[name] += text
+        return texts
 
 
 def success(**data: Any) -> Reply:
@@ -193,15 +187,15 @@ def failed(text: str) -> Reply:
     return {"status": "failure", "error": text}
 
 
-def make_router(worker: Worker, project: str) -> APIRouter:
+def arborator_router(worker: Worker, project: str) -> APIRouter:
     """Return the routes of the parser.
 
     project: Project of ArboratorGrew that the pipeline is listed with.
     """
     router = APIRouter()
-    tasks = Tasks(worker)
     meta = worker.nlp.meta
-    own = Model(model_id=f"{meta['lang']}_{meta['name']}-{meta['version']}", project_name=project)
+    own = ParserName(model_id=f"{meta['lang']}_{meta['name']}-{meta['version']}", project_name=project)
+    tasks = SampleTasks(worker, own)
     las = float((meta.get("performance") or {}).get("ud_las") or 0.0)
 
     @router.get("/list")
@@ -212,26 +206,22 @@ def make_router(worker: Worker, project: str) -> APIRouter:
         return {"status": "success", "data": [{"model_info": own.model_dump(), "scores_best": scores}]}
 
     @router.post("/parse/start")
-    async def parse_start(request: Start) -> Reply:
+    async def parse_start(request: GivenSamples) -> Reply:
         """Start to parse samples."""
         if request.model_info != own:
             return failed(Errors.E1218.format(found=request.model_info, expected=own))
         return success(model_info=own.model_dump(), parse_task_id=await tasks.start(request))
 
     @router.post("/parse/status")
-    async def parse_status(request: Status) -> Reply:
+    async def parse_status(parse_task_id: Annotated[str, Body(embed=True)]) -> Reply:
         """Return the parsed samples, if they are ready."""
-        return tasks.reply(request.parse_task_id, own)
+        return tasks.reply(parse_task_id)
 
     @router.post("/train/start")
     @router.post("/train/status")
-    async def train() -> Reply:
-        """Say that pipelines are trained elsewhere."""
-        return failed(Errors.E1219)
-
     @router.delete("/list/{project_name}/{model_id}")
-    async def delete(project_name: str, model_id: str) -> Reply:
-        """Say that pipelines are not deleted from here."""
-        return failed(Errors.E1220.format(model=f"{project_name}/{model_id}"[:80]))
+    async def refuse() -> Reply:
+        """Say that pipelines are trained and deleted elsewhere."""
+        return failed(Errors.E1219)
 
     return router

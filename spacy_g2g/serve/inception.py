@@ -17,15 +17,15 @@ from typing import Annotated, Any
 from xml.etree import ElementTree
 
 from cassis import Cas, TypeSystem, load_cas_from_xmi, load_typesystem
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
 from ..data.doc_constraints import constrain, read_constraints
 from ..data.layout import lay_out
 from ..errors import Errors
-from .limits import RefusedError, shown
-from .questions import sentences
+from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
+from .plain_json import sentence_answers
 from .worker import Task, Worker
 
 SEGMENTATION = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type"
@@ -49,7 +49,7 @@ class Metadata(BaseModel):
     project_id: Annotated[int, Field(alias="projectId")]
 
 
-class Document(BaseModel):
+class XmiDocument(BaseModel):
     """A document as XMI."""
 
     xmi: str
@@ -59,15 +59,7 @@ class Prediction(BaseModel):
     """Request for the relations of a document."""
 
     metadata: Metadata
-    document: Document
-    type_system: Annotated[str, Field(alias="typeSystem")]
-
-
-class Training(BaseModel):
-    """Request to learn from documents."""
-
-    metadata: Metadata
-    documents: list[Document]
+    document: XmiDocument
     type_system: Annotated[str, Field(alias="typeSystem")]
 
 
@@ -77,7 +69,7 @@ Sentence = tuple[list[Any], list[tuple[int, int, str]]]
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Refuse XML that is no CAS. The library that reads and writes it raises errors of many kinds."""
+    """Refuse XML that is not a CAS. The library that reads and writes it raises errors of many kinds."""
     try:
         yield
     except RefusedError:
@@ -150,11 +142,11 @@ def check_layer(types: TypeSystem, metadata: Metadata) -> None:
     missing = [name for name, feature in features.items() if feature is None]
     missing += [name for name in (TOKEN, SENTENCE) if not types.contains_type(name)]
     missing += ["feature for labels"] * (len(wanted) - len(features))
+    if not missing:
+        ends = (features[name].rangeType.name for name in (HEAD, WORD))
+        missing = [f"tokens, but {end}," for end in ends if end not in (TOKEN, ANNOTATION)]
     if missing:
         raise RefusedError(422, Errors.E1215.format(layer=layer[:80], missing=", ".join(missing)[:200]))
-    ends = {features[name].rangeType.name for name in (HEAD, WORD)}
-    if not ends <= {TOKEN, ANNOTATION}:
-        raise RefusedError(422, Errors.E1221.format(layer=layer[:80], found=", ".join(sorted(ends))[:200]))
 
 
 def spans(cas: Cas, name: str) -> list[Any]:
@@ -169,25 +161,26 @@ def read_sentences(cas: Cas, metadata: Metadata) -> list[Sentence]:
     """Return the sentences that have tokens. Raises RefusedError if sentences or tokens overlap."""
     tokens = spans(cas, TOKEN)
     begins, ends = [token.begin for token in tokens], [token.end for token in tokens]
-    edges = [(bisect_left(begins, of.begin), bisect_right(ends, of.end)) for of in spans(cas, SENTENCE)]
+    edges = [(bisect_left(begins, s.begin), bisect_right(ends, s.end)) for s in spans(cas, SENTENCE)]
     found: list[Sentence] = [(tokens[start:end], []) for start, end in edges if start < end]
-    places = {(of.begin, of.end): (s, i) for s, (words, _) in enumerate(found) for i, of in enumerate(words)}
+    places = {(t.begin, t.end): (s, i) for s, (words, _) in enumerate(found) for i, t in enumerate(words)}
     for relation in cas.select(metadata.layer):
         both = (relation[WORD], relation[HEAD])
-        word, head = (places.get((getattr(of, "begin", -1), getattr(of, "end", -1))) for of in both)
+        word, head = (places.get((getattr(end, "begin", -1), getattr(end, "end", -1))) for end in both)
         if word and head and word[0] == head[0] and not relation[PREDICTED]:
             found[word[0]][1].append((word[1], head[1], relation[metadata.feature] or ""))
     return found
 
 
-def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, int, str]]) -> Doc:
+def constrained_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, int, str]]) -> Doc:
     """Make the Doc of a sentence, whose tree must have what is known, unless no tree has all of it."""
     spaces = [after.begin > token.end for token, after in pairwise(tokens)]
     starts: list[Any] = [i == 0 for i in range(len(tokens))]
     words = [token.get_covered_text() for token in tokens]
     doc = Doc(worker.nlp.vocab, words=words, spaces=[*spaces, False], sent_starts=starts)
     heads, labels = {word: head for word, head, _ in known}, worker.parser.labels
-    if len(heads) < len(known) or len(doc) > worker.max_constrained:
+    can_be_met = worker.parser.model.attrs.get("meets_constraints") and len(heads) == len(known)
+    if not can_be_met or len(doc) > MAX_CONSTRAINED_WORDS:
         return doc
     constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
     try:
@@ -197,36 +190,32 @@ def make_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, i
     return doc
 
 
-def add_relations(cas: Cas, metadata: Metadata, tokens: Sequence[Any], found: dict[str, Any]) -> None:
-    """Add the relations of a sentence to a document, with the probability of each as its score."""
-    layer = cas.typesystem.get_type(metadata.layer)
-    has_score = layer.get_feature(metadata.feature + SCORE) is not None and "labelled" in found
-    for i, (word, head, dep) in enumerate(zip(found["tokens"], found["heads"], found["deps"], strict=True)):
-        token = tokens[word]
-        fields = {HEAD: tokens[head], WORD: token, metadata.feature: dep, PREDICTED: True}
-        if has_score:
-            fields[metadata.feature + SCORE] = found["labelled"][i]
-        cas.add(layer(begin=token.begin, end=token.end, **fields))
-
-
 def write(cas: Cas, metadata: Metadata, asked: Sequence[Sentence], answers: Sequence[Any]) -> str:
-    """Return a document with the relations that were found."""
+    """Return a document with the relations that were found, and the probability of each as its score."""
     with understood():
-        for (tokens, _), found in zip(asked, answers, strict=True):
-            for part in found:
-                add_relations(cas, metadata, tokens, part)
+        layer, feature = cas.typesystem.get_type(metadata.layer), metadata.feature
+        has_score = layer.get_feature(feature + SCORE) is not None
+        for (tokens, _), answer in zip(asked, answers, strict=True):
+            for found in answer:
+                for i, (word, head, dep) in enumerate(
+                    zip(found["tokens"], found["heads"], found["deps"], strict=True)
+                ):
+                    fields = {HEAD: tokens[head], WORD: tokens[word], feature: dep, PREDICTED: True}
+                    if has_score and "labelled" in found:
+                        fields[feature + SCORE] = found["labelled"][i]
+                    cas.add(layer(begin=tokens[word].begin, end=tokens[word].end, **fields))
         return str(cas.to_xmi())
 
 
-def make_router(worker: Worker) -> APIRouter:
+def inception_router(worker: Worker) -> APIRouter:
     """Return the routes of the external recommender."""
     router = APIRouter()
 
     def task(sentence: Sentence) -> Task:
         return Task(
             len(sentence[0]),
-            make=lambda: make_doc(worker, *sentence),
-            tell=lambda doc: list(sentences(doc, worker, 1)),
+            make=lambda: constrained_doc(worker, *sentence),
+            tell=lambda doc: list(sentence_answers(doc, worker)),
         )
 
     @router.post("/predict")
@@ -237,8 +226,7 @@ def make_router(worker: Worker) -> APIRouter:
         return {"document": await worker.read(lambda: write(cas, request.metadata, asked, answers))}
 
     @router.post("/train", status_code=204)
-    async def train(_: Training) -> Response:
+    async def train() -> None:
         """Learn nothing: pipelines are trained by `spacy train`."""
-        return Response(status_code=204)
 
     return router

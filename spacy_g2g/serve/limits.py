@@ -59,22 +59,20 @@ class Limits:
     def check_words(self, n: int, n_characters: int) -> None:
         """Raise RefusedError for a text or sentence of too many words, or of words that are too long."""
         n = max(n, n_characters // CHARACTERS_A_WORD)
-        if n > self.max_words:
-            raise RefusedError(413, Errors.E1207.format(n=n, limit=self.max_words))
+        check_at_most("Words of a text or sentence", n, self.max_words, "--max-words")
 
     def check_body(self, body: bytes) -> None:
         """Raise RefusedError for JSON of so many values that they would take much memory and time."""
         if b"\0" in body:  # not UTF-8, but another encoding that JSON may have
             raise RefusedError(422, Errors.E1222.format(error="it has a null character"))
-        # An escaped quotation mark ends no string, and what is in strings is no value.
+        # An escaped quotation mark does not end a string, and only what is outside of strings is a value.
         plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
         limit = VALUES + VALUES_A_WORD * self.max_words
         n = plain.count(b'"') // 4  # at most a key and a value for each
         if n <= limit:
             outside = b"".join(plain.split(b'"')[::2])
             n = sum(map(outside.count, (b",", b"[", b"{")))
-        if n > limit:
-            raise RefusedError(413, Errors.E1226.format(limit=limit))
+        check_at_most("Values of the body", n, limit, "--max-words")
 
 
 class RefusedError(ValueError):
@@ -86,6 +84,26 @@ class RefusedError(ValueError):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
+
+
+def check_at_most(what: str, n: int, limit: int, option: str = "") -> None:
+    """Raise RefusedError for what a request has too much of.
+
+    option: Option of the command that sets the limit.
+    """
+    if n > limit:
+        remedy = f", or a higher {option}" if option else ""
+        raise RefusedError(413, Errors.E1206.format(what=what, n=n, limit=limit, remedy=remedy))
+
+
+def check_constrained(n: int) -> None:
+    """Raise RefusedError for a sentence of too many words that has constraints, or several trees."""
+    check_at_most("Words of a sentence with constraints, or with k above 1", n, MAX_CONSTRAINED_WORDS)
+
+
+def busy(found: str) -> RefusedError:
+    """Return the error that a request comes at the wrong time."""
+    return RefusedError(429, Errors.E1204.format(found=found))
 
 
 def shown(value: object) -> str:
@@ -102,32 +120,29 @@ def failure(status: int, text: str) -> Response:
 def answer_errors(app: FastAPI) -> None:
     """Have an app answer with errors in words, and never with the place in the code."""
 
-    async def refused(_: Request, error: Exception) -> Response:
-        return failure(getattr(error, "status", 422), str(error))
+    async def answer(request: Request, error: Exception) -> Response:
+        return failure(*_explained(error, "json" in request.headers.get("content-type", "")))
 
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
+    for kind in (ValueError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answer)
+
+
+def _explained(error: Exception, is_json: bool) -> tuple[int, str]:
+    """Return the status and the text of the answer to a request of JSON or of another type."""
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        is_json = "json" in request.headers.get("content-type", "")
         if first["type"] == "json_invalid" or not is_json:
-            return failure(422, Errors.E1222.format(error=first.get("ctx", {}).get("error", first["msg"])))
+            return 422, Errors.E1222.format(error=first.get("ctx", {}).get("error", first["msg"]))
         where = ".".join(str(part)[:40] for part in first["loc"])
-        text = Errors.E1202.format(where=where, found=shown(first.get("input")), problem=first["msg"])
-        return failure(422, text)
-
-    async def http(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        if error.status_code == 400:  # FastAPI could not read the body as JSON.
-            return failure(422, Errors.E1222.format(error=error.detail))
-        return failure(error.status_code, error.detail)
-
-    async def unexpected(_: Request, __: Exception) -> Response:
-        return failure(500, Errors.E1203)
-
-    app.add_exception_handler(ValueError, refused)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, unexpected)
+        return 422, Errors.E1202.format(where=where, found=shown(first.get("input")), problem=first["msg"])
+    if isinstance(error, HTTPException):
+        # Status 400: FastAPI could not read the body as JSON.
+        is_body = error.status_code == 400
+        return (
+            (422, Errors.E1222.format(error=error.detail)) if is_body else (error.status_code, error.detail)
+        )
+    is_expected = isinstance(error, ValueError)
+    return (getattr(error, "status", 422), str(error)) if is_expected else (500, Errors.E1203)
 
 
 class Gate:
@@ -163,13 +178,12 @@ class Gate:
             with anyio.move_on_after(self.limits.timeout) as time:
                 await self._read(Headers(scope=scope).get("host", ""), body, receive)
                 await self._answer(scope, bytes(body), receive, noted)
+            if time.cancelled_caught and not has_answer:
+                raise RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
         except RefusedError as error:
             await failure(error.status, str(error))(scope, receive, send)
         finally:
             self.n_bytes -= len(body)
-        if time.cancelled_caught and not has_answer:
-            late = failure(408, Errors.E1205.format(seconds=self.limits.timeout))
-            await late(scope, receive, send)
 
     async def _read(self, host: str, body: bytearray, receive: Receive) -> None:
         """Read the body of a request. Raises RefusedError for one that is not let through."""
@@ -183,16 +197,15 @@ class Gate:
             chunk = message.get("body", b"")
             body += chunk
             self.n_bytes += len(chunk)
-            if len(body) > self.limits.max_bytes:
-                raise RefusedError(413, Errors.E1206.format(limit=self.limits.max_bytes))
+            check_at_most("Bytes of the request", len(body), self.limits.max_bytes, "--max-bytes")
             if self.n_bytes > MAX_BODIES * self.limits.max_bytes:
-                raise RefusedError(429, Errors.E1227.format(limit=MAX_BODIES * self.limits.max_bytes))
+                raise busy(f"its requests have {self.n_bytes} bytes together")
             is_whole = not message.get("more_body", False)
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Answer a request, until its client goes away."""
         if self.n_open >= MAX_REQUESTS:
-            raise RefusedError(429, Errors.E1204.format(n=self.n_open))
+            raise busy(f"it answers {self.n_open} requests")
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Any:

@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..errors import Errors
 from ..pipeline.g2g_parser import G2GParser
-from .limits import MAX_CONSTRAINED_WORDS, Limits, RefusedError
+from .limits import Limits
 
 T = TypeVar("T")
 
@@ -97,17 +96,6 @@ class Worker:
         A request that ends does not wait for it. The function then goes on, and its result is dropped.
         """
         return await asyncio.wrap_future(self._readers.submit(reads))
-
-    @property
-    def max_constrained(self) -> int:
-        """How many words a sentence with constraints may have, 0 if the parser meets no constraints."""
-        return MAX_CONSTRAINED_WORDS if self.parser.model.attrs.get("meets_constraints") else 0
-
-    def check_constrained(self, n: int) -> None:
-        """Raise RefusedError for a sentence of n words that has constraints, and too many words for them."""
-        limit = self.max_constrained
-        if limit and n > limit:
-            raise RefusedError(413, Errors.E1213.format(n=n, limit=limit))
 
     def close(self, seconds: float = GRACE) -> None:
         """End the thread after the batch that it parses. A batch that takes longer ends with the process.

@@ -14,28 +14,39 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.corpus_job import documents as documents_module
 from spacy_g2g.corpus_job import plan as plan_module
-from spacy_g2g.corpus_job.documents import Fields, read_documents
-from spacy_g2g.corpus_job.plan import make_plan
+from spacy_g2g.corpus_job.documents import read_documents
+from spacy_g2g.corpus_job.plan import Fields, make_plan
 
 LINES = st.lists(st.text(st.sampled_from("ab é€😀\t\r\u2028\u0085"), max_size=12), max_size=12)
 
 
 def documents(inputs, shard_bytes, fields=None):
-    plan = make_plan(inputs, shard_bytes=shard_bytes)
+    plan = make_plan(inputs, fields or Fields(), shard_bytes)
     return [list(read_documents(shard, fields or Fields(), Vocab())) for shard in plan]
 
 
+def paragraphs(text):
+    rows = re.findall(r"[^\n]*\n|[^\n]+", text)
+    grouped = itertools.groupby(rows, key=lambda row: not row.encode().strip())
+    return ["".join(block).rstrip("\r\n") for is_blank, block in grouped if not is_blank]
+
+
+def full_lines(text):
+    return [line.rstrip("\r") for line in text.split("\n") if line.encode().strip()]
+
+
 @given(lines=LINES, end=st.sampled_from(["", "\n", "\r\n"]), shard_bytes=st.integers(1, 60))
-def test_each_line_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
-    path = tmp_path_factory.getbasetemp() / "lines.txt"
+def test_each_document_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
+    path = tmp_path_factory.getbasetemp() / "in.txt"
     text = "\n".join(lines) + end
     path.write_bytes(text.encode())
-    found = [document for shard in documents([path], shard_bytes) for document in shard]
-    assert [d.content for d in found] == [
-        line.rstrip("\r") for line in text.split("\n") if line.encode().strip()
-    ]
-    assert len({d.place for d in found}) == len(found)
-    assert [d.id for d in found] == [f"lines.txt:{d.place}" for d in found]
+    for unit, expected in (("line", full_lines(text)), ("paragraph", paragraphs(text))):
+        found = [d for shard in documents([path], shard_bytes, Fields(documents=unit)) for d in shard]
+        assert [d.content for d in found] == expected
+        assert len({d.place for d in found}) == len(found)
+        for document in found:
+            assert document.id == f"in.txt:{document.place}"
+            assert text.encode()[document.place :].decode().startswith(document.content)
 
 
 @given(sizes=st.lists(st.integers(1, 6), max_size=5), shard_bytes=st.integers(1, 200))
@@ -53,9 +64,9 @@ def test_each_row_is_in_one_shard_wherever_row_groups_end(tmp_path_factory, size
 
 def test_shards_have_the_size_that_was_asked_for(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"0123456789abcde\n" * 1000)
-    plan = make_plan([tmp_path], shard_bytes=1600)
+    plan = make_plan([tmp_path], Fields(), 1600)
     assert len(plan) == 10
-    assert plan == make_plan([tmp_path], shard_bytes=1600)
+    assert plan == make_plan([tmp_path], Fields(), 1600)
     assert [len(shard) for shard in documents([tmp_path], 1600)] == [100] * 10
 
 
@@ -63,7 +74,7 @@ def test_files_of_folders_come_once_and_in_order(tmp_path):
     for name in ("b/1.txt", "a/2.jsonl", "a/.hidden.txt", "README", ".git/x.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
-    plan = make_plan([tmp_path, tmp_path / "b" / "1.txt"], shard_bytes=100)
+    plan = make_plan([tmp_path, tmp_path / "b" / "1.txt"], Fields(), 100)
     assert [(shard.name, [part.label for part in shard.parts]) for shard in plan] == [
         ("part-000000", ["a/2.jsonl"]),
         ("part-000001", ["1.txt"]),
@@ -74,7 +85,7 @@ def test_small_files_share_a_shard_and_keep_their_documents_ids(tmp_path):
     for i in range(200):
         (tmp_path / f"{i:03}.txt").write_text(f"Text {i}.\n" + "x" * 1500 + "\n")
     (tmp_path / "empty.txt").touch()
-    plan = make_plan([tmp_path], shard_bytes=200_000)
+    plan = make_plan([tmp_path], Fields(), 200_000)
     assert [len(shard.parts) for shard in plan] == [132, 69]
     shards = documents([tmp_path], 200_000)
     found = [document for shard in shards for document in shard]
@@ -85,35 +96,15 @@ def test_small_files_share_a_shard_and_keep_their_documents_ids(tmp_path):
 def test_the_last_part_of_a_large_file_shares_a_shard_with_a_small_file(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"0123456789abcde\n" * 100)
     (tmp_path / "b.txt").write_bytes(b"small\n")
-    plan = make_plan([tmp_path], shard_bytes=1800)
+    plan = make_plan([tmp_path], Fields(), 1800)
     assert [[(p.label, p.start, p.end) for p in shard.parts] for shard in plan] == [
         [("a.txt", 0, 1600)],
         [("b.txt", 0, 6)],
     ]
-    plan = make_plan([tmp_path], shard_bytes=1065)
+    plan = make_plan([tmp_path], Fields(), 1065)
     assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt"], ["a.txt"], ["b.txt"]]
-    plan = make_plan([tmp_path], shard_bytes=2600)
+    plan = make_plan([tmp_path], Fields(), 2600)
     assert [[p.label for p in shard.parts] for shard in plan] == [["a.txt", "b.txt"]]
-
-
-def paragraphs(text):
-    rows = re.findall(r"[^\n]*\n|[^\n]+", text)
-    grouped = itertools.groupby(rows, key=lambda row: not row.encode().strip())
-    return ["".join(block).rstrip("\r\n") for is_blank, block in grouped if not is_blank]
-
-
-@given(lines=LINES, end=st.sampled_from(["", "\n", "\r\n"]), shard_bytes=st.integers(1, 60))
-def test_each_paragraph_is_in_one_shard_wherever_files_are_cut(tmp_path_factory, lines, end, shard_bytes):
-    path = tmp_path_factory.getbasetemp() / "paragraphs.txt"
-    text = "\n".join(lines) + end
-    path.write_bytes(text.encode())
-    shards = documents([path], shard_bytes, Fields(documents="paragraph"))
-    found = [document for shard in shards for document in shard]
-    assert [d.content for d in found] == paragraphs(text)
-    assert len({d.place for d in found}) == len(found)
-    for document in found:
-        assert document.id == f"paragraphs.txt:{document.place}"
-        assert text.encode()[document.place :].decode().startswith(document.content)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -124,7 +115,7 @@ def test_a_file_is_one_document_with_its_white_space(tmp_path, packed):
     (tmp_path / name).write_bytes(gzip.compress(content) if packed else content)
     (tmp_path / "b.txt").write_bytes(b" \n\n")
     (tmp_path / "c.jsonl").write_text('{"text": "4"}\n{"text": "5", "id": "x"}')
-    plan = make_plan([tmp_path], shard_bytes=10, cuts_text=False)
+    plan = make_plan([tmp_path], Fields(documents="file"), 10)
     found = [d for shard in plan for d in read_documents(shard, Fields(documents="file"), Vocab())]
     assert [(d.id, d.content) for d in found] == [(name, text.rstrip("\n")), ("c.jsonl:0", "4"), ("x", "5")]
 
@@ -134,7 +125,7 @@ def test_a_paragraph_or_file_without_end_does_not_fill_the_memory(tmp_path, monk
     (tmp_path / "a.txt").write_bytes(b"0123\n0123\n0\n\n0123\n0123\n\n0123456789abcdef\n\nb\n")
     (found,) = documents([tmp_path / "a.txt"], 10**9, Fields(documents="paragraph"))
     assert [(d.place, d.content) for d in found] == [(0, None), (13, "0123\n0123"), (24, None), (42, "b")]
-    (file,) = read_documents(make_plan([tmp_path], shard_bytes=10**9)[0], Fields(documents="file"), Vocab())
+    (file,) = read_documents(make_plan([tmp_path], Fields(), 10**9)[0], Fields(documents="file"), Vocab())
     assert (file.id, file.content) == ("a.txt", None)
     assert "E1104" in file.error
 
@@ -148,7 +139,7 @@ def test_what_cannot_be_followed_in_a_folder_is_warned_of(tmp_path):
     (tmp_path / "in" / "README").symlink_to("no such file")
     os.mkfifo(tmp_path / "in" / "pipe.txt")
     with pytest.warns(UserWarning, match="W1102") as caught:
-        (shard,) = make_plan([tmp_path / "in"], shard_bytes=100)
+        (shard,) = make_plan([tmp_path / "in"], Fields(), 100)
     assert [part.label for part in shard.parts] == ["a.txt"]
     assert [re.findall(r"W1102.*in/(\S+) is", str(warning.message)) for warning in caught] == [
         ["folder"],
@@ -177,21 +168,21 @@ def test_a_large_file_that_is_one_shard_is_warned_of(tmp_path, monkeypatch):
     for name in ("a.txt.gz", "b.txt"):
         (tmp_path / name).write_bytes(b"more than ten bytes\n")
     with pytest.warns(UserWarning, match=r"W1101.*a\.txt\.gz") as caught:
-        make_plan([tmp_path], shard_bytes=100)
+        make_plan([tmp_path], Fields(), 100)
     assert len(caught) == 1
 
 
 def test_bad_inputs_are_errors(tmp_path):
     (tmp_path / "a.pdf").touch()
     with pytest.raises(ValueError, match=r"E1101.*\.parquet, \.jsonl"):
-        make_plan([tmp_path], shard_bytes=1)
+        make_plan([tmp_path], Fields(), 1)
     with pytest.raises(ValueError, match=r"E1101.*a\.pdf"):
-        make_plan([tmp_path / "a.pdf"], shard_bytes=1)
+        make_plan([tmp_path / "a.pdf"], Fields(), 1)
     with pytest.raises(FileNotFoundError, match=r"E1102.*nowhere"):
-        make_plan([tmp_path / "nowhere.txt"], shard_bytes=1)
+        make_plan([tmp_path / "nowhere.txt"], Fields(), 1)
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=r"E1103.*\['text'\].*body"):
-        make_plan([tmp_path / "a.parquet"], shard_bytes=1)
+        make_plan([tmp_path / "a.parquet"], Fields(), 1)
 
 
 BAD_LINES = {

@@ -6,7 +6,7 @@ from spacy.tokens import Doc, Token
 
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
-from spacy_g2g.corpus_job.table import ANNOTATIONS, annotations_of, make_schema, make_table
+from spacy_g2g.corpus_job.table import ANNOTATIONS, annotations_of, docs_to_table, make_schema
 from spacy_g2g.pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 
 from ..util import make_nlp
@@ -19,7 +19,7 @@ def write(docs, path, annotations=ANNOTATIONS, kept=(), text=True):
     parsed = [
         (Document(f"d{i}", i, doc.text, ("v",) * len(kept), "", "a"), doc) for i, doc in enumerate(docs)
     ]
-    pq.write_table(make_table(parsed, schema, kept), path)
+    pq.write_table(docs_to_table(parsed, schema, kept), path)
 
 
 def facts(doc):

@@ -6,6 +6,7 @@ This process never speaks S3 itself, since processes that are forked later could
 import functools
 import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -14,7 +15,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-import uuid
 from pathlib import Path
 
 import pytest
@@ -25,13 +25,12 @@ from spacy_g2g.corpus_job import block, store
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
 from spacy_g2g.corpus_job.job import OtherJobError
-from spacy_g2g.corpus_job.journal import SLACK
+from spacy_g2g.corpus_job.journal import Journal
 from spacy_g2g.corpus_job.reading import read_docs
-from spacy_g2g.corpus_job.store import StorePath, files_in, is_inside, open_file, place_of
-from spacy_g2g.corpus_job.store_journal import StoreJournal
+from spacy_g2g.corpus_job.store import StorePath, files_in, open_file, place_of
 
 from ..util import forks
-from .util import errors, files, ids, load, run, run_in_process, start_process, texts, write_jsonl
+from .util import errors, files, ids, load, run, run_in_process, stand_in, start_process, texts, write_jsonl
 
 N = 30
 ALL = [f"d{i}" for i in range(N)]
@@ -53,22 +52,23 @@ def test_uris_are_stores_and_all_else_are_paths():
         place_of("hdfs://a/b")
     key = StorePath("gs://bucket/a/b.txt")
     assert (key.name, str(key.parent), str(key / "c")) == ("b.txt", "gs://bucket/a", "gs://bucket/a/b.txt/c")
-    assert is_inside(key, StorePath("gs://bucket/a"))
-    assert not is_inside(StorePath("gs://bucket/ab"), StorePath("gs://bucket/a"))
-    assert not is_inside(Path("/a/b"), key)
+    assert key.is_relative_to(StorePath("gs://bucket/a"))
+    assert not StorePath("gs://bucket/ab").is_relative_to(StorePath("gs://bucket/a"))
+    assert not Path("/a/b").is_relative_to(key)
+    assert pickle.loads(pickle.dumps(key)) == key
 
 
 def test_a_job_in_a_store_gives_the_files_of_a_local_one(
     chain_pipeline, corpus, tmp_path, scratch, monkeypatch
 ):
-    monkeypatch.setattr(store, "SCHEMES", ("file://",))
+    monkeypatch.setattr(store, "_system_of", stand_in(tmp_path))
     run(chain_pipeline, corpus, tmp_path / "here")
     (tmp_path / "in" / ".git").mkdir(parents=True)
     for name in ("corpus.jsonl", ".git/x.jsonl", "notes.md"):
         shutil.copy(corpus, tmp_path / "in" / name)
     for name in ("data", "errors", "_state"):  # A local folder is no store in that files need folders.
         (tmp_path / "out" / name).mkdir(parents=True)
-    source, output = StorePath(f"file://{tmp_path}/in"), StorePath(f"file://{tmp_path}/out")
+    source, output = StorePath("s3://in"), StorePath("s3://out")
     outcome = run(chain_pipeline, source, output)
     assert files(tmp_path / "out").keys() == files(tmp_path / "here").keys()
     vocab = load(chain_pipeline).vocab
@@ -78,60 +78,10 @@ def test_a_job_in_a_store_gives_the_files_of_a_local_one(
     assert [*scratch.iterdir(), *(tmp_path / "out" / "_state").iterdir()] == []
     again = run(chain_pipeline, source, output)
     assert (again.n_there, again.n_words, again.manifest) == (outcome.n_shards, 0, outcome.manifest)
-    with pytest.raises(OtherJobError, match=r"E1111.*file://.*text"):
+    with pytest.raises(OtherJobError, match=r"E1111.*s3://out.*text"):
         run(chain_pipeline, source, output, text=False)
     with pytest.raises(ValueError, match=r"E1120.*out"):
-        run(chain_pipeline, StorePath(f"file://{tmp_path}"), output)
-
-
-# Journals
-
-
-def test_one_process_at_a_time_has_a_shard_of_a_store(tmp_path, scratch):
-    path = tmp_path / "part.journal"
-    first = StoreJournal.claim(path)
-    first.begin("temporary", 100.0)
-    assert StoreJournal.claim(path) is None
-    assert StoreJournal.is_busy(path)
-    assert StoreJournal.claim(tmp_path / "other.journal") is not None
-    first.note([1, 2], 100.0)
-    first.release()  # As a death would do.
-    second = StoreJournal.claim(path)
-    assert (second.history.suspects, second.history.temporary) == ({1, 2}, ["temporary"])
-    second.end()
-    third = StoreJournal.claim(path)
-    third.forget()
-    assert [found.name[:6] for found in tmp_path.iterdir() if found != scratch] == ["other."]
-
-
-def test_of_two_that_begin_at_once_one_goes_on(tmp_path, scratch, monkeypatch):
-    path, others, make_name = tmp_path / "part.journal", [], uuid.uuid4
-
-    def begin_another():
-        """Have another process begin just after the first look of this one."""
-        monkeypatch.setattr(uuid, "uuid4", make_name)
-        others.append(StoreJournal.claim(path))
-        return make_name()
-
-    monkeypatch.setattr(uuid, "uuid4", begin_another)
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    assert StoreJournal.claim(path) is None
-    assert [found for found in tmp_path.iterdir() if found != scratch] == [others[0].path]
-    assert len([*scratch.iterdir()]) == 1
-
-
-def test_processes_of_other_machines_live_as_long_as_they_announced(tmp_path, scratch, monkeypatch):
-    path = tmp_path / "part.journal"
-    first = StoreJournal.claim(path)
-    first.begin("temporary", 100.0)
-    first.note([7], 100.0)
-    first.release()
-    for local in scratch.iterdir():
-        local.unlink()  # It was on another machine.
-    now = time.time()
-    assert StoreJournal.claim(path) is None
-    monkeypatch.setattr(time, "time", lambda: now + 100 + SLACK + 1)
-    assert StoreJournal.claim(path).history.suspects == {7}
+        run(chain_pipeline, StorePath("s3://out"), output / "inside")
 
 
 # A server that speaks S3
@@ -174,7 +124,7 @@ def in_process(work):
 
 
 def upload(path, target):
-    in_process(lambda: target.put(path.read_bytes()))
+    in_process(lambda: target.write_bytes(path.read_bytes()))
 
 
 def download(source, folder):
@@ -194,12 +144,12 @@ def download(source, folder):
 
 
 POINTS = {
-    "an attempt is announced": (StoreJournal, "begin"),
+    "an attempt is announced": (Journal, "_write"),
     "a batch is parsed": (block.BlockParser, "_run"),
     "before the upload": (shard_module, "commit"),
-    "after the upload": (StoreJournal, "forget"),
+    "after the upload": (Journal, "forget"),
     "before errors are written": (shard_module, "settle_errors"),
-    "between two objects": (StorePath, "_put"),
+    "between two objects": (StorePath, "_upload"),
 }
 
 
@@ -223,10 +173,10 @@ def test_a_job_in_s3_goes_on_after_a_death_at_any_point(bucket, chain_pipeline, 
 
         setattr(owner, name, die)
 
-    # In the third shard's time, or when the sixth object is written.
+    # In the third shard's time, or when the seventh object is written.
     for i, (owner, name) in enumerate(POINTS.values()):
         out = bucket / f"out{i}"
-        death = functools.partial(die_at, owner, name, 6 if name == "_put" else 3)
+        death = functools.partial(die_at, owner, name, 7 if name == "_upload" else 3)
         assert run_in_process(chain_pipeline, bucket / "in", out, before=death) == -signal.SIGKILL
         assert run_in_process(chain_pipeline, bucket / "in", out) == 0
         found = download(out, tmp_path / f"found{i}")

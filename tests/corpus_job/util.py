@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import spacy
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from spacy.language import Language
 
 from spacy_g2g.corpus_job.job import Job
@@ -21,6 +22,11 @@ from . import chain  # registers the component
 CODE = Path(chain.__file__)
 #: Small shards: a few documents each.
 SHARD_BYTES = 300
+
+
+def stand_in(folder: Path) -> Callable[[str], Any]:
+    """Return what finds the system of a store: one whose buckets are the folders of a local folder."""
+    return lambda _: SubTreeFileSystem(str(folder), LocalFileSystem())
 
 
 def save_chain(folder: Path) -> str:

@@ -23,7 +23,6 @@ from ..util import (
     TINY_STACK,
     TINY_TRANSITIONS,
     initialised_model,
-    noted_batch,
     randomise,
     read_treebank,
 )
@@ -79,7 +78,7 @@ def oracle_of(network: Any, trees: Sequence[Tree]) -> tuple[np.ndarray, list[Ste
 
 def batch_of(shim: G2GShim, numbers: Sequence[int]) -> PieceBatch:
     """The batch of some of the ten sentences."""
-    return noted_batch(shim, [SENTENCES[i] for i in numbers])
+    return shim.wordpieces.batch([SENTENCES[i] for i in numbers])
 
 
 def random_tree(n: int, rng: np.random.Generator) -> Tree:

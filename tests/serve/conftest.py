@@ -9,6 +9,8 @@ import spacy
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
+from spacy_g2g.pipeline.final_parser import final_parser
+
 from ..util import add_tiny, parser_of, randomise, treebank_examples
 
 httpx = pytest.importorskip("httpx", reason="the tests send requests by httpx")
@@ -61,10 +63,14 @@ def nlp() -> Language:
     return make_pipeline()
 
 
-@pytest.fixture(scope="package")
-def app() -> Any:
+def make_service(nlp: Language, **limits: Any) -> Any:
+    """The service over a pipeline, which nothing else may use from now on."""
     from spacy_g2g.serve.app import make_app
     from spacy_g2g.serve.limits import Limits
 
-    nlp = make_pipeline()
-    return make_app(nlp, parser_of(nlp), Limits(max_words=60, max_k=9, max_bytes=200_000), "treebank")
+    return make_app(nlp, final_parser(nlp), Limits(**limits), "treebank")
+
+
+@pytest.fixture(scope="package")
+def app() -> Any:
+    return make_service(make_pipeline(), max_words=60, max_k=9, max_bytes=200_000)

@@ -223,7 +223,7 @@ def test_documents_are_read_and_written_off_the_event_loop(app, cas: Any, monkey
     from spacy_g2g.serve import inception
 
     threads = []
-    for name in ("check_xml", "load_cas_from_xmi", "read_sentences", "add_relations"):
+    for name in ("check_xml", "load_cas_from_xmi", "read_sentences", "write"):
         old = getattr(inception, name)
         noted = lambda *given, old=old: (threads.append(threading.current_thread()), old(*given))[1]  # noqa: E731
         monkeypatch.setattr(inception, name, noted)

@@ -66,7 +66,7 @@ def test_bodies_that_wait_are_bounded_together(app):
 
     refused, reply = talk(app, conversation)
     assert (refused.status_code, reply.status_code) == (429, 200)
-    assert "more than 800000 bytes together" in refused.text
+    assert "The service is busy: its requests have 810000 bytes together." in refused.text
 
 
 def test_a_request_ends_with_its_client(app, monkeypatch: pytest.MonkeyPatch):

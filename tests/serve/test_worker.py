@@ -4,16 +4,14 @@ import threading
 
 from spacy.language import Language
 
-from ..util import parser_of
-from .conftest import make_pipeline
+from .conftest import make_pipeline, make_service
 
 
 def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
-    from spacy_g2g.serve.limits import Limits
-    from spacy_g2g.serve.worker import Task, Worker
+    from spacy_g2g.serve.worker import Task
 
     nlp: Language = make_pipeline()
-    worker = Worker(nlp, parser_of(nlp), Limits())
+    worker = make_service(nlp).state.worker
     may_start, events = threading.Event(), list[str]()
 
     def task(name: str, n_words: int) -> Task:
@@ -42,11 +40,10 @@ def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
 
 
 def test_tasks_are_made_as_they_are_needed_and_by_another_thread():
-    from spacy_g2g.serve.limits import Limits
-    from spacy_g2g.serve.worker import SENTENCES_AT_ONCE, Task, Worker
+    from spacy_g2g.serve.worker import SENTENCES_AT_ONCE, Task
 
     nlp: Language = make_pipeline()
-    worker = Worker(nlp, parser_of(nlp), Limits())
+    worker = make_service(nlp).state.worker
     made, told, ahead = itertools.count(1), list[int](), list[int]()
 
     def tasks():

@@ -22,7 +22,7 @@ from spacy_g2g.transition.parsing.state import States
 
 from ...models.checks import pretrained
 from ...models.systems import GOLD, SENTENCES, make, network_of
-from ...util import STACK_ROWS, TINY_STACK, noted_batch, start
+from ...util import STACK_ROWS, TINY_STACK, start
 from ..reference import PlainState, plain_oracle
 from .test_decoding import literal_scores
 
@@ -107,7 +107,7 @@ def test_the_loss_is_that_of_the_oracles_actions_step_by_step(row: str):
     expected = 0.0
     for sentence, tree in zip(SENTENCES, GOLD, strict=True):
         actions = gold_actions(network, sentence, tree)
-        scores = literal_scores(network, noted_batch(shim, [sentence]), actions)
+        scores = literal_scores(network, shim.wordpieces.batch([sentence]), actions)
         for action, row_ in zip(actions, scores, strict=False):
             valid = row_[row_ > -torch.inf]
             expected -= 0.8 * float(row_[action]) + 0.2 * float(valid.mean())
@@ -123,7 +123,7 @@ def test_shift_names_the_most_frequent_words_and_them_alone():
     assert shim.spec is not None
     assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
-    batch = noted_batch(shim, [Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
+    batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
     the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
@@ -180,7 +180,7 @@ def test_a_frozen_encoder_reads_each_training_sentence_once_and_does_not_change(
 def test_kept_vectors_are_those_of_the_encoder(monkeypatch: pytest.MonkeyPatch):
     sentences = [*SENTENCES[:3], Sentence([f"w{i}" for i in range(30)]), Sentence(["the cat sat"] * 9)]
     _, shim = from_checkpoint()
-    batch, network = noted_batch(shim, sentences), network_of(shim)
+    batch, network = shim.wordpieces.batch(sentences), network_of(shim)
     fresh = network.word_vectors(batch)
     network.train()
     for _ in range(2):
@@ -201,7 +201,7 @@ def test_a_word_is_the_mean_of_its_pieces_in_a_sentence_without_root():
     _, shim = from_checkpoint()
     network = network_of(shim)
     words = ["she", "the cat", "saw"]
-    batch = noted_batch(shim, [Sentence(words), Sentence(["x"])])
+    batch = shim.wordpieces.batch([Sentence(words), Sentence(["x"])])
     pieces = [shim.wordpieces.split([Sentence(words)])[0][i] for i in range(3)]
     assert len(pieces[1]) > 1
     ids = [shim.wordpieces.cls_id, *(i for word in pieces for i in word), shim.wordpieces.sep_id]
@@ -230,7 +230,7 @@ def test_an_encoder_can_be_trained_and_one_from_scratch_is():
 def test_actions_of_the_oracle_are_valid():
     _, shim = make("Stack-b")
     network = network_of(shim)
-    batch = noted_batch(shim, SENTENCES)
+    batch = shim.wordpieces.batch(SENTENCES)
     sequences = network.sequences(batch, GOLD)
     taken = sequences.actions[sequences.actions >= 0]
     assert sequences.valid[np.arange(len(taken)), taken].all()

@@ -14,11 +14,10 @@ from spacy.tokens import Doc
 
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.doc_constraints import constrain
-from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.trees import constraints as conflicts
 
 from ..util import add_tiny, parser_of, randomise, read_treebank, tree_of, treebank_docs, treebank_examples
-from .conftest import httpx, make_pipeline, post, talk
+from .conftest import httpx, make_pipeline, make_service, post, talk
 
 TEXT = "she saw the cat. dogs bark"
 WORDS = ["a", "hearing", "is", "set", "on", "it", "today"]
@@ -89,9 +88,6 @@ def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
 
 
 def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
     nlp = make_pipeline()
     refiner: Any = add_tiny(nlp, "rng_refiner", iterations=1)
     nlp.initialize(lambda: treebank_examples(nlp))
@@ -103,7 +99,7 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
     refiner.certain = float(sorted(parse.head_probs.min() for parse in parses)[5])
     docs = [nlp(text) for text in texts]
     assert {0, 1} == {n for doc in docs for n in doc._.g2g_iterations}
-    app = make_app(nlp, final_parser(nlp), Limits())
+    app = make_service(nlp)
     replies = post(app, "/parse", *({"text": text, "k": 2} for text in texts))
     for doc, reply in zip(docs, replies, strict=True):
         found = reply.json()["sentences"]
@@ -121,28 +117,32 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
         ({"text": "a", "sentence": 1}, 422, "body.sentence is 1. Extra inputs are not permitted."),
         ({"words": ["a", ""]}, 422, "body.words.1 is ''"),
         ({"words": ["a"], "k": True}, 422, "body.k is True"),
-        ({"words": ["a"], "k": 10}, 413, "k is 10. Expected 9 or less"),
+        ({"words": ["a"], "k": 10}, 413, "k: 10. Expected 9 at most, or a higher --max-k."),
         ({"words": ["a"], "tags": []}, 422, "tags has 0 values. Expected one for each of 1 words."),
-        ({"words": ["a"] * 61}, 413, "has 61 words. Expected 60 or fewer"),
-        ({"text": "a " * 61}, 413, "has 61 words. Expected 60 or fewer"),
+        ({"words": ["a"] * 61}, 413, "sentence: 61. Expected 60 at most, or a higher --max-words."),
+        ({"text": "a " * 61}, 413, "sentence: 61. Expected 60 at most, or a higher --max-words."),
         ({"words": ["a"], "constraints": {"deps": {"0": "no"}}}, 422, "the label 'no'"),
         ({"words": ["a"], "constraints": {"heads": {"x": 0}}}, 422, "body.constraints.heads.x.[key] is 'x'"),
-        ({"words": ["a"], "constraints": {"not_heads": {"0": [0] * 1001}}}, 413, "1001 constraints"),
+        (
+            {"words": ["a"], "constraints": {"not_heads": {"0": [0] * 1001}}},
+            413,
+            "Constraints: 1001. Expected 1000 at most.",
+        ),
         ({"text": "a", "constraints": {"heads": {"0": 0}}}, 422, "G2G-E1212"),
-        ({"text": "(" * 5000}, 413, "has 5000 characters without white space"),
-        ({"words": ["a" * 6100]}, 413, "has 61 words. Expected 60 or fewer"),
+        ({"text": "(" * 5000}, 413, "without white space: 25000000. Expected 480000 at most"),
+        ({"words": ["a" * 6100]}, 413, "sentence: 61. Expected 60 at most, or a higher --max-words."),
         (b'{"text": NaN}', 422, "body.text is nan"),
         (b'{"text": "a", "k": 1e400}', 422, "body.k is inf"),
         (b'{"text": "\\ud800"}', 422, "body.text"),
         (b'{"text": "a", "k": ' + b"9" * 5000 + b"}", 422, "Can't read the body"),
         (b"[" * 9000, 422, "Can't read the body"),
-        (b"[" * 100_000, 413, "more than 10600 values. Expected fewer, or a higher --max-words."),
-        (b'{"words": [' + b"1," * 90_000 + b"1]}", 413, "G2G-E1226"),
-        (b'{"a\\\\": ["", "\\"' + b'",""' * 40_000 + b"]}", 413, "G2G-E1226"),
+        (b"[" * 100_000, 413, "body: 100000. Expected 10600 at most, or a higher --max-words."),
+        (b'{"words": [' + b"1," * 90_000 + b"1]}", 413, "Values of the body: "),
+        (b'{"a\\\\": ["", "\\"' + b'",""' * 40_000 + b"]}", 413, "Values of the body: "),
         ('{"text": "a"}'.encode("utf-16"), 422, "it has a null character"),
         (b"{", 422, "Can't read the body: Expecting property name"),
         (b"\xff", 422, "Can't read the body"),
-        (b" " * 200_001, 413, "more than 200000 bytes"),
+        (b" " * 200_001, 413, "request: 200001. Expected 200000 at most, or a higher --max-bytes."),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -153,14 +153,14 @@ def test_a_bad_request_is_answered_with_what_is_wrong(app, body, status, text):
 
 
 def test_other_trees_of_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("spacy_g2g.serve.worker.MAX_CONSTRAINED_WORDS", 6)
+    monkeypatch.setattr("spacy_g2g.serve.limits.MAX_CONSTRAINED_WORDS", 6)
     short, long = post(app, "/parse", {"text": TEXT, "k": 2}, {"text": "dogs bark " * 4, "k": 2})
     assert (short.status_code, long.status_code) == (200, 413)
-    assert "with k above 1, has 8 words. Expected 6 or fewer." in long.json()["error"]
+    assert "with k above 1: 8. Expected 6 at most." in long.json()["error"]
 
 
 def test_constraints_on_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("spacy_g2g.serve.worker.MAX_CONSTRAINED_WORDS", 6)
+    monkeypatch.setattr("spacy_g2g.serve.limits.MAX_CONSTRAINED_WORDS", 6)
     constraints, starts = {"heads": {"0": 1}}, [i in (0, 4) for i in range(len(WORDS))]
     bodies: list[dict[str, Any]] = [
         {"words": WORDS},
@@ -170,7 +170,7 @@ def test_constraints_on_long_sentences_are_refused(app, monkeypatch: pytest.Monk
     ]
     replies = post(app, "/parse", *bodies)
     assert [reply.status_code for reply in replies] == [200, 200, 413, 413]
-    assert "A sentence with constraints, or with k above 1, has 7 words." in replies[2].json()["error"]
+    assert "Words of a sentence with constraints, or with k above 1: 7." in replies[2].json()["error"]
 
 
 def test_conllu_is_that_of_the_command_parse(app, nlp: Language, tmp_path: Path):
@@ -229,11 +229,7 @@ def test_the_page_runs_its_own_script_alone(app):
 
 
 def test_a_transition_based_parser_has_one_tree_without_probabilities():
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
-    nlp = make_pipeline(row="SentTr")
-    app = make_app(nlp, parser_of(nlp), Limits())
+    app = make_service(make_pipeline(row="SentTr"))
     known = {"words": WORDS, "constraints": {"heads": {"1": 3}}}
     plain, constrained, many = post(app, "/parse", {"text": "Go !"}, known, {"words": WORDS, "k": 2})
     (sentence,) = plain.json()["sentences"]
@@ -241,16 +237,13 @@ def test_a_transition_based_parser_has_one_tree_without_probabilities():
     assert "G2G-E821" in constrained.json()["error"]
     assert "G2G-E814" in many.json()["error"]
     (reply,) = post(app, "/parse", {"text": "a " * 50, "k": 41})
-    assert "k is 41 for 50 words. Expected 2000 or less" in reply.json()["error"]
+    assert "k times the words: 2050. Expected 2000 at most." in reply.json()["error"]
     app.state.worker.close()
 
 
 @pytest.fixture
 def slow_app():
     """A service that takes 0.2 seconds for a Doc, and breaks at the word "break"."""
-    from spacy_g2g.serve.app import make_app
-    from spacy_g2g.serve.limits import Limits
-
     nlp = make_pipeline()
 
     @Language.component("test_serve_slow")
@@ -261,7 +254,7 @@ def slow_app():
         return doc
 
     nlp.add_pipe("test_serve_slow", first=True)
-    app = make_app(nlp, parser_of(nlp), Limits(timeout=0.5))
+    app = make_service(nlp, timeout=0.5)
     yield app
     app.state.worker.close()
 
