@@ -157,7 +157,7 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
             "one_root": n_roots.count(1) / len(n_roots),
         }
     ours, theirs = (table[name] for name in ("g2g_parser", "parser"))
-    difference = paired_bootstrap(theirs["las"], ours["las"], ours["words"])
+    difference = paired_bootstrap(theirs["las"], ours["las"], totals=ours["words"])
     return table | {"difference": vars(difference)}
 
 

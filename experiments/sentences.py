@@ -216,7 +216,7 @@ def compare(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         return {}
     gains = {}
     for name, (right, totals) in first.items():
-        found = paired_bootstrap(other[name][0], right, totals)
+        found = paired_bootstrap(other[name][0], right, totals=totals)
         gains[f"gain: {name}"] = [round(100 * found.difference, 2), round(found.p_value, 4)]
     return gains
 

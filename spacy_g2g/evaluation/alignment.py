@@ -10,7 +10,6 @@ of either side.
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import NamedTuple
 
 from ..errors import Errors
@@ -101,28 +100,18 @@ def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSent
     system: Sentences of a system.
     name: Name of the system for the message.
     """
-
-    def fail(expected: str, found: str) -> None:
-        raise ValueError(Errors.E601.format(name=name, expected=expected, found=found))
-
-    for ours, theirs in zip_longest(gold, system):
-        if ours is None or theirs is None:
-            fail(*("the end of the file" if s is None else _sentence_at(s) for s in (ours, theirs)))
-        pairs = zip_longest(ours.words, theirs.words)
-        for i, (word, other) in enumerate(pairs):
-            if word is None or other is None or word.form != other.form:
-                fail(_word_at(ours, i), _word_at(theirs, i))
+    for (expected, here), (found, there) in zip(_places(gold), _places(system), strict=False):
+        if expected != found:
+            raise ValueError(Errors.E601.format(name=name, expected=expected + here, found=found + there))
 
 
-def _sentence_at(sentence: ConlluSentence) -> str:
-    return f"the sentence {sentence.text[:40]!r} ({sentence.location()})"
-
-
-def _word_at(sentence: ConlluSentence, i: int) -> str:
-    """Describe the word with index i, or the end of the sentence if i is the number of words."""
-    if i < len(sentence.words):
-        return f"{sentence.words[i].form!r} ({sentence.location(i)})"
-    return f"the end of the sentence ({sentence.location(i - 1)})"
+def _places(sentences: Sequence[ConlluSentence]) -> Iterator[tuple[str, str]]:
+    """Yield each word and each end with its location."""
+    for sentence in sentences:
+        for i, word in enumerate(sentence.words):
+            yield repr(word.form), f" ({sentence.location(i)})"
+        yield "the end of the sentence", f" ({sentence.location(len(sentence.words) - 1)})"
+    yield "the end of the file", ""
 
 
 def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:

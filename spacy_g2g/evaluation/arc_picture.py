@@ -117,7 +117,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
             path = f"M{x},{base}V{y}" + _arrow(x, base)
         else:
             start = columns.x(head, PORT_STEP * ports[head - 1][word])
-            path = arc_path(start, x, y, base) + _arrow(x, base)
+            path = arc_path(start, x, y=y, base=base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
         line, label = compared.arc_kinds(word)
         if compared.is_doubtful(word):
@@ -139,7 +139,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
     )
 
 
-def arc_path(start: float, end: float, y: float, base: float) -> str:
+def arc_path(start: float, end: float, *, y: float, base: float) -> str:
     """Return the SVG path of an arc: up from the head, along at height ``y``, and down to the dependent."""
     turn = RADIUS if end > start else -RADIUS
     return (

@@ -8,12 +8,11 @@ import pytest
 
 from spacy_g2g.evaluation.error_analysis import analyse_errors
 from spacy_g2g.evaluation.page import make_table
-from spacy_g2g.evaluation.plots import BLUE, plot_bins, plot_label_scores
+from spacy_g2g.evaluation.plots import COLOURS, plot_bins, plot_label_scores
 from spacy_g2g.evaluation.report import make_report, overall_rows, significance_rows
-from spacy_g2g.evaluation.scoring_options import ScoringOptions
 
 from .test_drawing import Page
-from .test_error_tables import GOLD, SYSTEM, Tree, analysis_of, sentence_of
+from .test_error_rows import GOLD, SYSTEM, Tree, analysis_of, sentence_of
 
 pytest.importorskip("matplotlib")
 
@@ -22,11 +21,14 @@ LONG: Tree = [("a", 2, "nsubj"), ("b", 0, "root"), *[("c", 2, "obj")] * 10]
 
 
 def report(gold: list[Tree], *systems: list[Tree], names: str = "AB", **settings) -> str:
+    subtypes = settings.pop("subtypes", False)
+    graphs = {
+        name: [sentence_of(tree).graph(subtypes=subtypes) for tree in own]
+        for name, own in zip(names, systems, strict=False)
+    }
     golds = [sentence_of(tree) for tree in gold]
-    trees = {name: [sentence_of(tree) for tree in own] for name, own in zip(names, systems, strict=False)}
-    options = settings.pop("options", ScoringOptions())
-    analysis = analyse_errors(golds, trees, options=options, resamples=5)
-    return make_report(analysis, golds, trees, title="T", **settings)
+    analysis = analyse_errors(golds, graphs, subtypes=subtypes, resamples=5)
+    return make_report(analysis, title="T", **settings)
 
 
 def rows_of(page: str, caption: str) -> list[list[str]]:
@@ -116,10 +118,7 @@ def test_error_reduction_is_against_the_first_system():
 
 
 def test_systems_differ_at_the_level_of_the_papers():
-    gold = [GOLD] * 30
-    golds, systems = [sentence_of(tree) for tree in gold], {"A": [SYSTEM] * 30, "B": gold}
-    trees = {name: [sentence_of(tree) for tree in own] for name, own in systems.items()}
-    few, many = (analyse_errors(golds, trees, resamples=n) for n in (50, 500))
+    few, many = (analysis_of([GOLD] * 30, [SYSTEM] * 30, [GOLD] * 30, resamples=n) for n in (50, 500))
     assert [row[7] for row in significance_rows(few)] == ["no", "no"]  # p is 1 / 51 at least
     assert [row[7] for row in significance_rows(many)] == ["yes", "yes"]
 
@@ -150,24 +149,16 @@ def test_no_sentences_are_drawn_where_none_are_asked_for():
 def test_subtypes_are_drawn_where_they_count():
     gold = [("a", 2, "nsubj:pass"), *GOLD[1:]]
     assert "nsubj:pass" not in report([gold], [SYSTEM])
-    assert "nsubj:pass" in report([gold], [SYSTEM], options=ScoringOptions(subtypes=True))
+    assert "nsubj:pass" in report([gold], [SYSTEM], subtypes=True)
 
 
 def test_plots_show_all_bins_and_a_point_for_those_that_have_a_score():
     analysis = analysis_of([GOLD], [SYSTEM])
     svg = plot_bins(analysis)
     assert {"ROOT", "7", ">7", "1-9", "≥50", "s0"} <= set(text_of(svg))
-    tables = analysis.tables["s0"]
-    values = [
-        tables[quantity][bin_][metric].value
-        for quantity, metric in (
-            ("dependency_length", "f1"),
-            ("distance_to_root", "f1"),
-            ("sentence_length", "LAS"),
-        )
-        for bin_ in tables[quantity]
-    ]
-    n_points = len(re.findall(f"<use [^>]*fill: {BLUE.lower()}", svg))
+    plotted = (("dependency_length", "f1"), ("distance_to_root", "f1"), ("sentence_length", "LAS"))
+    values = [row.value for row in analysis.rows if (row.quantity, row.metric) in plotted]
+    n_points = len(re.findall(f"<use [^>]*fill: {COLOURS[0].lower()}", svg))
     assert n_points == len([value for value in values if value is not None]) + 1  # the legend's
     assert None in values
     assert svg == plot_bins(analysis)
