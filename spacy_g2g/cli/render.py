@@ -81,7 +81,7 @@ def render(
         elif isinstance(pipe, G2GParser):
             pipe.store_probabilities = True
     parser = final_parser(nlp, keep_scores=True) if doubt and final_parser(nlp).scores_arcs else None
-    tasks = _read(source if path is None else path, nlp, gold_tags, initial)
+    tasks = _read_source(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
@@ -108,7 +108,7 @@ def _as_file(source: str) -> Path | None:
     return path
 
 
-def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
+def _read_source(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
     if isinstance(source, str):
         yield source, None
     elif source.suffix == ".txt":

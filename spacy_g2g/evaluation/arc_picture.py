@@ -36,7 +36,7 @@ class Columns:
         return round(self.width - x if self.right_to_left else x, 1)
 
 
-def place_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
+def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     """Choose positions at which words do not touch and each label fits above its arc."""
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
     room: list[dict[int, float]] = [{} for _ in words]  # width by right end and left end of an arc
@@ -67,7 +67,7 @@ def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
     words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
     """
     ports: list[dict[int, int]] = [{} for _ in heads]
-    for word, head in sorted(_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
+    for word, head in sorted(_word_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
         side = 1 if word > head else -1
         taken = ports[head - 1]
         taken[word] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
@@ -81,14 +81,14 @@ def arc_levels(heads: Sequence[int]) -> list[int]:
     arc of the later word lies above.
     """
     levels, tops = [0] * len(heads), [0] * (len(heads) + 1)  # tops[i]: level above the gap after word i
-    for word, head in sorted(_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
+    for word, head in sorted(_word_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
         left, right = sorted((word, head))
         levels[word - 1] = 1 + max(tops[left:right])
         tops[left:right] = [levels[word - 1]] * (right - left)
     return levels
 
 
-def _arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
+def _word_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
     """Return dependent and head of each arc between words."""
     return [(word, head) for word, head in enumerate(heads, start=1) if head not in (MISSING, ROOT, word)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..formats.graph import Graph
-from .arc_picture import Columns, arc_path, draw_arcs, place_words
+from .arc_picture import Columns, arc_path, draw_arcs, space_words
 from .compared_graph import CHANGES_AND_ERRORS, ComparedGraph
 from .page import escape, make_page
 
@@ -68,7 +68,7 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     gold = drawing.gold
     graphs = [*drawing.graphs.values(), *([gold] if gold else [])]
     assert all(len(graph.heads) == len(graph.deps) == len(drawing.words) for graph in graphs)
-    columns = place_words(drawing.words, graphs)
+    columns = space_words(drawing.words, graphs)
     figures = []
     before: Graph | None = None
     for name, graph in drawing.graphs.items():

@@ -68,9 +68,9 @@ class Analysis:
     def _index(self) -> dict[tuple[str, str, str, str], Row]:
         return {(row.system, row.quantity, row.bin, row.metric): row for row in self.rows}
 
-    def row(self, system: str, quantity: str, bin_: str, metric: str) -> Row:
-        """Return one of the rows."""
-        return self._index[system, quantity, bin_, metric]
+    def __getitem__(self, key: tuple[str, str, str, str]) -> Row:
+        """Return the row with this system, quantity, bin and metric."""
+        return self._index[key]
 
     def bins(self, quantity: str) -> list[str]:
         """Return the bins that a quantity has in any system, in order."""

@@ -160,17 +160,22 @@ def score_system(scored: Scored, labels: Sequence[str]) -> Iterator[Cells]:
         for side in (gold, arcs)
     )
     yield from _overall(scored)
-    yield from _arc_rows(scored, "dependency_length", LENGTH_BINS, gold.lengths, arcs.lengths)
-    yield from _arc_rows(scored, "distance_to_root", DISTANCE_BINS, gold.distances, arcs.distances)
+    counts, right = scored.counts, scored.right
+    has_arc = counts & (arcs.heads != MISSING)
+    for quantity, names, theirs, ours in (
+        ("dependency_length", LENGTH_BINS, gold.lengths, arcs.lengths),
+        ("distance_to_root", DISTANCE_BINS, gold.distances, arcs.distances),
+        ("label", labels, gold_labels, system_labels),
+        ("arc_projectivity", PROJECTIVITY_BINS, gold.crossing, arcs.crossing),
+    ):
+        yield from _bin_rows(quantity, names, (theirs[counts], ours[has_arc], theirs[right], ours[right]))
     yield from _word_rows(scored, "sentence_length", SENTENCE_BINS, gold.sentence_lengths)
-    yield from _arc_rows(scored, "label", labels, gold_labels, system_labels)
-    yield from _arc_rows(scored, "arc_projectivity", PROJECTIVITY_BINS, gold.crossing, arcs.crossing)
     yield from _word_rows(scored, "tree_projectivity", PROJECTIVITY_BINS, gold.trees)
     is_same = gold.trees == arcs.trees
     columns = (gold.trees, arcs.trees, gold.trees[is_same], arcs.trees[is_same])
     yield from _bin_rows("tree_projectivity", PROJECTIVITY_BINS, columns)
-    yield from _confusions(scored, "confusions", scored.counts)
-    yield from _confusions(scored, "confusions_at_right_heads", scored.right_heads)
+    yield from _confusion_rows(scored, "confusions", scored.counts)
+    yield from _confusion_rows(scored, "confusions_at_right_heads", scored.right_heads)
 
 
 def _overall(scored: Scored) -> Iterator[Cells]:
@@ -191,15 +196,6 @@ def _overall(scored: Scored) -> Iterator[Cells]:
     for metric, right in (("UEM", scored.right_heads), ("LEM", scored.right)):
         is_whole = (totals > 0) & (gold.per_sentence(right) == totals)
         yield "overall", "compared", metric, *_share(is_whole.sum(), (totals > 0).sum())
-
-
-def _arc_rows(
-    scored: Scored, quantity: str, names: Sequence[str], gold: IntArray, system: IntArray
-) -> Iterator[Cells]:
-    """Yield precision, recall and F1 of scored arcs by bin. Bins are indices in the names, int [words]."""
-    counts, right = scored.counts, scored.right
-    has_arc = counts & (scored.arcs.heads != MISSING)
-    return _bin_rows(quantity, names, (gold[counts], system[has_arc], gold[right], system[right]))
 
 
 def _bin_rows(quantity: str, names: Sequence[str], columns: Sequence[IntArray]) -> Iterator[Cells]:
@@ -229,7 +225,7 @@ def _word_rows(scored: Scored, quantity: str, names: Sequence[str], bins: IntArr
             yield quantity, name, metric, *_share(right[i], n_words[i])
 
 
-def _confusions(scored: Scored, quantity: str, chosen: BoolArray) -> Iterator[Cells]:
+def _confusion_rows(scored: Scored, quantity: str, chosen: BoolArray) -> Iterator[Cells]:
     n_gold = Counter(scored.gold.labels[scored.counts].tolist())
     wrong = chosen & ~scored.right_labels
     pairs = zip(scored.gold.labels[wrong].tolist(), scored.arcs.labels[wrong].tolist(), strict=True)
@@ -242,7 +238,7 @@ def compare_systems(a: Scored, b: Scored, name: str, *, resamples: int = 0, seed
 
     The metrics are numbers of words that only one system has right, or that have different wrong arcs; and
     from the paired bootstrap over sentences with scored words, the ``difference`` b - a, the ends ``low`` and
-    ``high`` of its confidence interval, and its ``p``.
+    ``high`` of its confidence interval, and its ``p_value``.
 
     a: Words of the first system.
     b: Words of the second system.
@@ -269,9 +265,8 @@ def compare_systems(a: Scored, b: Scored, name: str, *, resamples: int = 0, seed
         if resamples:
             sums = [a.gold.per_sentence(right)[totals > 0] for right in (right_a, right_b)]
             found = paired_bootstrap(*sums, totals=totals[totals > 0], resamples=resamples, seed=seed)
-            for kind in ("difference", "low", "high"):
+            for kind in ("difference", "low", "high", "p_value"):
                 yield quantity, name, kind, getattr(found, kind), n_words
-            yield quantity, name, "p", found.p_value, n_words
 
 
 def _share(part: int | np.int64, whole: int | np.int64) -> tuple[float | None, int]:

@@ -56,7 +56,9 @@ def analyse_refinement(
     analysis = analyse_errors(gold, systems)
     table = np.zeros((n_graphs, 3), dtype=np.int64)
     for sentence, found, t in zip(gold, graphs, passes, strict=True):
-        unchanged = t > 0 and (t < max(passes) or _arcs(found[t - 1]) == _arcs(found[t]))
+        unchanged = t > 0 and (
+            t < max(passes) or _heads_and_labels(found[t - 1]) == _heads_and_labels(found[t])
+        )
         table[t] += (1, len(sentence.words), unchanged)
     rows = []
     for name, (n_sentences, n_words, n_unchanged) in zip(systems, table.tolist(), strict=True):
@@ -66,7 +68,7 @@ def analyse_refinement(
     return replace(analysis, rows=[*analysis.rows, *rows])
 
 
-def _arcs(graph: Graph) -> tuple[list[int], list[str]]:
+def _heads_and_labels(graph: Graph) -> tuple[list[int], list[str]]:
     return list(graph.heads), list(graph.deps)
 
 
@@ -74,7 +76,7 @@ def find_changes(analysis: Analysis) -> dict[str, list[int]]:
     """Return for each of CHANGES the number of words that each iteration changed so in head or label."""
     pairs = list(pairwise(analysis.names))
     return {
-        kind: [int(analysis.row(now, "LAS_change", before, kind).value or 0) for before, now in pairs]
+        kind: [int(analysis[now, "LAS_change", before, kind].value or 0) for before, now in pairs]
         for kind in CHANGES
     }
 
@@ -84,7 +86,7 @@ def find_scores(analysis: Analysis, part: tuple[str, str, str]) -> list[float | 
 
     part: Quantity, bin and metric.
     """
-    return [analysis.row(name, *part).value for name in analysis.names]
+    return [analysis[(name, *part)].value for name in analysis.names]
 
 
 def find_reductions(scores: Sequence[float | None]) -> list[float | None]:
@@ -94,14 +96,14 @@ def find_reductions(scores: Sequence[float | None]) -> list[float | None]:
 
 def find_stopped(analysis: Analysis, metric: str) -> list[float | None]:
     """Return the share of "sentences" or "words" whose refinement stopped with each graph."""
-    rows = (analysis.row(name, "stopped", "all", metric) for name in analysis.names)
+    rows = (analysis[name, "stopped", "all", metric] for name in analysis.names)
     return [ratio(int(row.value or 0), row.count) for row in rows]
 
 
 def iteration_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each graph with the columns of ITERATION_HEADER."""
     uas, las = (find_scores(analysis, PARTS[name]) for name in ("UAS", "LAS"))
-    unchanged = [analysis.row(name, "stopped", "all", "unchanged").value for name in analysis.names]
+    unchanged = [analysis[name, "stopped", "all", "unchanged"].value for name in analysis.names]
     columns = [
         analysis.names,
         map(percent, uas),
@@ -127,7 +129,7 @@ def reduction_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     rows, labels = [], []
     parts = PARTS | {f"F1, {label}": ("label", label, "f1") for label in analysis.bins("label")}
     for name, part in parts.items():
-        n_gold, scores = analysis.row("0", *part).count, find_scores(analysis, part)
+        n_gold, scores = analysis[("0", *part)].count, find_scores(analysis, part)
         total = error_reduction(scores[0], scores[-1])
         reductions = map(signed_percent, (*find_reductions(scores), total))
         row = (name, str(n_gold), percent(scores[0]), percent(scores[-1]), *reductions)

@@ -120,7 +120,7 @@ def plot_bins(analysis: Analysis) -> str:
         for axes, (quantity, metric, y_label, x_label) in zip(figure.subplots(1, 3), panels, strict=True):
             bins = analysis.bins(quantity)
             table = {
-                name: [analysis.row(name, quantity, bin_, metric) for bin_ in bins] for name in analysis.names
+                name: [analysis[name, quantity, bin_, metric] for bin_ in bins] for name in analysis.names
             }
             series = {name: _percent([row.value for row in rows]) for name, rows in table.items()}
             rows = table[analysis.names[0]]
@@ -160,7 +160,7 @@ def _plot_labels(axes: Axes, analysis: Analysis) -> None:
     spread = 0.5 / len(analysis.names)
     for i, (name, (colour, marker)) in enumerate(zip(analysis.names, cycle(STYLES), strict=False)):
         places = [place + (i - (len(analysis.names) - 1) / 2) * spread for place in range(len(labels))]
-        values = _percent([analysis.row(name, "label", label, "f1").value for label in labels])
+        values = _percent([analysis[name, "label", label, "f1"].value for label in labels])
         axes.plot(values, places, marker, color=colour, markersize=5, label=name)
     axes.set_yticks(range(len(labels)), [f"{label} ({count:,})" for label, count in labels.items()])
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -170,7 +170,7 @@ def _plot_labels(axes: Axes, analysis: Analysis) -> None:
 
 def _gold_labels(analysis: Analysis) -> dict[str, int]:
     """Return the number of gold words with each label that has any."""
-    rows = (analysis.row(analysis.names[0], "label", label, "recall") for label in analysis.bins("label"))
+    rows = (analysis[analysis.names[0], "label", label, "recall"] for label in analysis.bins("label"))
     return {row.bin: row.count for row in rows if row.count}
 
 

@@ -70,8 +70,8 @@ def make_report(analysis: Analysis, *, title: str, worst: int = 20, worst_by: st
         ],
         "Confusion of labels": [
             '<div class="side">',
-            _confusions(analysis, "confusions_at_right_heads", "words with the right head"),
-            _confusions(analysis, "confusions", "all words"),
+            _confusion_table(analysis, "confusions_at_right_heads", "words with the right head"),
+            _confusion_table(analysis, "confusions", "all words"),
             "</div>",
         ],
     }
@@ -82,7 +82,7 @@ def make_report(analysis: Analysis, *, title: str, worst: int = 20, worst_by: st
             _draw_worst(analysis, worst_sentences(analysis, worst, worst_by), worst_by)
         ]
     links = " · ".join(f'<a href="#{_anchor(name)}">{escape(name)}</a>' for name in parts)
-    body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(_facts(analysis))}</p>", f"<nav>{links}</nav>"]
+    body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(_describe_sizes(analysis))}</p>", f"<nav>{links}</nav>"]
     for name, items in parts.items():
         body += [f'<h2 class="part" id="{_anchor(name)}">{escape(name)}</h2>', *items]
     return make_page(title, "\n".join(body))
@@ -92,7 +92,7 @@ def overall_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each system with the columns of OVERALL_HEADER, in percent."""
     for name in analysis.names:
         compared, conll18 = (
-            [percent(analysis.row(name, "overall", bin_, metric).value) for metric in metrics]
+            [percent(analysis[name, "overall", bin_, metric].value) for metric in metrics]
             for bin_, metrics in (
                 ("compared", ("UAS", "LAS", "label accuracy", "UEM", "LEM")),
                 ("conll18", ("UAS", "LAS", "CLAS")),
@@ -106,13 +106,13 @@ def significance_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each pair of systems and metric with the columns of SIGNIFICANCE_HEADER, in percent."""
     for (a, b), metric in ((pair, m) for pair in combinations(analysis.names, 2) for m in ("UAS", "LAS")):
         only_a, only_b, difference, low, high, p = (
-            analysis.row(b, f"{metric}_change", a, kind).value or 0.0
-            for kind in ("right_to_wrong", "wrong_to_right", "difference", "low", "high", "p")
+            analysis[b, f"{metric}_change", a, kind].value or 0.0
+            for kind in ("right_to_wrong", "wrong_to_right", "difference", "low", "high", "p_value")
         )
         yield (
             f"{a} / {b}",
             metric,
-            *(percent(analysis.row(name, "overall", "compared", metric).value) for name in (a, b)),
+            *(percent(analysis[name, "overall", "compared", metric].value) for name in (a, b)),
             signed_percent(difference),
             f"{signed_percent(low)} to {signed_percent(high)}",
             f"{p:.4f}",
@@ -122,7 +122,7 @@ def significance_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _facts(analysis: Analysis) -> str:
+def _describe_sizes(analysis: Analysis) -> str:
     facts, n_compared = f"{len(analysis.gold):,} sentences, {analysis.n_words:,} words", analysis.totals.sum()
     if n_compared != analysis.n_words:
         facts += f", of which {n_compared:,} count"
@@ -131,19 +131,17 @@ def _facts(analysis: Analysis) -> str:
 
 def _arc_table(analysis: Analysis, quantity: str, caption: str, bins: str, items: str = "arcs") -> str:
     """Return a table of precision, recall and F1 of all systems by bin, with the number of items."""
-    first = analysis.names[0]
-    groups, header = [("", 1), ("gold", 1)], [bins, items]
-    for name in analysis.names:
-        columns = [items, "P", "R", "F1", *(["RER"] if name != first else [])]
-        groups.append((name, len(columns)))
-        header += columns
+    first, *others = analysis.names
+    columns = [items, "P", "R", "F1"]
+    header = [bins, items, *columns, *[*columns, "RER"] * len(others)]
+    groups = [("", 1), ("gold", 1), (first, len(columns)), *((name, len(columns) + 1) for name in others)]
     rows = []
     for bin_ in analysis.bins(quantity):
-        row = [bin_, f"{analysis.row(first, quantity, bin_, 'recall').count:,}"]
+        row = [bin_, f"{analysis[first, quantity, bin_, 'recall'].count:,}"]
         for name in analysis.names:
-            rates = [analysis.row(name, quantity, bin_, metric) for metric in ("precision", "recall", "f1")]
+            rates = [analysis[name, quantity, bin_, metric] for metric in ("precision", "recall", "f1")]
             row += [f"{rates[0].count:,}", *(percent(rate.value) for rate in rates)]
-            row += [] if name == first else [_reduction(analysis, name, quantity, bin_, "f1")]
+            row += [_reduction(analysis, name, quantity, bin_, "f1")] * (name != first)
         rows.append(row)
     return make_table(caption, header, rows, groups=groups)
 
@@ -152,16 +150,15 @@ def _word_table(analysis: Analysis, quantity: str, caption: str, bins: str) -> s
     """Return a table of UAS and LAS of all systems by bin."""
     header = [bins, "words", *["UAS", "LAS"] * len(analysis.names)]
     groups = [("", 1), ("gold", 1), *((name, 2) for name in analysis.names)]
+    columns = [(name, metric) for name in analysis.names for metric in ("UAS", "LAS")]
     rows = []
     for bin_ in analysis.bins(quantity):
-        rates = [
-            analysis.row(name, quantity, bin_, metric) for name in analysis.names for metric in ("UAS", "LAS")
-        ]
+        rates = [analysis[name, quantity, bin_, metric] for name, metric in columns]
         rows.append([bin_, f"{rates[0].count:,}", *(percent(rate.value) for rate in rates)])
     return make_table(caption, header, rows, groups=groups)
 
 
-def _confusions(analysis: Analysis, quantity: str, words: str) -> str:
+def _confusion_table(analysis: Analysis, quantity: str, words: str) -> str:
     """Return a table of the label confusions that are most frequent over all systems."""
     numbers: Counter[tuple[str, str]] = Counter()
     n_gold, total = dict[str, int](), Counter[str]()
@@ -210,5 +207,5 @@ def _reduction(analysis: Analysis, name: str, *part: str) -> str:
     first = analysis.names[0]
     if name == first:
         return ""
-    before, after = (analysis.row(system, *part).value for system in (first, name))
+    before, after = (analysis[(system, *part)].value for system in (first, name))
     return signed_percent(error_reduction(before, after))

@@ -97,10 +97,10 @@ def test_resamples_and_seed_are_the_bootstraps(gold: Path, wrong: Path, tmp_path
     found = tmp_path / "a.json"
     run(gold, wrong, gold, "--resamples", 7, "--seed", 3, "--json", found)
     figures = json.loads(found.read_text(encoding="utf8"))
-    p = figures["systems"]["gold"]["LAS_change"]["wrong"]["p"]["value"]
+    p = figures["systems"]["gold"]["LAS_change"]["wrong"]["p_value"]["value"]
     assert round(p * 8, 9).is_integer()
     analysis = analyze(gold, [wrong, gold], resamples=7, seed=3)
-    assert p == analysis.row("gold", "LAS_change", "wrong", "p").value
+    assert p == analysis["gold", "LAS_change", "wrong", "p_value"].value
 
 
 @pytest.mark.parametrize(

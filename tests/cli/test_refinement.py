@@ -51,7 +51,7 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def score(analysis: Analysis, place: int, metric: str) -> float | None:
     """UAS or LAS of the first graph (0) or of the last one (-1)."""
-    return analysis.row(analysis.names[place], "overall", "compared", metric).value
+    return analysis[analysis.names[place], "overall", "compared", metric].value
 
 
 def run(*arguments: object, status: int = 0) -> str:
@@ -109,7 +109,7 @@ def test_passes_are_those_that_the_refiner_made(folder: str, gold: Path):
     ]
     analysis = refinement(folder, gold)
     assert len(analysis.names) == 1 + max(max(p) for p in passes)
-    stopped = [analysis.row(name, "stopped", "all", "sentences").value for name in analysis.names]
+    stopped = [analysis[name, "stopped", "all", "sentences"].value for name in analysis.names]
     assert stopped == [passes.count([t]) for t in range(len(stopped))]
 
 

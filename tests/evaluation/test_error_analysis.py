@@ -37,17 +37,17 @@ def test_each_pair_of_systems_is_compared_by_the_bootstrap():
     assert pairs == set(combinations(analysis.names, 2))
     found = paired_bootstrap([3, 1, 5], [3, 0, 5], totals=[5, 1, 5], resamples=3, seed=5)
     figures = analysis.to_dict()["systems"]["s2"]["LAS_change"]["s1"]
-    assert {kind: figures[kind]["value"] for kind in ("difference", "low", "high", "p")} == {
+    assert {kind: figures[kind]["value"] for kind in ("difference", "low", "high", "p_value")} == {
         "difference": found.difference,
         "low": found.low,
         "high": found.high,
-        "p": found.p_value,
+        "p_value": found.p_value,
     }
     # The word a has another wrong label.
     changes = ("wrong_to_right", "right_to_wrong", "wrong_to_wrong")
     assert [figures[kind] for kind in changes] == [{"value": n, "count": 11} for n in (1, 2, 1)]
     same = analysis.to_dict()["systems"]["s3"]["UAS_change"]["s0"]
-    assert [same[kind]["value"] for kind in (*changes, "difference", "p")] == [0, 0, 0, 0, 1]
+    assert [same[kind]["value"] for kind in (*changes, "difference", "p_value")] == [0, 0, 0, 0, 1]
 
 
 def test_sentences_of_punctuation_only_are_left_out_where_it_does_not_count():
@@ -55,7 +55,7 @@ def test_sentences_of_punctuation_only_are_left_out_where_it_does_not_count():
     systems = [[GOLD, dots], [SYSTEM, dots]]
     analysis = analysis_of([GOLD, dots], *systems, exclude_punct="conllx", resamples=3)
     assert analysis.totals.tolist() == [4, 0]
-    assert analysis.row("s1", "LAS_change", "s0", "difference").value == -0.5
+    assert analysis["s1", "LAS_change", "s0", "difference"].value == -0.5
     assert_rows(analysis, ("overall", "compared"), {"UEM": (1, 1), "LEM": (1, 1)})
 
 

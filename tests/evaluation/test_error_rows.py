@@ -131,7 +131,7 @@ def scores(pairs: list[tuple[str, str, bool]], name: str) -> dict[str, tuple[Fra
 def assert_rows(analysis: Analysis, part: tuple[str, str], expected) -> None:
     """Compare the rows of a quantity and bin with values and counts by metric."""
     for metric, (value, count) in expected.items():
-        row = analysis.row("s0", *part, metric)
+        row = analysis[("s0", *part, metric)]
         assert row.value == pytest.approx(None if value is None else float(value)), (part, metric)
         assert row.count == count, (part, metric)
 
@@ -192,7 +192,7 @@ def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subt
     found = analysis_of(gold, system, subtypes=subtypes, exclude_punct="conllx" if exclude else "")
     expected = evaluate_sentences(map(sentence_of, gold), map(sentence_of, system))
     for metric in ("UAS", "LAS", "CLAS"):
-        row = found.row("s0", "overall", "conll18", metric)
+        row = found["s0", "overall", "conll18", metric]
         # None stands for the shared task's 0 where no word is a content word on either side.
         assert (row.value or 0) == pytest.approx(expected[metric].f1)
         assert row.count == expected[metric].gold
@@ -255,7 +255,7 @@ def test_a_chain_is_long_and_deep_up_to_the_last_bin(n, name):
     analysis = analysis_of([chain], [chain])
 
     def counts(quantity, metric):
-        return {bin_: analysis.row("s0", quantity, bin_, metric).count for bin_ in analysis.bins(quantity)}
+        return {bin_: analysis["s0", quantity, bin_, metric].count for bin_ in analysis.bins(quantity)}
 
     assert {bin_: n for bin_, n in counts("sentence_length", "LAS").items() if n} == {name: n}
     depths = list(counts("distance_to_root", "recall").values())

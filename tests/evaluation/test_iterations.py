@@ -56,8 +56,7 @@ def stopped(analysis: Analysis) -> list[tuple[int, int, int]]:
     """Sentences, words and unchanged sentences by number of passes."""
     metrics = ("sentences", "words", "unchanged")
     return [
-        tuple(analysis.row(name, "stopped", "all", metric).value for metric in metrics)
-        for name in analysis.names
+        tuple(analysis[name, "stopped", "all", metric].value for metric in metrics) for name in analysis.names
     ]
 
 
@@ -119,7 +118,7 @@ def test_scores_and_changes_equal_the_definitions_word_by_word(refined):
             n_right = sum(gold == arc for gold, arc in words if gold[1] == label)
             n_gold = sum(gold[1] == label for gold, _ in words)
             n_found = sum(arc[1] == label and arc[0] >= 0 for _, arc in words)
-            f1 = analysis.row(str(t), "label", label, "f1").value
+            f1 = analysis[str(t), "label", label, "f1"].value
             assert f1 == pytest.approx(2 * n_right / (n_gold + n_found))
     expected = {"wrong_to_right": [], "right_to_wrong": [], "wrong_to_wrong": []}
     for before, after in pairwise(table):
@@ -177,8 +176,8 @@ def test_one_sentence_from_an_empty_graph():
     las = find_scores(analysis, PARTS["LAS"])
     assert las == pytest.approx([0, 2 / 3, 1])
     assert find_reductions(las) == pytest.approx([2 / 3, 1])
-    assert [analysis.row(t, "label", "obj", "precision").value for t in "012"] == [None, 0.0, 1.0]
-    assert [analysis.row(t, "label", "obj", "f1").value for t in "012"] == [0.0, 0.0, 1.0]
+    assert [analysis[t, "label", "obj", "precision"].value for t in "012"] == [None, 0.0, 1.0]
+    assert [analysis[t, "label", "obj", "f1"].value for t in "012"] == [0.0, 0.0, 1.0]
     assert list(find_changes(analysis).values()) == [[2, 1], [0, 0], [1, 0]]
 
 
