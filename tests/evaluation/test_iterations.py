@@ -2,9 +2,8 @@
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.error_analysis import Analysis
@@ -19,10 +18,8 @@ from spacy_g2g.evaluation.iterations import (
 from spacy_g2g.evaluation.rates import error_reduction
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 from spacy_g2g.formats.graph import Graph
-from spacy_g2g.trees.tree import non_projective_arcs
 
 from ..formats.samples import row
-from ..trees.reference import maximum_spanning_tree
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "root", ""]
 #: Gold sentence, its graphs, and the number of passes.
@@ -58,24 +55,6 @@ def stopped(analysis: Analysis) -> list[tuple[int, int, int]]:
     return [
         tuple(analysis[name, "stopped", "all", metric].value for metric in metrics) for name in analysis.names
     ]
-
-
-def descends(heads, word, ancestor):
-    for _ in range(len(heads) + 1):
-        if word == ancestor:
-            return True
-        if word <= 0:
-            return False
-        word = heads[word - 1]
-    return False
-
-
-def literal_non_projective(heads):
-    crossing = []
-    for word, head in enumerate(heads, start=1):
-        between = range(min(word, head) + 1, max(word, head)) if head > 0 else ()
-        crossing.append(not all(descends(heads, other, head) for other in between))
-    return crossing
 
 
 def arcs_of(refined: list[Refined], t: int) -> list[tuple[tuple[int, str], tuple[int, str]]]:
@@ -150,18 +129,6 @@ def test_stopped_sentences_are_counted_by_passes(refined):
         chosen = [(gold, graphs) for gold, graphs, passes in refined if passes == t]
         n_unchanged = sum(g[t] == g[t - 1] for _, g in chosen) if t == most else len(chosen)
         assert figures == (len(chosen), sum(len(s.words) for s, _ in chosen), n_unchanged if t else 0)
-
-
-@given(st.integers(1, 9).flatmap(graphs))
-@example(Graph([2, 1, 1], ["", "", ""]))
-def test_crossing_arcs_of_any_graph_equal_the_definition(graph):
-    assert non_projective_arcs(graph.heads).tolist() == literal_non_projective(graph.heads)
-
-
-@given(st.integers(1, 12), st.integers(0, 1000))
-def test_crossing_arcs_of_trees_equal_the_definition(n, seed):
-    heads = maximum_spanning_tree(np.random.default_rng(seed).random((n, n + 1))).tolist()
-    assert non_projective_arcs(heads).tolist() == literal_non_projective(heads)
 
 
 TREE = Graph([2, 0, 2], ["nsubj", "root", "obj"])
