@@ -24,7 +24,6 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
 from ..pipeline.final_parser import final_parser
 from ..pipeline.fitting import judge_probabilities
-from ..pipeline.g2g_parser import G2GParser
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
@@ -72,15 +71,10 @@ def evaluate(
     Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
     LAS_nopunct.
     """
-    without = "--raw" if raw else "--predict-sentences" if predict_sentences else ""
+    needs_words = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
     needs_sentences = {"--initial": initial, "--calibration": calibration, "--plot": plot}
-    for option, is_given in {**({"--gold-tags": gold_tags} if raw else {}), **needs_sentences}.items():
-        if without and is_given:
-            raise typer.BadParameter(
-                f"{option} needs gold words and sentences: expected it without {without}"
-            )
-    if raw and predict_sentences:
-        raise typer.BadParameter("--raw already predicts sentences: expected it without --predict-sentences")
+    _refuse(needs_words | needs_sentences if raw else {}, "--raw")
+    _refuse(needs_sentences if predict_sentences else {}, "--predict-sentences")
     check_suffix(gold, TREEBANK_SUFFIXES)
     if plot is not None:
         check_suffix(plot, PLOT_SUFFIXES)
@@ -100,7 +94,7 @@ def evaluate(
         inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
     docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
     if calibration or plot:
-        docs = _judge(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
+        docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
     system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
     shown = progress(system, unit="sentences", silent=silent)
     scores = evaluate_sentences(sentences, shown, is_punctuation=is_punctuation)
@@ -115,6 +109,13 @@ def evaluate(
         _print_scores(scores, "text" if raw else given)
         _print_reliability(found)
     return scores
+
+
+def _refuse(options: Mapping[str, object], other: str) -> None:
+    """Raise BadParameter for options that are given but do not go with another one."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)} needs gold annotation: expected it without {other}")
 
 
 def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> Iterator[str]:
@@ -136,15 +137,6 @@ def _unsplit_docs(
         if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
             raise ValueError(Errors.E913.format(path=gold))
         yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
-
-
-def _judge(
-    docs: Iterable[Doc], sentences: Iterable[ConlluSentence], parser: G2GParser, predictions: list[Prediction]
-) -> Iterator[Doc]:
-    """Yield Docs of a sentence each, after their probabilities were compared with the gold sentences."""
-    for doc, sentence in zip(docs, sentences, strict=True):
-        predictions.extend(judge_probabilities(parser, doc, sentence))
-        yield doc
 
 
 def _rates(score: Score) -> dict[str, float | None]:

@@ -73,20 +73,25 @@ def _without_scores(docs: Iterable[Doc], examples: Iterable[Example]) -> Iterato
         doc._.set(SCORES, None)
 
 
-def judge_probabilities(parser: G2GParser, doc: Doc, gold: ConlluSentence) -> Iterator[Prediction]:
-    """Yield the probability of each arc, each labelled arc and the tree of a Doc, and whether they are right.
+def judge_probabilities(
+    docs: Iterable[Doc], gold: Iterable[ConlluSentence], parser: G2GParser, predictions: list[Prediction]
+) -> Iterator[Doc]:
+    """Yield parsed Docs of a sentence each, after their probabilities were compared with the gold trees.
 
-    The scores that the Doc keeps are removed. Labels are compared with their subtypes.
+    The scores that a Doc keeps are removed. Labels are compared with their subtypes.
 
-    parser: Parser of the Doc, which kept its scores.
-    doc: Parsed Doc of one sentence.
-    gold: Gold sentence with the same words.
+    docs: Docs of the parser, which kept its scores.
+    gold: Gold sentence with the same words for each Doc.
+    parser: The parser.
+    predictions: Gets each arc, each labelled arc and each tree.
     """
-    (found,) = parser.confidence(doc)
-    doc._.set(SCORES, None)
-    right = []
-    for token, word, arc, labelled in zip(doc, gold.words, found.arcs, found.labelled, strict=True):
-        right.append(word.head == (0 if token.head.i == token.i else token.head.i + 1))
-        yield "arcs", arc, right[-1]
-        yield "labelled arcs", labelled, right[-1] and token.dep_ == word.deprel
-    yield "trees", found.tree, all(right)
+    for doc, sentence in zip(docs, gold, strict=True):
+        (found,) = parser.confidence(doc)
+        doc._.set(SCORES, None)
+        right = []
+        for token, word, arc, labelled in zip(doc, sentence.words, found.arcs, found.labelled, strict=True):
+            right.append(word.head == (0 if token.head.i == token.i else token.head.i + 1))
+            predictions.append(("arcs", arc, right[-1]))
+            predictions.append(("labelled arcs", labelled, right[-1] and token.dep_ == word.deprel))
+        predictions.append(("trees", found.tree, all(right)))
+        yield doc
