@@ -9,7 +9,7 @@ of either side.
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import Errors
@@ -145,13 +145,13 @@ def multiword_limit(sentences: Iterable[ConlluSentence]) -> float:
 
     sentences: Sentences with gold words.
     """
-    gold = place_words(sentences)
-    whole: dict[Span, PlacedWord] = {}
-    for placed in gold.words:
-        form = gold.characters[placed.span.start : placed.span.end]
-        whole[placed.span] = replace(placed, word=replace(placed.word, form=form), is_multiword=False)
-    aligned = align_words(gold.words, list(whole.values()))
-    return 2 * len(aligned) / max(len(gold.words) + len(whole), 1)
+    tokens = [
+        (token.form.lower(), [word.form.lower() for word in sentence.words[token.start - 1 : token.end]])
+        for sentence in sentences
+        for token in sentence.tokens
+    ]
+    n_right, n_words = sum(form in words for form, words in tokens), sum(len(words) for _, words in tokens)
+    return 2 * n_right / max(n_words + len(tokens), 1)
 
 
 def _without_spaces(form: str) -> str:

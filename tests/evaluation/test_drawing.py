@@ -17,6 +17,8 @@ from spacy_g2g.formats.graph import MISSING, ROOT, Graph
 VOID = {"meta", "img"}
 WORDS = ["she", "saw", "cats"]
 GOLD = Graph([2, 0, 2], ["nsubj", "root", "obj"])
+#: The last word has a wrong head in the first graph, the first word in the second one.
+FIRST, SECOND = Graph([2, 0, 1], GOLD.deps), Graph([3, 0, 2], GOLD.deps)
 
 
 class Page(HTMLParser):
@@ -144,39 +146,27 @@ def test_an_arc_is_compared_with_the_one_before_and_with_gold(before, now, kinds
 
 
 def test_a_label_that_gold_does_not_know_is_not_wrong():
-    gold = Graph([2, 0, 2], ["", "", ""])
-    assert ComparedGraph(WORDS, GOLD, Graph([2, 0, 2], ["x", "x", "x"]), gold).arc_kinds(1) == (
-        "same",
-        "changed",
-    )
+    gold, before = Graph([2, 0, 2], ["", "", ""]), Graph([2, 0, 2], ["x", "x", "x"])
+    assert ComparedGraph(WORDS, GOLD, before, gold).arc_kinds(1) == ("same", "changed")
 
 
-def test_captions_count_what_changed_and_what_is_right():
-    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
-    second = Graph([3, 0, 2], ["nsubj", "root", "obj"])
-    captions = Page(draw(first, second, second, gold=GOLD)).text_of("figcaption")
-    assert [caption.strip() for caption in captions] == [
+def test_captions_and_lines_tell_what_changed_and_what_is_right():
+    page = Page(draw(FIRST, SECOND, SECOND, gold=GOLD))
+    assert [caption.strip() for caption in page.text_of("figcaption")] == [
         "2 of 3 right",
         "2 arcs changed · 1 wrong to right · 1 right to wrong · 2 of 3 right",
         "nothing changed · 2 of 3 right",
         "",
     ]
-
-
-def test_lines_have_the_class_of_the_change():
-    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
-    second = Graph([3, 0, 2], ["nsubj", "root", "obj"])
-    page = Page(draw(first, second, gold=GOLD))
     count = {kind: len(page.all("path", kind)) for kind in ("wrong", "fixed", "broken", "moved", "changed")}
-    assert count == {"wrong": 1, "fixed": 1, "broken": 1, "moved": 0, "changed": 0}
+    assert count == {"wrong": 2, "fixed": 1, "broken": 1, "moved": 0, "changed": 0}
     assert page.text_of("text", "fixed") == ["obj"]
-    assert len(Page(draw(first, second)).all("path", "changed")) == 2
+    assert len(Page(draw(FIRST, SECOND)).all("path", "changed")) == 2
 
 
 def test_hovering_tells_probabilities_what_was_before_and_gold():
-    first = Graph([2, 0, 1], ["nsubj", "root", "obj"])
     second = Graph([2, 0, 2], ["nsubj", "root", "iobj"], [0.5, 1.0, 0.987], [0.25, 1.0, 0.4])
-    titles = Page(draw(first, second, gold=GOLD)).text_of("title")
+    titles = Page(draw(FIRST, second, gold=GOLD)).text_of("title")
     assert (
         "cats ← saw: iobj\nhead 98.7%, label 40.0%\nbefore: cats ← she: obj\ngold: cats ← saw: obj" in titles
     )
@@ -241,12 +231,13 @@ def test_no_text_becomes_markup():
     assert any(quote.replace("\x00", "\ufffd") in title for title in page.text_of("title"))
 
 
-def test_a_page_asks_for_nothing():
+def test_a_page_asks_for_nothing_and_may_be_empty():
     text = draw_page([Drawing(WORDS, named([GOLD, GOLD]), GOLD)], title="t")
     assert "//" not in text
     assert "url(" not in text
     assert "@import" not in text
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in Page(text).elements}
+    assert "No sentence to show." in draw_page([], title="t")
 
 
 def test_the_legend_tells_only_of_what_is_there():
@@ -254,13 +245,12 @@ def test_the_legend_tells_only_of_what_is_there():
         legend = draw_page([drawing], title="t").rpartition("</ul>")[0].rpartition("<ul")[2]
         return re.findall('<path class="(.*?)"', legend)
 
-    first, second = Graph([2, 0, 1], GOLD.deps), Graph([3, 0, 2], GOLD.deps)
     assert kinds(Drawing(WORDS, named([GOLD, GOLD]))) == []
-    assert kinds(Drawing(WORDS, named([first, second]))) == ["same", "changed"]
-    assert kinds(Drawing(WORDS, named([first]), GOLD)) == ["same", "wrong"]
-    assert kinds(Drawing(WORDS, named([first, second]), GOLD)) == ["same", "wrong", "fixed", "broken"]
+    assert kinds(Drawing(WORDS, named([FIRST, SECOND]))) == ["same", "changed"]
+    assert kinds(Drawing(WORDS, named([FIRST]), GOLD)) == ["same", "wrong"]
+    assert kinds(Drawing(WORDS, named([FIRST, SECOND]), GOLD)) == ["same", "wrong", "fixed", "broken"]
     partial = Graph([2, 0, MISSING], ["x", "y", ""])
-    assert kinds(Drawing(WORDS, named([first, GOLD]), partial)) == ["same", "wrong", "changed"]
+    assert kinds(Drawing(WORDS, named([FIRST, GOLD]), partial)) == ["same", "wrong", "changed"]
 
 
 def test_a_label_has_room_over_its_arc():
@@ -286,7 +276,3 @@ def test_long_words_are_cut_and_whole_on_hover():
     page = Page(draw(Graph([0], ["root"]), words=[word]))
     assert word in page.text_of("title")
     assert max(map(len, page.text_of("text"))) == 32
-
-
-def test_a_page_without_sentences_says_so():
-    assert "No sentence to show." in draw_page([], title="t")
