@@ -18,7 +18,6 @@ from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import check_matplotlib, plot_reliability
 from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
 from ..evaluation.rates import percent
-from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
@@ -102,8 +101,7 @@ def evaluate(
         write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
     found = reliability(predictions)
     if plot is not None:
-        with atomic_path(plot) as path:
-            plot_reliability(found, path, plot.suffix[1:])
+        plot_reliability(found, plot)
     if not silent:
         given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
         _print_scores(scores, "text" if raw else given)

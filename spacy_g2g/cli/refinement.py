@@ -19,7 +19,6 @@ from ..evaluation.iterations import (
     reduction_rows,
 )
 from ..evaluation.plots import check_matplotlib, plot_refinement
-from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
@@ -65,8 +64,7 @@ def refinement(
     if output is not None:
         write_json(output, analysis.to_dict())
     if plot is not None:
-        with atomic_path(plot) as path:
-            plot_refinement(analysis, path, plot.suffix[1:])
+        plot_refinement(analysis, plot)
     if not silent:
         _print_refinement(analysis)
     return analysis

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors
+from ..files import atomic_path
 from .calibration import Reliability
 from .error_analysis import Analysis
 from .iterations import PARTS, find_changes, find_reductions, find_scores, find_stopped
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 #: Colours that colour-blind readers can tell apart (Okabe & Ito 2008), each with a marker.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = tuple(zip(COLOURS, "osD^vPX", strict=True))
+SYSTEM_STYLES = tuple(zip(COLOURS, "osD^vPX", strict=True))
 #: Text is not parsed as formulas, and the same figure gives the same SVG.
-STYLE: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
-METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}}
+RC_PARAMS: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
+METADATA: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}}
 
 
 def check_matplotlib() -> None:
@@ -35,20 +36,24 @@ def check_matplotlib() -> None:
 
 
 @contextmanager
-def _figure(width: float, height: float, path: Path | StringIO, file_format: str = "svg") -> Iterator[Figure]:
-    """Give an empty figure of this size in inches, and save it when it is drawn."""
+def _figure(width: float, height: float, target: Path | StringIO) -> Iterator[Figure]:
+    """Give an empty figure of this size in inches, and save it when it is drawn: to a file, or as SVG."""
     check_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
+    with rc_context(RC_PARAMS):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
+        if isinstance(target, Path):
+            with atomic_path(target) as path:
+                figure.savefig(path, format=target.suffix[1:], dpi=150, metadata=METADATA[target.suffix])
+        else:
+            figure.savefig(target, format="svg", metadata=METADATA[".svg"])
 
 
-def plot_refinement(analysis: Analysis, path: Path, file_format: str) -> None:
-    """Draw an analysis of refinement to a file.
+def plot_refinement(analysis: Analysis, path: Path) -> None:
+    """Draw an analysis of refinement to a .png or .svg file.
 
     The panels show UAS and LAS of each graph; the relative error reduction of each iteration, for all words
     and by projectivity of the gold tree; words that each iteration changed; sentences and words by number of
@@ -56,7 +61,6 @@ def plot_refinement(analysis: Analysis, path: Path, file_format: str) -> None:
 
     analysis: Analysis to draw.
     path: File to write.
-    file_format: "png" or "svg".
     Raises ImportError if matplotlib is missing.
     """
     scores = {name: find_scores(analysis, part) for name, part in PARTS.items()}
@@ -65,7 +69,7 @@ def plot_refinement(analysis: Analysis, path: Path, file_format: str) -> None:
     changes = {name.replace("_", " "): counts for name, counts in find_changes(analysis).items()}
     stopped = {metric: _percent(find_stopped(analysis, metric)) for metric in ("sentences", "words")}
     graphs = analysis.names
-    with _figure(13, 8, path, file_format) as figure:
+    with _figure(13, 8, path) as figure:
         panels = figure.subplot_mosaic([["scores", "errors", "labels"], ["changes", "stopped", "labels"]])
         for name, series, ticks, title, x_label, y_label in (
             ("scores", rates, graphs, "Scores", "iteration (0 is the initial graph)", "% of words"),
@@ -80,15 +84,14 @@ def plot_refinement(analysis: Analysis, path: Path, file_format: str) -> None:
         panels["labels"].legend(loc="best", title="iteration")
 
 
-def plot_reliability(found: Mapping[str, Reliability], path: Path, file_format: str) -> None:
-    """Draw a reliability diagram to a file: a panel for each kind of prediction.
+def plot_reliability(found: Mapping[str, Reliability], path: Path) -> None:
+    """Draw a reliability diagram to a .png or .svg file: a panel for each kind of prediction.
 
     found: Predictions in bins, by the kind's name.
     path: File to write.
-    file_format: "png" or "svg".
     Raises ImportError if matplotlib is missing.
     """
-    with _figure(4.5 * len(found), 4.5, path, file_format) as figure:
+    with _figure(4.5 * len(found), 4.5, path) as figure:
         panels = figure.subplots(1, len(found), squeeze=False)[0]
         for axes, (name, bins) in zip(panels, found.items(), strict=True):
             shown = bins.counts > 0
@@ -148,7 +151,7 @@ def plot_label_scores(analysis: Analysis) -> str:
 
 def _plot_lines(axes: Axes, series: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> None:
     """Draw a line for each series of values over the ticks. A value that is not a number is a gap."""
-    for (name, values), (colour, marker) in zip(series.items(), cycle(STYLES), strict=False):
+    for (name, values), (colour, marker) in zip(series.items(), cycle(SYSTEM_STYLES), strict=False):
         axes.plot(range(len(values)), values, marker=marker, color=colour, markersize=5, label=name)
     axes.set_xticks(range(len(ticks)), ticks)
     axes.grid(axis="y", alpha=0.3)
@@ -158,7 +161,7 @@ def _plot_labels(axes: Axes, analysis: Analysis) -> None:
     """Draw the F1 of each gold label, a dot for each system."""
     labels = _gold_labels(analysis)
     spread = 0.5 / len(analysis.names)
-    for i, (name, (colour, marker)) in enumerate(zip(analysis.names, cycle(STYLES), strict=False)):
+    for i, (name, (colour, marker)) in enumerate(zip(analysis.names, cycle(SYSTEM_STYLES), strict=False)):
         places = [place + (i - (len(analysis.names) - 1) / 2) * spread for place in range(len(labels))]
         values = _percent([analysis[name, "label", label, "f1"].value for label in labels])
         axes.plot(values, places, marker, color=colour, markersize=5, label=name)

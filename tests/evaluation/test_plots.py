@@ -16,8 +16,8 @@ ODD = Graph(TREE.heads, ["nsubj", "root", "a$b_c$<i>"])
 
 
 def drawn(tmp_path: Path, *refined: Refined) -> str:
-    path = tmp_path / "plot"
-    plot_refinement(analyse(*refined), path, "svg")
+    path = tmp_path / "plot.svg"
+    plot_refinement(analyse(*refined), path)
     return path.read_text(encoding="utf8")
 
 
@@ -43,5 +43,5 @@ def test_the_same_analysis_gives_the_same_file(tmp_path: Path):
 
 
 def test_png_is_drawn(tmp_path: Path):
-    plot_reliability(reliability([("arcs", 0.9, True)]), tmp_path / "plot", "png")
-    assert (tmp_path / "plot").read_bytes().startswith(b"\x89PNG")
+    plot_reliability(reliability([("arcs", 0.9, True)]), tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
