@@ -70,8 +70,8 @@ def evaluate(
     Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
     LAS_nopunct.
     """
-    needs_words = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
-    needs_sentences = {"--initial": initial, "--calibration": calibration, "--plot": plot}
+    needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
+    needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}
     _refuse(needs_words | needs_sentences if raw else {}, "--raw")
     _refuse(needs_sentences if predict_sentences else {}, "--predict-sentences")
     check_suffix(gold, TREEBANK_SUFFIXES)

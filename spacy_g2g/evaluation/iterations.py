@@ -86,7 +86,8 @@ def find_scores(analysis: Analysis, part: tuple[str, str, str]) -> list[float | 
 
     part: Quantity, bin and metric.
     """
-    return [analysis[(name, *part)].value for name in analysis.names]
+    quantity, bin_, metric = part
+    return [analysis[name, quantity, bin_, metric].value for name in analysis.names]
 
 
 def find_reductions(scores: Sequence[float | None]) -> list[float | None]:
@@ -128,13 +129,14 @@ def reduction_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield error reductions of all words, by projectivity, and by label, the most reduced label first."""
     rows, labels = [], []
     parts = PARTS | {f"F1, {label}": ("label", label, "f1") for label in analysis.bins("label")}
-    for name, part in parts.items():
-        n_gold, scores = analysis[("0", *part)].count, find_scores(analysis, part)
+    for name, (quantity, bin_, metric) in parts.items():
+        n_gold = analysis["0", quantity, bin_, metric].count
+        scores = find_scores(analysis, (quantity, bin_, metric))
         total = error_reduction(scores[0], scores[-1])
         reductions = map(signed_percent, (*find_reductions(scores), total))
         row = (name, str(n_gold), percent(scores[0]), percent(scores[-1]), *reductions)
         if name in PARTS:
             rows.append(row)
         elif n_gold:
-            labels.append((total is None, -(total or 0.0), part[1], row))
+            labels.append((total is None, -(total or 0.0), bin_, row))
     yield from (*rows, *(row for *_, row in sorted(labels)))

@@ -98,7 +98,7 @@ def overall_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
                 ("conll18", ("UAS", "LAS", "CLAS")),
             )
         )
-        reduction = _reduction(analysis, name, "overall", "compared", "LAS")
+        reduction = _reduction(analysis, name, ("overall", "compared", "LAS"))
         yield name, *compared[:2], reduction, *compared[2:], *conll18
 
 
@@ -141,7 +141,7 @@ def _arc_table(analysis: Analysis, quantity: str, caption: str, bins: str, items
         for name in analysis.names:
             rates = [analysis[name, quantity, bin_, metric] for metric in ("precision", "recall", "f1")]
             row += [f"{rates[0].count:,}", *(percent(rate.value) for rate in rates)]
-            row += [_reduction(analysis, name, quantity, bin_, "f1")] * (name != first)
+            row += [_reduction(analysis, name, (quantity, bin_, "f1"))] * (name != first)
         rows.append(row)
     return make_table(caption, header, rows, groups=groups)
 
@@ -202,10 +202,10 @@ def _anchor(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _reduction(analysis: Analysis, name: str, *part: str) -> str:
+def _reduction(analysis: Analysis, name: str, part: tuple[str, str, str]) -> str:
     """Return the error reduction of a system against the first one in a quantity, bin and metric."""
-    first = analysis.names[0]
+    first, (quantity, bin_, metric) = analysis.names[0], part
     if name == first:
         return ""
-    before, after = (analysis[(system, *part)].value for system in (first, name))
+    before, after = (analysis[system, quantity, bin_, metric].value for system in (first, name))
     return signed_percent(error_reduction(before, after))
