@@ -24,7 +24,7 @@ from wasabi import msg
 import spacy_g2g
 from spacy_g2g.amr.api import make_amr_corpus
 from spacy_g2g.cli.common import user_errors
-from spacy_g2g.cli.evaluate import evaluate, print_scores, write_scores
+from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.files import sha256_of, write_text
 
 from .treebank_settings import AMR, UNSET, read_source
@@ -52,11 +52,10 @@ def score_once(
         record_sources(output, made)
 
 
-def write_trees(model: Path, gold: Path, output: Path, raw: bool, exclude_punct: str) -> None:
+def write_trees(model: Path, gold: Path, output: Path, gpu_id: int, raw: bool, exclude_punct: str) -> None:
     """Write and print the scores of trees."""
-    scores = evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, silent=False)
-    write_scores(scores, output)
-    print_scores(scores, f"{'text' if raw else 'gold words and sentences'}: {output}")
+    msg.info(f"{gold.name}: {output}")
+    evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, output=output, gpu_id=gpu_id)
 
 
 def write_amrs(model: Path, gold: Path, output: Path) -> None:
@@ -87,7 +86,7 @@ def score(args: argparse.Namespace) -> None:
             elif args.amrs:
                 score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
             else:
-                write = partial(write_trees, args.model, gold, output, raw, exclude_punct)
+                write = partial(write_trees, args.model, gold, output, args.gpu, raw, exclude_punct)
                 score_once(model_digest, gold, output, write, raw=raw, exclude_punct=exclude_punct)
     write_facts(args, exclude_punct)
 

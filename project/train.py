@@ -28,11 +28,12 @@ from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config, registry, resolve_dot_names
 from thinc.api import Config
+from wasabi import msg
 
 import spacy_g2g
-from spacy_g2g.cli.calibrate import fit
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs
 from spacy_g2g.files import write_text
+from spacy_g2g.pipeline.fitting import fit
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
 from .training_config import (
@@ -85,7 +86,8 @@ def calibrate(folder: Path, config: Config) -> None:
     if any(isinstance(pipe, SavedPipe) for _, pipe in nlp.pipeline):
         (corpus,) = resolve_dot_names(config.interpolate(), [config["training"]["dev_corpus"]])
         examples = list(corpus(nlp))
-        fit(nlp, folder, examples, examples, silent=False)
+        for line in fit(nlp, folder, examples=examples, documents=examples, silent=False):
+            msg.good(line)
 
 
 def count_corpus(path: Path, config: Config, lang: str) -> dict[str, int]:

@@ -153,29 +153,7 @@ class Errors(metaclass=_TextsWithCodes):
         "The gold and the system text differ from character {index} on (not counting white space): {gold!r} "
         "and {system!r}. Expected two annotations of the same text."
     )
-    E606 = "Columns of graph {name!r} have lengths {found}. Expected a value for each of {expected} words."
-    E607 = (
-        "Heads {heads} of graph {name!r} are out of range. Expected -1 (no head), 0 (ROOT), or 1 to {last}."
-    )
-    E608 = (
-        "Sentence {sentence}, graph {graph}: the numbers of (heads, labels) are {found}. Expected one head "
-        "and one label for each of the {n} words."
-    )
-    E609 = "Sentence {sentence}, graph {graph}: heads {heads} are out of range. Expected {least} to {n}."
-    E610 = (
-        "Sentence {sentence} has {passes} passes and {graphs} graphs. Expected 0 or more passes, an initial "
-        "graph, and one graph for each pass."
-    )
     E611 = "Can't draw without matplotlib ({error}). " + _install("plots")
-    E612 = (
-        "{name} has dtype {dtype} and shape {shape}. Expected one whole number for each sentence that both "
-        "systems parsed, and at least one sentence."
-    )
-    E613 = (
-        "Sentence {sentence}: {a} and {b} are right of {total} words. Expected at least one word, and counts "
-        "from 0 to the number of words."
-    )
-    E614 = "resamples is {resamples}, confidence {confidence}. Expected 1 or more, and between 0 and 1."
     E615 = "Unknown rule {name!r} for leaving out punctuation. Expected one of: {expected}."
 
     # 7xx: training
@@ -243,8 +221,8 @@ class Errors(metaclass=_TextsWithCodes):
 
     # 9xx: cli
     E901 = (
-        "For the sentence {sentence!r}, the pipeline returned {n} AMR(s) and the tokens {words}. Expected at "
-        "most one AMR and the words of the file. The pipeline must not merge or split tokens or sentences."
+        "For the sentence {sentence!r}, the pipeline returned the tokens {words} and {n} AMR(s). Expected "
+        "the words of the file and at most one AMR. The pipeline must not merge or split tokens or sentences."
     )
     E902 = (
         "The sentence {text!r} has no AMR because none of the components {names} sets doc._.amr. Expected an "

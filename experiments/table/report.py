@@ -80,7 +80,7 @@ def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[s
     a, b = (np.sum([side[seed]["las"] for seed in seeds], axis=0) for side in (other, system))
     words = np.array(system[seeds[0]]["words"])
     values = [(sum(system[s]["las"]) - sum(other[s]["las"])) / int(words.sum()) for s in seeds]
-    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, words * len(seeds))), "values": values}
+    return {"seeds": seeds, **asdict(paired_bootstrap(a, b, totals=words * len(seeds))), "values": values}
 
 
 def percent(score: Entry | None) -> str:

@@ -3,18 +3,19 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
-from .analyze import analyze_cli
-from .calibrate import calibrate_cli
+from .analyze import analyze
+from .calibrate import calibrate
 from .common import user_errors
 from .convert import convert_cli
 from .convert_amr import convert_amr
 from .debug_data import CONTEXT, debug_data_cli
-from .evaluate import evaluate_cli
+from .encoders import encoders_cli
+from .evaluate import evaluate
 from .parse import parse_cli
-from .parse_corpus import parse_corpus
-from .refinement import refinement_cli
-from .render import render_cli
-from .serve import serve
+from .parse_corpus import parse_corpus_cli
+from .refinement import refinement
+from .render import render
+from .serve import serve_cli
 from .tokenizer import tokenizer_cli
 
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve."
@@ -24,13 +25,13 @@ app.command("convert")(convert_cli)
 app.command("convert-amr")(user_errors()(convert_amr))
 app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
 app.command("parse")(parse_cli)
-app.command("parse-corpus")(parse_corpus)
-app.command("evaluate")(evaluate_cli)
-app.command("calibrate")(calibrate_cli)
-app.command("analyze")(analyze_cli)
-app.command("refinement")(refinement_cli)
-app.command("render")(render_cli)
-app.command("serve")(serve)
+app.command("parse-corpus")(parse_corpus_cli)
+app.command("evaluate")(user_errors()(evaluate))
+app.command("calibrate")(user_errors()(calibrate))
+app.command("analyze")(user_errors()(analyze))
+app.command("refinement")(user_errors()(refinement))
+app.command("render")(user_errors()(render))
+app.command("serve")(serve_cli)
 app.command("tokenizer")(tokenizer_cli)
 
 # spaCy imports the module of a ``spacy_cli`` entry point and expects the module to attach its commands. A

@@ -1,17 +1,20 @@
 """``analyze``: error analysis of parsers on one treebank."""
 
 import csv
-import warnings
 from collections.abc import Sequence
+from dataclasses import astuple, fields
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import Errors, Warnings
+from ..errors import Errors
+from ..evaluation.alignment import check_same_words
 from ..evaluation.error_analysis import WORST_BY, Analysis, analyse_errors, check_order
-from ..evaluation.punctuation import punctuation_rule
+from ..evaluation.error_rows import Row
+from ..evaluation.plots import check_matplotlib
+from ..evaluation.punctuation import warn_of_no_punctuation
 from ..evaluation.report import (
     OVERALL_HEADER,
     SIGNIFICANCE_HEADER,
@@ -19,22 +22,22 @@ from ..evaluation.report import (
     overall_rows,
     significance_rows,
 )
-from ..evaluation.scoring_options import DEFAULT_OPTIONS, ScoringOptions
 from ..files import write_text
 from ..formats.conllu import read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
-from .common import check_can_plot, check_distinct, check_suffix, read_gold, user_errors, write_json
+from .common import check_distinct, check_suffix, read_gold, write_json
 from .messages import msg
 from .options import Silent
 
-CSV_HEADER = ("system", "quantity", "bin", "metric", "value", "count")
+COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def analyze_cli(
+def analyze(
     gold: Annotated[Path, typer.Argument(help="CoNLL-U or CoNLL-X file with gold trees")],
     systems: Annotated[
         list[Path], typer.Argument(help="Files with the same words and sentences and the trees of a parser")
     ],
+    *,
     names: Annotated[
         str,
         typer.Option(
@@ -46,7 +49,7 @@ def analyze_cli(
     ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="JSON file with all figures")] = None,
     csv_path: Annotated[
-        Path | None, typer.Option("--csv", help=f"CSV file with the columns {', '.join(CSV_HEADER)}")
+        Path | None, typer.Option("--csv", help=f"CSV file with the columns {', '.join(COLUMNS)}")
     ] = None,
     subtypes: Annotated[
         bool,
@@ -61,80 +64,48 @@ def analyze_cli(
         str,
         typer.Option("--worst-by", help="; ".join(f"{name}: {text}" for name, text in WORST_BY.items())),
     ] = "errors",
-    resamples: Annotated[int, typer.Option("--resamples", help="Resamples of the paired bootstrap")] = 10_000,
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=1, help="Resamples of the paired bootstrap")
+    ] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the paired bootstrap")] = 0,
     silent: Silent = False,
-) -> None:
+) -> Analysis:
     """Compare parsers by dependency length, depth, sentence length and label, and test for significance.
 
     The page also shows label confusions and draws the worst sentences.
     """
-    with user_errors():
-        if output is not None:
-            check_suffix(output, [".html"])
-            check_can_plot()
-        analysis = analyze(
-            gold,
-            systems,
-            names=[name.strip() for name in names.split(",")] if names else (),
-            output=output,
-            json_path=json_path,
-            csv_path=csv_path,
-            options=ScoringOptions(subtypes, exclude_punct),
-            worst=worst,
-            worst_by=worst_by,
-            resamples=resamples,
-            seed=seed,
-        )
-    if not silent:
-        print_analysis(analysis)
-
-
-def analyze(
-    gold: Path,
-    systems: Sequence[Path],
-    *,
-    names: Sequence[str] = (),
-    output: Path | None = None,
-    json_path: Path | None = None,
-    csv_path: Path | None = None,
-    options: ScoringOptions = DEFAULT_OPTIONS,
-    worst: int = 20,
-    worst_by: str = "errors",
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Analysis:
-    """Analyse trees of parsers and write the results. ``spacy g2g analyze --help`` describes the arguments.
-
-    Raises ValueError if files or trees do not match, or if there is not one name for each parser.
-    """
-    names = list(names) or unique_names(systems)
-    if len(set(names)) != len(systems) or len(names) != len(systems) or not all(names):
-        raise ValueError(Errors.E912.format(names=names, n=len(systems)))
+    known = [name.strip() for name in names.split(",")] if names else unique_names(systems)
+    if len(set(known)) != len(systems) or len(known) != len(systems) or not all(known):
+        raise ValueError(Errors.E912.format(names=known, n=len(systems)))
     check_order(worst_by)
     check_distinct([path for path in (output, json_path, csv_path) if path is not None])
+    if output is not None:
+        check_suffix(output, [".html"])
+        check_matplotlib()
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
-    gold_sentences = read_gold(gold)
-    trees = {name: list(read_conllu(path, trees="full")) for name, path in zip(names, systems, strict=True)}
-    analysis = analyse_errors(gold_sentences, trees, options=options, resamples=resamples, seed=seed)
-    if options.exclude_punct and analysis.n_compared == analysis.n_words:
-        name, rule = options.exclude_punct, punctuation_rule(options.exclude_punct)
-        warnings.warn(
-            Warnings.W901.format(n=analysis.n_words, path=gold, name=name, rule=rule.text), stacklevel=2
-        )
+    sentences, graphs = read_gold(gold), {}
+    for name, path in zip(known, systems, strict=True):
+        parsed = list(read_conllu(path, trees="full"))
+        check_same_words(sentences, parsed, name)
+        graphs[name] = [sentence.graph(subtypes=subtypes) for sentence in parsed]
+    analysis = analyse_errors(
+        sentences, graphs, subtypes=subtypes, exclude_punct=exclude_punct, resamples=resamples, seed=seed
+    )
+    if exclude_punct:
+        warn_of_no_punctuation(sentences, gold, exclude_punct)
     if output is not None:
-        page = make_report(
-            analysis, gold_sentences, trees, title=f"Errors on {gold.name}", worst=worst, worst_by=worst_by
-        )
-        write_text(output, page)
+        title = f"Errors on {gold.name}"
+        write_text(output, make_report(analysis, title=title, worst=worst, worst_by=worst_by))
     if json_path is not None:
         write_json(json_path, analysis.to_dict())
     if csv_path is not None:
-        rows = StringIO()
-        tidy = ([_no_formula(cell) for cell in row] for row in analysis.tidy())
-        csv.writer(rows, lineterminator="\n").writerows([CSV_HEADER, *tidy])
-        write_text(csv_path, rows.getvalue())
+        table = StringIO()
+        rows = ([_no_formula(cell) for cell in astuple(row)] for row in analysis.rows)
+        csv.writer(table, lineterminator="\n").writerows([COLUMNS, *rows])
+        write_text(csv_path, table.getvalue())
+    if not silent:
+        _print_analysis(analysis)
     return analysis
 
 
@@ -153,11 +124,11 @@ def unique_names(paths: Sequence[Path]) -> list[str]:
     return [f"{path.stem} ({number})" for number, path in enumerate(paths, start=1)]
 
 
-def print_analysis(analysis: Analysis) -> None:
+def _print_analysis(analysis: Analysis) -> None:
     """Print the scores of all systems and the significance of their differences."""
-    msg.divider(f"Errors on {analysis.n_sentences} sentences, {analysis.n_words} words")
-    msg.text(f"Compared: {analysis.options}. UD: the CoNLL 2018 metrics.")
+    msg.divider(f"Errors on {len(analysis.gold)} sentences, {analysis.n_words} words")
+    msg.text(f"Compared: {analysis.compared}. UD: the CoNLL 2018 metrics.")
     msg.table(list(overall_rows(analysis)), header=OVERALL_HEADER, divider=True, aligns=("l", *"r" * 9))
-    if analysis.significance:
+    if len(analysis.names) > 1:
         rows = list(significance_rows(analysis))
         msg.table(rows, header=SIGNIFICANCE_HEADER, divider=True, aligns=("l", *"r" * 9))

@@ -20,7 +20,6 @@ from ..data.doc_graphs import write_initial_graph
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
 from ..data.refiner_corpus import align_graphs
 from ..errors import Errors
-from ..evaluation.plots import check_matplotlib
 from ..files import is_stream, write_text
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines
 from .messages import msg
@@ -173,14 +172,6 @@ def needs_extra(packages: Collection[str], text: str) -> Iterator[None]:
         if error.name not in packages:
             raise
         raise ImportError(text.format(module=error.name)) from error
-
-
-def check_can_plot() -> None:
-    """Exit with status 1 and a message if matplotlib is missing. Call it before the work to plot."""
-    try:
-        check_matplotlib()
-    except ImportError as error:
-        msg.fail(str(error), exits=1)
 
 
 def progress(items: Iterable[T], *, unit: str, silent: bool) -> Iterator[T]:

@@ -1,7 +1,6 @@
 """``evaluate``: CoNLL 2018 metrics of a pipeline on a treebank."""
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,27 +12,31 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
-from ..errors import Errors, Warnings
-from ..evaluation.calibration import Reliability
+from ..errors import Errors
+from ..evaluation.calibration import Prediction, Reliability, reliability
 from ..evaluation.conll18 import Score, evaluate_sentences
-from ..evaluation.plots import plot_reliability
-from ..evaluation.punctuation import punctuation_rule
-from ..files import atomic_path
+from ..evaluation.plots import check_matplotlib, plot_reliability
+from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
+from ..evaluation.rates import percent
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from .calibrate import Observer, print_calibration
-from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
+from ..pipeline.final_parser import final_parser
+from ..pipeline.fitting import judge_probabilities
+from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 from .tokenizer import explain_tokens
 
+PLOT_SUFFIXES = (".png", ".svg")
 
-def evaluate_cli(
+
+def evaluate(
     pipeline: Pipeline,
     gold: Annotated[
         Path, typer.Argument(help="CoNLL-U (.conllu) or CoNLL-X (.conllx, .conll) file with gold trees")
     ],
+    *,
     raw: Annotated[
         bool, typer.Option("--raw", help="Give the pipeline raw text instead of gold words and sentences")
     ] = False,
@@ -61,114 +64,66 @@ def evaluate_cli(
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
-) -> None:
+) -> dict[str, Score]:
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
     Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
     LAS_nopunct.
     """
-    with user_errors():
-        if raw and gold_tags:
-            raise typer.BadParameter("--gold-tags needs gold words: expected it without --raw")
-        if (raw or predict_sentences) and initial is not None:
-            raise typer.BadParameter(
-                "--initial needs gold sentences: expected it without --raw and --predict-sentences"
-            )
-        if raw and predict_sentences:
-            raise typer.BadParameter(
-                "--raw already predicts sentences: expected it without --predict-sentences"
-            )
-        if (raw or predict_sentences) and (calibration or plot):
-            raise typer.BadParameter(
-                "--calibration and --plot need gold sentences: expected them without --raw and "
-                "--predict-sentences"
-            )
-        if plot is not None:
-            check_suffix(plot, (".png", ".svg"))
-            check_can_plot()
-        setup_gpu(gpu_id, silent=silent)
-        found: dict[str, Reliability] | None = {} if calibration or plot else None
-        scores = evaluate(
-            pipeline,
-            gold,
-            raw=raw,
-            predict_sentences=predict_sentences,
-            gold_tags=gold_tags,
-            initial=initial,
-            exclude_punct=exclude_punct,
-            reliabilities=found,
-            batch_size=batch_size,
-            silent=silent,
-        )
-        if output is not None:
-            write_scores(scores, output)
-    if plot and found:
-        with atomic_path(plot) as path:
-            plot_reliability(found, path, plot.suffix[1:])
-    if not silent:
-        given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
-        print_scores(scores, "text" if raw else given)
-        if found:
-            print_calibration(found)
-
-
-def evaluate(
-    pipeline: str,
-    gold: Path,
-    *,
-    raw: bool = False,
-    predict_sentences: bool = False,
-    gold_tags: bool = False,
-    initial: Path | None = None,
-    exclude_punct: str = "",
-    reliabilities: dict[str, Reliability] | None = None,
-    batch_size: int | None = None,
-    silent: bool = True,
-) -> dict[str, Score]:
-    """Score a pipeline on a treebank. ``spacy g2g evaluate --help`` describes the other arguments.
-
-    reliabilities: Dict that gets the reliability of probabilities of each kind, from gold sentences; None if
-        it is not wanted.
-
-    Returns the scores of ``evaluation.conll18.evaluate_sentences`` by metric.
-    Raises ValueError if the gold file has no complete trees, if the rule for punctuation is unknown, or if
-        predict_sentences is used with multiword tokens.
-    """
+    needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
+    needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}
+    _refuse(needs_words | needs_sentences if raw else {}, "--raw")
+    _refuse(needs_sentences if predict_sentences else {}, "--predict-sentences")
     check_suffix(gold, TREEBANK_SUFFIXES)
-    rule = punctuation_rule(exclude_punct) if exclude_punct else None
+    if plot is not None:
+        check_suffix(plot, PLOT_SUFFIXES)
+        check_matplotlib()
+    is_punctuation = punctuation_rule(exclude_punct).matches if exclude_punct else None
+    setup_gpu(gpu_id, silent=silent)
     sentences = read_gold(gold)
-    words = [word for sentence in sentences for word in sentence.words]
-    if rule is not None and not any(map(rule.matches, words)):
-        warnings.warn(
-            Warnings.W901.format(n=len(words), path=gold, name=exclude_punct, rule=rule.text), stacklevel=2
-        )
+    if exclude_punct:
+        warn_of_no_punctuation(sentences, gold, exclude_punct)
     nlp = spacy.load(pipeline)
-    observer: Observer | None = None
+    inputs: Iterable[str] | Iterable[Doc]
     if raw:
-        texts = list(read_paragraphs(sentences))
-        # A treebank without marked paragraphs is one long text.
-        nlp.max_length = max(nlp.max_length, *map(len, texts))
-        docs = nlp.pipe(texts, batch_size=batch_size)
-        if not silent:
-            for line in explain_tokens(nlp.tokenizer, sentences):
-                msg.text(line)
+        inputs = _texts(sentences, nlp, silent)
     elif predict_sentences:
-        docs = nlp.pipe(_unsplit_docs(sentences, nlp, gold, gold_tags), batch_size=batch_size)
+        inputs = _unsplit_docs(sentences, nlp, gold, gold_tags)
     else:
         inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
-        observer = None if reliabilities is None else Observer(nlp)
-        docs = nlp.pipe(inputs, batch_size=batch_size)
-        if observer is not None:
-            docs = observer.watch(docs, sentences)
+    docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
+    if calibration or plot:
+        docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
     system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
-    scores = evaluate_sentences(
-        sentences,
-        progress(system, unit="sentences", silent=silent),
-        is_punctuation=rule.matches if rule else None,
-    )
-    if reliabilities is not None and observer is not None:
-        reliabilities.update(observer.result())
+    shown = progress(system, unit="sentences", silent=silent)
+    scores = evaluate_sentences(sentences, shown, is_punctuation=is_punctuation)
+    if output is not None:
+        write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
+    found = reliability(predictions)
+    if plot is not None:
+        plot_reliability(found, plot)
+    if not silent:
+        given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
+        _print_scores(scores, "text" if raw else given)
+        _print_reliability(found)
     return scores
+
+
+def _refuse(options: Mapping[str, object], other: str) -> None:
+    """Raise BadParameter for options that are given but do not go with another one."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)} needs gold annotation: expected it without {other}")
+
+
+def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> Iterator[str]:
+    """Yield the text of each paragraph, after what is known of its tokens was printed."""
+    texts = list(read_paragraphs(sentences))
+    # A treebank without marked paragraphs is one long text.
+    nlp.max_length = max(nlp.max_length, *map(len, texts))
+    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences):
+        msg.text(line)
+    yield from texts
 
 
 def _unsplit_docs(
@@ -182,25 +137,28 @@ def _unsplit_docs(
         yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
 
 
-def write_scores(scores: Mapping[str, Score], path: Path) -> None:
-    """Write counts and rates between 0 and 1 as JSON."""
-    rates = ("precision", "recall", "f1", "aligned_accuracy")
-    figures = {
-        name: {**{rate: getattr(score, rate) for rate in rates}, **asdict(score)}
-        for name, score in scores.items()
-    }
-    write_json(path, figures)
+def _rates(score: Score) -> dict[str, float | None]:
+    names = ("precision", "recall", "f1", "aligned_accuracy")
+    return {name: getattr(score, name) for name in names}
 
 
-def print_scores(scores: Mapping[str, Score], source: str) -> None:
+def _print_scores(scores: Mapping[str, Score], source: str) -> None:
     """Print scores as a table of percentages.
 
     scores: Scores by metric.
     source: Description of the pipeline's input.
     """
-    rows = []
-    for name, score in scores.items():
-        rates = (score.precision, score.recall, score.f1, score.aligned_accuracy)
-        rows.append((name, *("" if rate is None else f"{100 * rate:.2f}" for rate in rates)))
+    rows = [
+        (name, *("" if rate is None else percent(rate) for rate in _rates(score).values()))
+        for name, score in scores.items()
+    ]
     msg.divider(f"CoNLL 2018 metrics, from {source}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1", "Aligned"), aligns=("l", *"rrrr"))
+
+
+def _print_reliability(found: Mapping[str, Reliability]) -> None:
+    """Print the expected calibration error of each kind of prediction as a percentage."""
+    rows = [(name, percent(bins.error), str(bins.counts.sum())) for name, bins in found.items()]
+    if rows:
+        msg.divider("Expected calibration error, with subtypes of labels")
+        msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns=("l", "r", "r"))

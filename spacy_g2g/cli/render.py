@@ -13,30 +13,30 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from ..amr.api import AmrBlock, draw_amrs, get_amrs
+from ..amr.api import draw_amrs, get_amrs
 from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..data.docs import sentences_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
 from ..files import write_text
-from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
-from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts, user_errors
+from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
-#: Gold annotation of a sentence: tree, AMR, or nothing.
-Gold = ConlluSentence | AmrBlock | None
+#: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and an AMR or "".
+Gold = tuple[Drawing, str]
 #: Text or Doc of words, with gold annotation.
-Task = tuple[str | Doc, Gold]
+Task = tuple[str | Doc, Gold | None]
 
 SUFFIXES = (".txt", ".conllu", ".amr")
 
 
-def render_cli(
+def render(
     pipeline: Pipeline,
     source: Annotated[
         str,
@@ -47,6 +47,7 @@ def render_cli(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML page to write")],
+    *,
     limit: Annotated[
         int, typer.Option("--limit", "-l", min=0, help="Number of sentences to draw; 0 for all")
     ] = 50,
@@ -63,79 +64,42 @@ def render_cli(
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
-) -> None:
+) -> int:
     """Draw trees and AMRs on a page for any browser, with changes between iterations and errors marked.
 
     CoNLL-U and AMR files give words, sentences, and the gold trees or AMRs to compare with.
-    """
-    with user_errors():
-        setup_gpu(gpu_id, silent=silent)
-        n_sentences = render(
-            pipeline,
-            source,
-            output,
-            limit=limit,
-            only_changed=only_changed,
-            doubt=doubt,
-            gold_tags=gold_tags,
-            initial=initial,
-            batch_size=batch_size,
-            silent=silent,
-        )
-    if not silent:
-        msg.good(f"{n_sentences} sentence{'' if n_sentences == 1 else 's'}: {output}")
-
-
-def render(
-    pipeline: str,
-    source: str,
-    output: Path,
-    *,
-    limit: int = 0,
-    only_changed: bool = False,
-    doubt: float = 0.0,
-    gold_tags: bool = False,
-    initial: Path | None = None,
-    batch_size: int | None = None,
-    silent: bool = True,
-) -> int:
-    """Write a page with trees and AMRs. ``spacy g2g render --help`` describes the arguments.
-
-    If the pipeline has a refiner, the graph of each iteration is drawn. A limit of 0 draws all sentences.
-
-    Returns the number of sentences on the page.
-    Raises ValueError if a suffix is unknown, if the input is malformed, or if the pipeline sets neither trees
-        nor AMRs. The output then stays as it was.
-    Raises FileNotFoundError if there is no such file.
     """
     check_suffix(output, [".html"])
     path = _as_file(source)
     if initial is not None:
         check_suffix(path or Path(source), [".conllu"])
+    setup_gpu(gpu_id, silent=silent)
     nlp = spacy.load(pipeline)
-    _keep_graphs(nlp)
-    parser: G2GParser | None = None
-    if doubt and final_parser(nlp).scores_arcs:
-        parser = final_parser(nlp, keep_scores=True)
-    tasks = _read(source if path is None else path, nlp, gold_tags, initial)
+    for _, pipe in nlp.pipeline:
+        if hasattr(pipe, "store_graphs"):
+            pipe.store_graphs = True
+        elif isinstance(pipe, G2GParser):
+            pipe.store_probabilities = True
+    parser = final_parser(nlp, keep_scores=True) if doubt and final_parser(nlp).scores_arcs else None
+    tasks = _read_source(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
     results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
-    found = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp, parser))
-    found = (replace(drawing, doubt=doubt) for drawing in found)
+    drawings = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp, parser))
     if only_changed:
-        found = (drawing for drawing in found if _is_changed(drawing))
-    drawings = list(progress(islice(found, limit or None), unit="sentences", silent=silent))
-    title = f"{pipeline}: {path.name if path else 'text'}"
-    write_text(output, draw_page(drawings, title=title))
-    return len(drawings)
+        drawings = (drawing for drawing in drawings if _is_changed(drawing))
+    shown = progress(islice(drawings, limit or None), unit="sentences", silent=silent)
+    sentences = [replace(drawing, doubt=doubt) for drawing in shown]
+    write_text(output, draw_page(sentences, title=f"{pipeline}: {path.name if path else 'text'}"))
+    if not silent:
+        msg.good(f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'}: {output}")
+    return len(sentences)
 
 
 def _as_file(source: str) -> Path | None:
     """Return the path if the source is a file, or None if it is a text."""
-    is_name = source.endswith(SUFFIXES)
-    if not is_name and not os.path.exists(source):
+    if not source.endswith(SUFFIXES) and not os.path.exists(source):
         return None
     path = Path(source)
     check_suffix(path, SUFFIXES)
@@ -144,32 +108,25 @@ def _as_file(source: str) -> Path | None:
     return path
 
 
-def _keep_graphs(nlp: Language) -> None:
-    """Make components store the graphs and probabilities to draw."""
-    for _, pipe in nlp.pipeline:
-        if hasattr(pipe, "store_graphs"):
-            pipe.store_graphs = True
-        elif isinstance(pipe, G2GParser):
-            pipe.store_probabilities = True
-
-
-def _read(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
+def _read_source(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
     if isinstance(source, str):
         yield source, None
     elif source.suffix == ".txt":
         for text in read_texts(source):
             yield text, None
     elif source.suffix == ".amr":
-        yield from read_amr_words(source, nlp.vocab)
+        for doc, block in read_amr_words(source, nlp.vocab):
+            yield doc, (Drawing(block.tokens, {}, name=block.id, text=block.sentence), block.text)
     else:
-        sentences, gold = tee(read_conllu(source, trees="any"))
-        docs = gold_docs(
-            sentences, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False
-        )
-        yield from zip(docs, gold, strict=True)
+        gold, copies = tee(read_conllu(source, trees="any"))
+        docs = gold_docs(copies, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False)
+        for doc, sentence in zip(docs, gold, strict=True):
+            words, tree = [word.form for word in sentence.words], sentence.graph()
+            known, name = None if tree.is_empty else tree, sentence.comment("sent_id") or ""
+            yield doc, (Drawing(words, {}, known, name=name, text=sentence.text), "")
 
 
-def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
+def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
     """Yield a drawing for each sentence, without white space. A Doc with gold words is one sentence.
 
     doc: Parsed Doc.
@@ -184,51 +141,29 @@ def _draw(doc: Doc, gold: Gold, nlp: Language, parser: G2GParser | None = None) 
         graphs[-1] = _with_confidence(doc, graphs[-1], parser)
     amrs = get_amrs(doc)
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
-        if amrs is None and not isinstance(gold, AmrBlock):
+        if amrs is None and not (gold and gold[1]):
             raise ValueError(Errors.E907.format(names=nlp.pipe_names))
         graphs = []
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
-        yield _draw_beside_gold(doc, graphs, max(passes, default=len(graphs) - 1), amrs or [], gold)
+        drawing, amr = gold
+        words = [token.text for token in doc]
+        if words != drawing.words or len(amrs or []) > 1:
+            raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=len(amrs or [])))
+        n_passes = max(passes, default=len(graphs) - 1)
+        more = draw_amrs("".join(amrs or []), amr)
+        yield replace(drawing, graphs=_sentence_graphs(doc, graphs, range(len(doc)), n_passes), more=more)
         return
     for number, span in enumerate(sentences_of(doc)):
-        words = [token.i for token in span if token.text.strip()]
-        if words:
+        places = [token.i for token in span if token.text.strip()]
+        if places:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
             yield Drawing(
-                words=[doc[word].text for word in words],
-                graphs=_sentence_graphs(doc, graphs, words, n_passes),
+                words=[doc[place].text for place in places],
+                graphs=_sentence_graphs(doc, graphs, places, n_passes),
                 text=span.text.strip(),
                 more=draw_amrs(amrs[number]) if amrs else [],
             )
-
-
-def _draw_beside_gold(
-    doc: Doc,
-    graphs: Sequence[Mapping[str, Sequence[Any]]],
-    n_passes: int,
-    amrs: Sequence[str],
-    gold: ConlluSentence | AmrBlock,
-) -> Drawing:
-    """Draw a Doc with the words of one gold sentence."""
-    found = [token.text for token in doc]
-    if isinstance(gold, AmrBlock):
-        words, tree, name, text = gold.tokens, None, gold.id, gold.sentence
-    else:
-        words, tree = [word.form for word in gold.words], gold.graph()
-        name, text = gold.comment("sent_id") or "", gold.text
-        if found != words:
-            raise ValueError(Errors.E504.format(sentence=text, words=found))
-    if found != words or len(amrs) > 1:
-        raise ValueError(Errors.E901.format(sentence=text, words=found, n=len(amrs)))
-    return Drawing(
-        words=words,
-        graphs=_sentence_graphs(doc, graphs, range(len(doc)), n_passes),
-        gold=None if tree is None or tree.is_empty else tree,
-        name=name,
-        text=text,
-        more=draw_amrs("".join(amrs), gold.text if isinstance(gold, AmrBlock) else ""),
-    )
 
 
 def _tree_with_probabilities(doc: Doc) -> TokenGraph:
@@ -244,8 +179,8 @@ def _tree_with_probabilities(doc: Doc) -> TokenGraph:
 def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GParser) -> TokenGraph:
     """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
     heads, labels = [0.0] * len(doc), [0.0] * len(doc)
-    for of in parser.confidence(doc):
-        for token, arc, labelled in zip(of.tokens, of.arcs, of.labelled, strict=True):
+    for tree in parser.confidence(doc):
+        for token, arc, labelled in zip(tree.tokens, tree.arcs, tree.labelled, strict=True):
             heads[token], labels[token] = arc, labelled / arc if arc else 0.0
     return {**{key: [*values] for key, values in graph.items()}, "head_probs": heads, "dep_probs": labels}
 
@@ -260,18 +195,13 @@ def _sentence_graphs(
     words: Indices of the sentence's words in the Doc.
     n_passes: Number of the sentence's passes.
     """
-    if not graphs:
-        return {}
-    own = [*graphs[:n_passes], graphs[-1]]
-    names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
-    if len(graphs) == 1 or n_passes == 0:
-        own, names = [graphs[-1]], ["tree"]
-    pairs = zip(names, own, strict=True)
-    return {name: to_sentence(graph, words, doc).with_ud_root() for name, graph in pairs}
+    named = {"tree": graphs[-1]} if graphs else {}
+    if len(graphs) > 1 and n_passes:
+        names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
+        named = dict(zip(names, [*graphs[:n_passes], graphs[-1]], strict=True))
+    return {name: to_sentence(graph, words, doc).with_ud_root() for name, graph in named.items()}
 
 
 def _is_changed(drawing: Drawing) -> bool:
-    if not drawing.graphs:
-        return False
-    first, *_, last = [*drawing.graphs.values()] * 2
-    return (list(first.heads), list(first.deps)) != (list(last.heads), list(last.deps))
+    graphs = [(list(graph.heads), list(graph.deps)) for graph in drawing.graphs.values()]
+    return len(graphs) > 1 and graphs[0] != graphs[-1]

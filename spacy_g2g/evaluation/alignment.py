@@ -9,8 +9,7 @@ of either side.
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import Errors
@@ -101,28 +100,18 @@ def check_same_words(gold: Sequence[ConlluSentence], system: Sequence[ConlluSent
     system: Sentences of a system.
     name: Name of the system for the message.
     """
-
-    def fail(expected: str, found: str) -> None:
-        raise ValueError(Errors.E601.format(name=name, expected=expected, found=found))
-
-    for ours, theirs in zip_longest(gold, system):
-        if ours is None or theirs is None:
-            fail(*("the end of the file" if s is None else _sentence_at(s) for s in (ours, theirs)))
-        pairs = zip_longest(ours.words, theirs.words)
-        for i, (word, other) in enumerate(pairs):
-            if word is None or other is None or word.form != other.form:
-                fail(_word_at(ours, i), _word_at(theirs, i))
+    for (expected, here), (found, there) in zip(_places(gold), _places(system), strict=False):
+        if expected != found:
+            raise ValueError(Errors.E601.format(name=name, expected=expected + here, found=found + there))
 
 
-def _sentence_at(sentence: ConlluSentence) -> str:
-    return f"the sentence {sentence.text[:40]!r} ({sentence.location()})"
-
-
-def _word_at(sentence: ConlluSentence, i: int) -> str:
-    """Describe the word with index i, or the end of the sentence if i is the number of words."""
-    if i < len(sentence.words):
-        return f"{sentence.words[i].form!r} ({sentence.location(i)})"
-    return f"the end of the sentence ({sentence.location(i - 1)})"
+def _places(sentences: Sequence[ConlluSentence]) -> Iterator[tuple[str, str]]:
+    """Yield each word and each end with its location."""
+    for sentence in sentences:
+        for i, word in enumerate(sentence.words):
+            yield repr(word.form), f" ({sentence.location(i)})"
+        yield "the end of the sentence", f" ({sentence.location(len(sentence.words) - 1)})"
+    yield "the end of the file", ""
 
 
 def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dict[int, int]:
@@ -156,13 +145,13 @@ def multiword_limit(sentences: Iterable[ConlluSentence]) -> float:
 
     sentences: Sentences with gold words.
     """
-    gold = place_words(sentences)
-    whole: dict[Span, PlacedWord] = {}
-    for placed in gold.words:
-        form = gold.characters[placed.span.start : placed.span.end]
-        whole[placed.span] = replace(placed, word=replace(placed.word, form=form), is_multiword=False)
-    aligned = align_words(gold.words, list(whole.values()))
-    return 2 * len(aligned) / max(len(gold.words) + len(whole), 1)
+    tokens = [
+        (token.form.lower(), [word.form.lower() for word in sentence.words[token.start - 1 : token.end]])
+        for sentence in sentences
+        for token in sentence.tokens
+    ]
+    n_right, n_words = sum(form in words for form, words in tokens), sum(len(words) for _, words in tokens)
+    return 2 * n_right / max(n_words + len(tokens), 1)
 
 
 def _without_spaces(form: str) -> str:

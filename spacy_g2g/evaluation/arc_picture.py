@@ -36,7 +36,7 @@ class Columns:
         return round(self.width - x if self.right_to_left else x, 1)
 
 
-def place_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
+def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     """Choose positions at which words do not touch and each label fits above its arc."""
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
     room: list[dict[int, float]] = [{} for _ in words]  # width by right end and left end of an arc
@@ -67,7 +67,7 @@ def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
     words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
     """
     ports: list[dict[int, int]] = [{} for _ in heads]
-    for word, head in sorted(_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
+    for word, head in sorted(_word_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
         side = 1 if word > head else -1
         taken = ports[head - 1]
         taken[word] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
@@ -81,14 +81,14 @@ def arc_levels(heads: Sequence[int]) -> list[int]:
     arc of the later word lies above.
     """
     levels, tops = [0] * len(heads), [0] * (len(heads) + 1)  # tops[i]: level above the gap after word i
-    for word, head in sorted(_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
+    for word, head in sorted(_word_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
         left, right = sorted((word, head))
         levels[word - 1] = 1 + max(tops[left:right])
         tops[left:right] = [levels[word - 1]] * (right - left)
     return levels
 
 
-def _arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
+def _word_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
     """Return dependent and head of each arc between words."""
     return [(word, head) for word, head in enumerate(heads, start=1) if head not in (MISSING, ROOT, word)]
 
@@ -117,7 +117,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
             path = f"M{x},{base}V{y}" + _arrow(x, base)
         else:
             start = columns.x(head, PORT_STEP * ports[head - 1][word])
-            path = arc_path(start, x, y, base) + _arrow(x, base)
+            path = arc_path(start, x, y=y, base=base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
         line, label = compared.arc_kinds(word)
         if compared.is_doubtful(word):
@@ -139,7 +139,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
     )
 
 
-def arc_path(start: float, end: float, y: float, base: float) -> str:
+def arc_path(start: float, end: float, *, y: float, base: float) -> str:
     """Return the SVG path of an arc: up from the head, along at height ``y``, and down to the dependent."""
     turn = RADIUS if end > start else -RADIUS
     return (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import DoubleArray, IntArray
 
+#: Kind and probability of a prediction, and whether it is right.
+Prediction = tuple[str, float, bool]
 N_BINS = 15
 
 
@@ -31,15 +33,22 @@ class Reliability(NamedTuple):
         return float(gaps.sum() / max(1, self.counts.sum()))
 
 
-def reliability(probs: ArrayLike, are_right: ArrayLike) -> Reliability:
-    """Compare probabilities with what happened.
+def reliability(predictions: Iterable[Prediction]) -> dict[str, Reliability]:
+    """Compare probabilities with what happened, for each kind of prediction.
 
-    probs: Probability of each prediction, float [predictions].
-    are_right: Whether each prediction is right, bool [predictions].
+    predictions: Kind and probability of each prediction, and whether it is right.
     """
-    given, right = np.asarray(probs, dtype=np.float64), np.asarray(are_right, dtype=np.float64)
-    bins = np.minimum((given * N_BINS).astype(np.int64), N_BINS - 1)
+    kinds: dict[str, list[tuple[float, bool]]] = {}
+    for kind, prob, is_right in predictions:
+        kinds.setdefault(kind, []).append((prob, is_right))
+    return {kind: _in_bins(*np.array(pairs, dtype=np.float64).T) for kind, pairs in kinds.items()}
+
+
+def _in_bins(probs: DoubleArray, right: DoubleArray) -> Reliability:
+    bins = np.minimum((probs * N_BINS).astype(np.int64), N_BINS - 1)
     counts = np.bincount(bins, minlength=N_BINS)
-    sums = [np.bincount(bins, weights=values, minlength=N_BINS) for values in (given, right)]
-    means = [of_bins / np.maximum(counts, 1) for of_bins in sums]
-    return Reliability(counts, means[0], means[1])
+    means = [
+        np.bincount(bins, weights=values, minlength=N_BINS) / np.maximum(counts, 1)
+        for values in (probs, right)
+    ]
+    return Reliability(counts, *means)

@@ -68,7 +68,7 @@ class ComparedGraph:
         kinds = [self.arc_kinds(word)[1] for word in range(1, len(words) + 1)]
         if self.before is not None:
             n_changed = len(words) - kinds.count("same") - kinds.count("wrong")
-            facts.append(f"{_count(n_changed, 'arc')} changed" if n_changed else "nothing changed")
+            facts.append(f"{_number_of(n_changed, 'arc')} changed" if n_changed else "nothing changed")
             facts += [
                 f"{kinds.count(kind)} {text}" for kind, text in CHANGES_AND_ERRORS.items() if kind in kinds
             ]
@@ -78,12 +78,12 @@ class ComparedGraph:
             facts.append(f"{n_known - n_wrong} of {n_known} right")
         if self.doubt and graph.head_probs:
             n_doubtful = sum(map(self.is_doubtful, range(1, len(words) + 1)))
-            facts.append(f"{_count(n_doubtful, 'arc')} below {self.doubt:g}")
+            facts.append(f"{_number_of(n_doubtful, 'arc')} below {self.doubt:g}")
         n_roots, n_headless = list(graph.heads).count(ROOT), list(graph.heads).count(MISSING)
         if n_headless:
-            facts.append(f"{_count(n_headless, 'word')} without head")
+            facts.append(f"{_number_of(n_headless, 'word')} without head")
         if n_roots != 1:
-            facts.append(_count(n_roots, "root"))
+            facts.append(_number_of(n_roots, "root"))
         if cycle := graph.find_cycle():
             facts.append("cycle: " + " ← ".join(words[word - 1] for word in (*cycle, cycle[0])))
         return facts
@@ -108,5 +108,5 @@ class ComparedGraph:
         return f"{self.words[word - 1]} ← {self.words[head - 1] if head else 'ROOT'}: {dep or 'no label'}"
 
 
-def _count(n: int, noun: str) -> str:
+def _number_of(n: int, noun: str) -> str:
     return f"{n or 'no'} {noun}{'' if n == 1 else 's'}"

@@ -13,11 +13,12 @@ Each metric relates the number of correct items to the gold items, the system's 
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..formats.conllu import ConlluSentence, ConlluWord
 from .alignment import PlacedText, Span, align_words, check_same_text, place_words
+from .rates import ratio
 
 _CONTENT = (
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod "
@@ -50,22 +51,22 @@ class Score:
     @property
     def precision(self) -> float:
         """Share of the system's items that are correct."""
-        return _ratio(self.correct, self.system)
+        return ratio(self.correct, self.system) or 0.0
 
     @property
     def recall(self) -> float:
         """Share of the gold items that are correct."""
-        return _ratio(self.correct, self.gold)
+        return ratio(self.correct, self.gold) or 0.0
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return _ratio(2 * self.correct, self.system + self.gold)
+        return ratio(2 * self.correct, self.system + self.gold) or 0.0
 
     @property
     def aligned_accuracy(self) -> float | None:
         """Share of the aligned words that are correct; None for Tokens, Sentences and Words."""
-        return None if self.aligned is None else _ratio(self.correct, self.aligned)
+        return None if self.aligned is None else ratio(self.correct, self.aligned) or 0.0
 
 
 class _Features(NamedTuple):
@@ -141,23 +142,18 @@ def evaluate_sentences(
     without_punctuation = {}
     if is_punctuation is not None:
         left_out = {g for g, placed in enumerate(gold_text.words) if is_punctuation(placed.word)}
-        kept_gold = [word for g, word in enumerate(gold_words) if g not in left_out]
-        partners = {s for g, s in aligned.items() if g in left_out}
-        kept_system = [word for s, word in enumerate(system_words) if s not in partners]
+        n_partners = sum(g in left_out for g in aligned)
         kept = [pair for g, pair in zip(aligned, pairs, strict=True) if g not in left_out]
         for name in ("UAS", "LAS"):
-            score = _score_words(kept_gold, kept_system, kept, _WORD_METRICS[name])
-            without_punctuation[f"{name}_nopunct"] = score
+            score = _score_words(gold_words, system_words, kept, _WORD_METRICS[name])
+            n_gold, n_system = score.gold - len(left_out), score.system - n_partners
+            without_punctuation[f"{name}_nopunct"] = replace(score, gold=n_gold, system=n_system)
     gold_words = [word for word in gold_words if word.relation in CONTENT_RELATIONS]
     system_words = [word for word in system_words if word.relation in CONTENT_RELATIONS]
     pairs = [(word, other) for word, other in pairs if word.relation in CONTENT_RELATIONS]
     for name, key in _CONTENT_METRICS.items():
         scores[name] = _score_words(gold_words, system_words, pairs, key)
     return scores | without_punctuation
-
-
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
 
 
 def _score_spans(gold: Sequence[Span], system: Sequence[Span]) -> Score:

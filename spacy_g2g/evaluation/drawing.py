@@ -7,9 +7,8 @@ scripts and addresses. All text from words, labels and titles is escaped.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import Errors
-from ..formats.graph import MISSING, Graph
-from .arc_picture import Columns, arc_path, draw_arcs, place_words
+from ..formats.graph import Graph
+from .arc_picture import Columns, arc_path, draw_arcs, space_words
 from .compared_graph import CHANGES_AND_ERRORS, ComparedGraph
 from .page import escape, make_page
 
@@ -46,7 +45,6 @@ def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
 
     drawings: Sentences with their graphs.
     title: Title of the page.
-    Raises ValueError if a graph does not match the words of its sentence.
     """
     return make_page(title, f"<h1>{escape(title)}</h1>\n{draw_sentences(drawings)}")
 
@@ -57,20 +55,20 @@ def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str
     drawings: Sentences with their graphs.
     level: Level of the headings.
     compared: Sentence for the legend about scored words and labels.
-    Raises ValueError if a graph does not match the words of its sentence.
     """
     drawings = list(drawings)
     sections = [_draw_sentence(number, drawing, level) for number, drawing in enumerate(drawings, start=1)]
-    legend = _draw_legend(drawings, compared) if sections else "<p>No sentence to show.</p>"
+    legend = (
+        _draw_legend(drawings, "".join(sections), compared) if sections else "<p>No sentence to show.</p>"
+    )
     return "\n".join([legend, *sections])
 
 
 def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     gold = drawing.gold
-    named = [*drawing.graphs.items(), *([("gold", gold)] if gold else [])]
-    for name, graph in named:
-        _check(drawing.words, name, graph)
-    columns = place_words(drawing.words, [graph for _, graph in named])
+    graphs = [*drawing.graphs.values(), *([gold] if gold else [])]
+    assert all(len(graph.heads) == len(graph.deps) == len(drawing.words) for graph in graphs)
+    columns = space_words(drawing.words, graphs)
     figures = []
     before: Graph | None = None
     for name, graph in drawing.graphs.items():
@@ -92,17 +90,6 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     )
 
 
-def _check(words: Sequence[str], name: str, graph: Graph) -> None:
-    n = len(words)
-    lengths = {len(graph.heads), len(graph.deps)}
-    lengths |= {len(probs) for probs in (graph.head_probs, graph.dep_probs) if probs}
-    if lengths != {n}:
-        raise ValueError(Errors.E606.format(name=name, found=sorted(lengths), expected=n))
-    bad = [head for head in graph.heads if not MISSING <= head <= n]
-    if bad:
-        raise ValueError(Errors.E607.format(name=name, heads=bad, last=n))
-
-
 def _draw_figure(name: str, compared: ComparedGraph, columns: Columns) -> str:
     facts = " · ".join(compared.facts())
     caption = f'<figcaption dir="ltr"><b>{escape(name)}</b> {escape(facts)}</figcaption>'
@@ -110,26 +97,22 @@ def _draw_figure(name: str, compared: ComparedGraph, columns: Columns) -> str:
     return f"<figure>{caption}{picture}</figure>"
 
 
-def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
+def _draw_legend(drawings: Sequence[Drawing], sections: str, compared: str) -> str:
+    """Explain the kinds of arcs that the drawn sections have."""
     if not any(drawing.graphs or drawing.gold for drawing in drawings):
         return ""
     has_changes = any(drawing.are_steps and len(drawing.graphs) > 1 for drawing in drawings)
     has_gold = any(drawing.gold is not None for drawing in drawings)
-    has_gaps = any(drawing.gold is None or MISSING in drawing.gold.heads for drawing in drawings)
-    kinds = {"same": "not changed"}
-    if has_gold:
-        kinds = {"same": "right, or gold unknown" if has_gaps else "right", "wrong": "wrong"}
-        kinds |= CHANGES_AND_ERRORS if has_changes else {}
-    if has_changes and has_gaps:
-        kinds["changed"] = "changed, gold unknown" if has_gold else "changed"
-    doubt = max((drawing.doubt for drawing in drawings), default=0.0)
-    if doubt:
-        kinds["same doubtful"] = f"probability below {doubt:g}"
+    doubt = max(drawing.doubt for drawing in drawings)
+    kinds = {"same": "right, or gold unknown" if has_gold else "not changed", "wrong": "wrong"}
+    kinds |= {**CHANGES_AND_ERRORS, "changed": "changed, gold unknown" if has_gold else "changed"}
+    kinds["same doubtful"] = f"probability below {doubt:g}"
     items = [
         '<li><svg width="58" height="26" role="img" aria-hidden="true">'
-        f'<path class="{kind}" d="{arc_path(6, 52, 16, 25)}"/><text class="{kind}" x="29" y="12">label</text>'
-        f"</svg> {text}</li>"
+        f'<path class="{kind}" d="{arc_path(6, 52, y=16, base=25)}"/><text class="{kind}" x="29" y="12">label'
+        f"</text></svg> {text}</li>"
         for kind, text in kinds.items()
+        if f'class="{kind}"' in sections
     ]
     note = "The style of a line is for the head, the style of a label for head and label."
     if has_changes:
@@ -137,5 +120,5 @@ def _draw_legend(drawings: Sequence[Drawing], compared: str) -> str:
     if has_gold:
         note += f" Dashed or italic: wrong. {compared}"
     note += " A ring marks a word without head. Point at an arc to see its words and probabilities."
-    lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(kinds) > 1 else ""
+    lines = f'<ul class="legend">{"".join(items)}</ul>\n' if len(items) > 1 else ""
     return f'{lines}<p class="note">{note}</p>'

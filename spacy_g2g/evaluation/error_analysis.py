@@ -1,28 +1,24 @@
 """Errors of parsers on one gold file, and significance tests between the parsers.
 
-``error_tables`` defines the tables. The papers test at a significance level of 0.01 (Mohammadshahi &
+``error_rows`` defines the figures. The papers test at a significance level of 0.01 (Mohammadshahi &
 Henderson 2021, Tables 2 and 3).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..arrays import BoolArray, IntArray
+from ..arrays import IntArray
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
-from .alignment import check_same_words
-from .bootstrap import Comparison, paired_bootstrap
-from .error_tables import Pair, Table, Words, make_tables
-from .scoring_options import DEFAULT_OPTIONS, ScoringOptions
-
-#: Number of words by gold label and the different label of the system, the most frequent pairs first.
-Confusions = dict[tuple[str, str], int]
-
+from ..formats.graph import Graph
+from .error_rows import Arcs, Row, Scored, compare_systems, score_system
+from .punctuation import describe_scoring, scored_words
 
 #: Orders in which the worst sentences are ranked, with a description of each.
 WORST_BY = {
@@ -32,173 +28,113 @@ WORST_BY = {
 }
 
 
-class Significance(NamedTuple):
-    """Paired bootstrap of system b against system a.
-
-    a: Name of the first system.
-    b: Name of the second system.
-    metric: "UAS" or "LAS" over the scored words.
-    only_a: Number of words that only system a has right.
-    only_b: Number of words that only system b has right.
-    comparison: Result of the paired bootstrap.
-    """
-
-    a: str
-    b: str
-    metric: str
-    only_a: int
-    only_b: int
-    comparison: Comparison
-
-
 @dataclass(frozen=True)
 class Analysis:
     """Error analysis of one or more systems.
 
-    options: Options that the systems were scored with.
-    n_sentences: Number of gold sentences.
-    n_words: Number of gold words.
-    n_compared: Number of gold words that are scored.
-    tables: Tables of ``error_tables.make_tables`` by system and quantity.
-    significance: Significance tests of UAS and LAS for each pair of systems.
-    confusions: Label confusions over all scored words, by system.
-    confusions_at_right_heads: Label confusions over the scored words with the right head, by system.
+    gold: Gold sentences.
+    systems: Graphs of the sentences by name of the system.
+    subtypes: Whether labels are compared with their subtypes.
+    exclude_punct: Name of the rule for punctuation that is not scored, "" if all words are.
+    rows: All figures, see ``error_rows``.
     wrong: Number of scored words with a wrong head or label, int [systems, sentences].
     totals: Number of scored words, int [sentences].
     """
 
-    options: ScoringOptions
-    n_sentences: int
-    n_words: int
-    n_compared: int
-    tables: dict[str, dict[str, Table]]
-    significance: tuple[Significance, ...]
-    confusions: dict[str, Confusions]
-    confusions_at_right_heads: dict[str, Confusions]
+    gold: Sequence[ConlluSentence]
+    systems: Mapping[str, Sequence[Graph]]
+    subtypes: bool
+    exclude_punct: str
+    rows: Sequence[Row]
     wrong: IntArray
     totals: IntArray
 
     @property
     def names(self) -> list[str]:
         """Names of the systems in the order given."""
-        return list(self.tables)
+        return list(self.systems)
+
+    @property
+    def n_words(self) -> int:
+        """Number of gold words."""
+        return sum(len(sentence.words) for sentence in self.gold)
+
+    @property
+    def compared(self) -> str:
+        """Description of the scored words and of the labels."""
+        return describe_scoring(subtypes=self.subtypes, exclude_punct=self.exclude_punct)
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str, str, str], Row]:
+        return {(row.system, row.quantity, row.bin, row.metric): row for row in self.rows}
+
+    def __getitem__(self, key: tuple[str, str, str, str]) -> Row:
+        """Return the row with this system, quantity, bin and metric."""
+        return self._index[key]
+
+    def bins(self, quantity: str) -> list[str]:
+        """Return the bins that a quantity has in any system, in order."""
+        return list(dict.fromkeys(row.bin for row in self.rows if row.quantity == quantity))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures except the figures of single sentences, for JSON."""
+        """Return all figures for JSON, by system, quantity, bin and metric."""
+        systems: dict[str, Any] = {}
+        for row in self.rows:
+            bins = systems.setdefault(row.system, {}).setdefault(row.quantity, {})
+            bins.setdefault(row.bin, {})[row.metric] = {"value": row.value, "count": row.count}
         return {
-            "compared": str(self.options),
-            **asdict(self.options),
-            "sentences": self.n_sentences,
+            "compared": self.compared,
+            "subtypes": self.subtypes,
+            "exclude_punct": self.exclude_punct,
+            "sentences": len(self.gold),
             "words": self.n_words,
-            "compared_words": self.n_compared,
-            "systems": {
-                name: {
-                    quantity: {
-                        bin_: {metric: asdict(measure) for metric, measure in measures.items()}
-                        for bin_, measures in table.items()
-                    }
-                    for quantity, table in tables.items()
-                }
-                for name, tables in self.tables.items()
-            },
-            "confusions": _list_confusions(self.confusions),
-            "confusions_at_right_heads": _list_confusions(self.confusions_at_right_heads),
-            "significance": [
-                {**found._asdict(), "comparison": asdict(found.comparison)} for found in self.significance
-            ],
+            "compared_words": int(self.totals.sum()),
+            "systems": systems,
         }
-
-    def tidy(self) -> Iterator[tuple[str, str, str, str, float | None, int]]:
-        """Return rows of system, quantity, bin, metric, value and count."""
-        for name, tables in self.tables.items():
-            for quantity, table in tables.items():
-                for bin_, measures in table.items():
-                    for metric, measure in measures.items():
-                        yield name, quantity, bin_, metric, measure.value, measure.count
 
 
 def analyse_errors(
     gold: Sequence[ConlluSentence],
-    systems: Mapping[str, Sequence[ConlluSentence]],
+    systems: Mapping[str, Sequence[Graph]],
     *,
-    options: ScoringOptions = DEFAULT_OPTIONS,
-    resamples: int = 10_000,
+    subtypes: bool = False,
+    exclude_punct: str = "",
+    resamples: int = 0,
     seed: int = 0,
 ) -> Analysis:
-    """Compare the trees of systems with the gold trees and with each other.
+    """Compare the graphs of systems with the gold trees and with each other.
 
     gold: Sentences with complete gold trees.
-    systems: The same sentences and words with complete trees, by name of the system.
-    options: Options that decide which words are scored and when labels are equal.
-    resamples: Number of resamples of the paired bootstrap.
+    systems: Graphs over the same words, by name of the system.
+    subtypes: Compare labels with their subtypes, so that nmod:poss differs from nmod.
+    exclude_punct: Name of the rule in ``punctuation`` for gold words that are not scored; "" to score all.
+    resamples: Number of resamples of the paired bootstrap; 0 for none.
     seed: Seed of the paired bootstrap.
-    Raises ValueError if sentences or words differ, if the punctuation rule is unknown, or if no word is
-        scored.
+    Raises ValueError if the punctuation rule is unknown, or if no word is scored.
     """
-    for name, sentences in systems.items():
-        check_same_words(gold, sentences, name)
-    counts = options.scored_words(gold)
+    counts = scored_words(gold, exclude_punct)
     if not counts.any():
-        raise ValueError(Errors.E602.format(n=len(counts), compared=options))
-    gold_words = Words(gold, subtypes=options.subtypes)
-    pairs = {
-        name: Pair(gold_words, Words(sentences, subtypes=options.subtypes), counts)
-        for name, sentences in systems.items()
+        compared = describe_scoring(subtypes=subtypes, exclude_punct=exclude_punct)
+        raise ValueError(Errors.E602.format(n=len(counts), compared=compared))
+    gold_arcs = Arcs([sentence.graph() for sentence in gold], subtypes=subtypes)
+    scored = {
+        name: Scored(gold_arcs, Arcs(graphs, subtypes=subtypes), counts) for name, graphs in systems.items()
     }
-    labels = _all_labels(gold_words, [pair.system for pair in pairs.values()], counts)
+    n_gold = Counter(gold_arcs.labels[counts].tolist())
+    found = {label for system in scored.values() for label in system.arcs.labels[counts].tolist()}
+    labels = sorted(found | set(n_gold), key=lambda label: (-n_gold[label], label))
+    cells = [(name, score_system(system, labels)) for name, system in scored.items()]
+    for (a, first), (b, second) in combinations(scored.items(), 2):
+        cells.append((b, compare_systems(first, second, a, resamples=resamples, seed=seed)))
     return Analysis(
-        options=options,
-        n_sentences=len(gold),
-        n_words=len(counts),
-        n_compared=int(counts.sum()),
-        tables={name: make_tables(pair, labels) for name, pair in pairs.items()},
-        significance=tuple(_significance(pairs, resamples, seed)),
-        confusions={name: _confusions(pair, pair.counts) for name, pair in pairs.items()},
-        confusions_at_right_heads={name: _confusions(pair, pair.right_heads) for name, pair in pairs.items()},
-        wrong=np.array([gold_words.per_sentence(counts & ~pair.right) for pair in pairs.values()]),
-        totals=gold_words.per_sentence(counts),
+        gold=gold,
+        systems=systems,
+        subtypes=subtypes,
+        exclude_punct=exclude_punct,
+        rows=[Row(name, *figures) for name, group in cells for figures in group],
+        wrong=np.array([gold_arcs.per_sentence(counts & ~system.right) for system in scored.values()]),
+        totals=gold_arcs.per_sentence(counts),
     )
-
-
-def _all_labels(gold: Words, systems: Iterable[Words], counts: BoolArray) -> list[str]:
-    """Return the labels of scored words, ordered by their frequency in the gold trees."""
-    n_gold = Counter(gold.labels[counts].tolist())
-    for words in systems:
-        n_gold.update(dict.fromkeys(words.labels[counts].tolist(), 0))
-    return sorted(n_gold, key=lambda label: (-n_gold[label], label))
-
-
-def _confusions(pair: Pair, chosen: BoolArray) -> Confusions:
-    """Count pairs of different labels.
-
-    pair: Words of gold trees and system.
-    chosen: Words to count, bool [words].
-    """
-    wrong = chosen & ~pair.right_labels
-    found = Counter(zip(pair.gold.labels[wrong].tolist(), pair.system.labels[wrong].tolist(), strict=True))
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _significance(pairs: Mapping[str, Pair], resamples: int, seed: int) -> Iterator[Significance]:
-    """Compare each two systems by UAS and LAS, over sentences that have scored words."""
-    for (a, first), (b, second) in combinations(pairs.items(), 2):
-        totals = first.gold.per_sentence(first.counts)
-        chosen = totals > 0
-        for metric, right_a, right_b in (
-            ("UAS", first.right_heads, second.right_heads),
-            ("LAS", first.right, second.right),
-        ):
-            n_right_a, n_right_b = (first.gold.per_sentence(right)[chosen] for right in (right_a, right_b))
-            only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
-            comparison = paired_bootstrap(n_right_a, n_right_b, totals[chosen], resamples, seed)
-            yield Significance(a, b, metric, only_a, only_b, comparison)
-
-
-def _list_confusions(confusions: Mapping[str, Confusions]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        name: [{"gold": gold, "system": system, "count": n} for (gold, system), n in found.items()]
-        for name, found in confusions.items()
-    }
 
 
 def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[int]:
@@ -207,9 +143,7 @@ def worst_sentences(analysis: Analysis, limit: int, by: str = "errors") -> list[
     analysis: Analysis of the sentences.
     limit: Largest number of sentences to return.
     by: Key of WORST_BY. Among equals, the sentence with more wrong words comes first.
-    Raises ValueError if the order is unknown.
     """
-    check_order(by)
     errors = analysis.wrong.sum(axis=0)
     badness = {
         "errors": errors,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from itertools import cycle
@@ -10,22 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors
+from ..files import atomic_path
 from .calibration import Reliability
 from .error_analysis import Analysis
-from .refinement_scores import Refinement
+from .iterations import PARTS, find_changes, find_reductions, find_scores, find_stopped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colours that colour-blind readers can tell apart (Okabe & Ito 2008).
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
-PURPLE, SKY = "#CC79A7", "#56B4E9"
-#: A colour and a marker for each system, repeated after the seventh.
-SYSTEM_COLOURS, SYSTEM_MARKERS = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, "#000000"), "osD^vPX"
+#: Colours that colour-blind readers can tell apart (Okabe & Ito 2008), each with a marker.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SYSTEM_STYLES = tuple(zip(COLOURS, "osD^vPX", strict=True))
 #: Text is not parsed as formulas, and the same figure gives the same SVG.
-STYLE: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
-METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}}
+RC_PARAMS: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
+METADATA: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}}
 
 
 def check_matplotlib() -> None:
@@ -37,110 +36,71 @@ def check_matplotlib() -> None:
 
 
 @contextmanager
-def _figure(width: float, height: float) -> Iterator[Figure]:
-    """Give an empty figure of this size in inches, and the style to draw and save it in."""
+def _figure(width: float, height: float, target: Path | StringIO) -> Iterator[Figure]:
+    """Give an empty figure of this size in inches, and save it when it is drawn: to a file, or as SVG."""
     check_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(STYLE):
-        yield Figure(figsize=(width, height), layout="constrained")
+    with rc_context(RC_PARAMS):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        if isinstance(target, Path):
+            with atomic_path(target) as path:
+                figure.savefig(path, format=target.suffix[1:], dpi=150, metadata=METADATA[target.suffix])
+        else:
+            figure.savefig(target, format="svg", metadata=METADATA[".svg"])
 
 
-def plot_refinement(analysis: Refinement, path: Path, file_format: str) -> None:
-    """Draw an analysis of refinement to a file.
+def plot_refinement(analysis: Analysis, path: Path) -> None:
+    """Draw an analysis of refinement to a .png or .svg file.
 
     The panels show UAS and LAS of each graph; the relative error reduction of each iteration, for all words
     and by projectivity of the gold tree; words that each iteration changed; sentences and words by number of
-    passes; and the total error reduction in the F-score of each label.
+    passes; and the F-score of each label in each graph.
 
     analysis: Analysis to draw.
     path: File to write.
-    file_format: "png" or "svg".
     Raises ImportError if matplotlib is missing.
     """
-    with _figure(13, 8) as figure:
-        panels = figure.subplot_mosaic([["scores", "errors", "labels"], ["changes", "passes", "labels"]])
-        _plot_scores(panels["scores"], analysis)
-        _plot_errors(panels["errors"], analysis)
-        _plot_changes(panels["changes"], analysis)
-        _plot_passes(panels["passes"], analysis)
+    scores = {name: find_scores(analysis, part) for name, part in PARTS.items()}
+    rates = {name: _percent(scores[name]) for name in ("UAS", "LAS")}
+    reductions = {name: _percent(find_reductions(scores[name])) for name in PARTS if name.startswith("LAS")}
+    changes = {name.replace("_", " "): counts for name, counts in find_changes(analysis).items()}
+    stopped = {metric: _percent(find_stopped(analysis, metric)) for metric in ("sentences", "words")}
+    graphs = analysis.names
+    with _figure(13, 8, path) as figure:
+        panels = figure.subplot_mosaic([["scores", "errors", "labels"], ["changes", "stopped", "labels"]])
+        for name, series, ticks, title, x_label, y_label in (
+            ("scores", rates, graphs, "Scores", "iteration (0 is the initial graph)", "% of words"),
+            ("errors", reductions, graphs[1:], "LAS errors", "iteration", "relative error reduction (%)"),
+            ("changes", changes, graphs[1:], "Words with another head or label", "iteration", "words"),
+            ("stopped", stopped, graphs, "Refinement stopped after", "passes", "%"),
+        ):
+            _plot_lines(panels[name], series, ticks)
+            panels[name].set(title=title, xlabel=x_label, ylabel=y_label)
+            panels[name].legend(loc="best")
         _plot_labels(panels["labels"], analysis)
-        figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
+        panels["labels"].legend(loc="best", title="iteration")
 
 
-def plot_reliability(found: Mapping[str, Reliability], path: Path, file_format: str) -> None:
-    """Draw a reliability diagram to a file: a panel for each kind of prediction.
+def plot_reliability(found: Mapping[str, Reliability], path: Path) -> None:
+    """Draw a reliability diagram to a .png or .svg file: a panel for each kind of prediction.
 
     found: Predictions in bins, by the kind's name.
     path: File to write.
-    file_format: "png" or "svg".
     Raises ImportError if matplotlib is missing.
     """
-    with _figure(4.5 * len(found), 4.5) as figure:
+    with _figure(4.5 * len(found), 4.5, path) as figure:
         panels = figure.subplots(1, len(found), squeeze=False)[0]
-        for axes, (name, of) in zip(panels, found.items(), strict=True):
-            shown = of.counts > 0
-            axes.plot([0, 100], [0, 100], color=GREY, linestyle=":")
-            axes.bar(100 * of.probs[shown], 100 * of.counts[shown] / of.counts.sum(), 4, color=SKY, alpha=0.5)
-            axes.plot(100 * of.probs[shown], 100 * of.rates[shown], marker="o", color=BLUE)
-            axes.set(
-                title=f"{name}: error {100 * of.error:.2f} %", xlabel="probability, %", ylabel="right, %"
-            )
-        figure.savefig(path, format=file_format, dpi=150, metadata=METADATA[file_format])
-
-
-def _plot_scores(axes: Axes, analysis: Refinement) -> None:
-    for name, curve, colour in (("UAS", analysis.uas, ORANGE), ("LAS", analysis.las, BLUE)):
-        axes.plot(range(len(curve.scores)), _percent(curve.scores), marker="o", color=colour, label=name)
-    axes.set(title="Scores", xlabel="iteration (0 is the initial graph)", ylabel="% of words")
-    axes.set_xticks(range(analysis.n_iterations + 1))
-    axes.margins(y=0.15)
-    axes.legend(loc="lower right")
-
-
-def _plot_errors(axes: Axes, analysis: Refinement) -> None:
-    series = {
-        "all": (_percent(analysis.las.reductions), GREY),
-        "projective trees": (_percent(analysis.projective.las.reductions), BLUE),
-        "non-projective trees": (_percent(analysis.non_projective.las.reductions), RED),
-    }
-    _bars(axes, series, first=1)
-    axes.set(title="LAS errors", xlabel="iteration", ylabel="relative error reduction (%)")
-
-
-def _plot_changes(axes: Axes, analysis: Refinement) -> None:
-    series = {
-        "wrong to right": ([float(changes.wrong_to_right) for changes in analysis.changes], GREEN),
-        "right to wrong": ([float(changes.right_to_wrong) for changes in analysis.changes], RED),
-        "wrong to wrong": ([float(changes.wrong_to_wrong) for changes in analysis.changes], GREY),
-    }
-    _bars(axes, series, first=1)
-    axes.set(title="Words with another head or label", xlabel="iteration", ylabel="words")
-
-
-def _plot_passes(axes: Axes, analysis: Refinement) -> None:
-    n_sentences, n_words = max(analysis.n_sentences, 1), max(analysis.n_words, 1)
-    series = {
-        "sentences": ([100 * row.n_sentences / n_sentences for row in analysis.stopped], BLUE),
-        "words": ([100 * row.n_words / n_words for row in analysis.stopped], ORANGE),
-    }
-    _bars(axes, series, first=0)
-    axes.set(title="Refinement stopped after", xlabel="passes", ylabel="%")
-
-
-def _plot_labels(axes: Axes, analysis: Refinement) -> None:
-    totals = {label: scores.f1.total for label, scores in analysis.labels.items()}
-    names = [label for label, total in totals.items() if total is not None]
-    values = _percent([totals[name] for name in names])
-    axes.barh(names, values, color=[GREEN if value >= 0 else RED for value in values])
-    axes.invert_yaxis()
-    axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_yticks(range(len(names)), [f"{name} ({analysis.labels[name].n_gold:,})" for name in names])
-    axes.margins(y=0.01)
-    if values and min(values) < -100:  # A rare label would squeeze the others; no gain exceeds 100.
-        axes.set_xlim(left=-100)
-    axes.set(title="Labels (gold arcs)", xlabel="error reduction of F1, 0 to last (%)")
+        for axes, (name, bins) in zip(panels, found.items(), strict=True):
+            shown = bins.counts > 0
+            probs, shares = 100 * bins.probs[shown], 100 * bins.counts[shown] / bins.counts.sum()
+            axes.plot([0, 100], [0, 100], color="#999999", linestyle=":")
+            axes.bar(probs, shares, 4, color=COLOURS[5], alpha=0.5)
+            axes.plot(probs, 100 * bins.rates[shown], marker="o", color=COLOURS[0])
+            title = f"{name}: error {100 * bins.error:.2f} %"
+            axes.set(title=title, xlabel="probability, %", ylabel="right, %")
 
 
 def plot_bins(analysis: Analysis) -> str:
@@ -158,19 +118,20 @@ def plot_bins(analysis: Analysis) -> str:
         ("distance_to_root", "f1", "labelled F1 (%)", "distance to the root"),
         ("sentence_length", "LAS", "LAS (%)", "sentence length"),
     )
-    with _figure(15, 4.8) as figure:
+    svg = StringIO()
+    with _figure(15, 4.8, svg) as figure:
         for axes, (quantity, metric, y_label, x_label) in zip(figure.subplots(1, 3), panels, strict=True):
-            for tables, (colour, marker) in zip(analysis.tables.values(), _system_styles(), strict=False):
-                bins = tables[quantity]
-                values = _percent([measures[metric].value for measures in bins.values()])
-                axes.plot(range(len(bins)), values, marker=marker, color=colour, markersize=5)
-            axes.set_xticks(
-                range(len(bins)), [f"{name}\n{measures[metric].count:,}" for name, measures in bins.items()]
-            )
+            bins = analysis.bins(quantity)
+            table = {
+                name: [analysis[name, quantity, bin_, metric] for bin_ in bins] for name in analysis.names
+            }
+            series = {name: _percent([row.value for row in rows]) for name, rows in table.items()}
+            rows = table[analysis.names[0]]
+            _plot_lines(axes, series, [f"{row.bin}\n{row.count:,}" for row in rows])
             axes.tick_params(axis="x", labelsize=8)
-            axes.grid(axis="y", alpha=0.3)
             axes.set(xlabel=f"{x_label} (below: gold words)", ylabel=y_label)
-        return _finish(figure, analysis)
+        _add_legend(figure, axes)
+    return svg.getvalue()
 
 
 def plot_label_scores(analysis: Analysis) -> str:
@@ -180,60 +141,48 @@ def plot_label_scores(analysis: Analysis) -> str:
     Returns an SVG picture.
     Raises ImportError if matplotlib is missing.
     """
-    tables = [table["label"] for table in analysis.tables.values()]
-    n_gold = {label: measures["f1"].count for label, measures in tables[0].items()}
-    labels = [label for label, n in n_gold.items() if n]
-    spread = 0.5 / len(tables)
-    with _figure(9, 1.5 + 0.26 * len(labels)) as figure:
-        axes = figure.subplots()
-        for i, (table, (colour, marker)) in enumerate(zip(tables, _system_styles(), strict=False)):
-            rows = [row + (i - (len(tables) - 1) / 2) * spread for row in range(len(labels))]
-            values = _percent([table[label]["f1"].value for label in labels])
-            axes.plot(values, rows, marker, color=colour, markersize=5)
-        axes.set_yticks(range(len(labels)), [f"{label} ({n_gold[label]:,})" for label in labels])
-        axes.set_ylim(len(labels) - 0.4, -0.6)
-        axes.grid(alpha=0.3)
-        axes.set(xlabel="labelled F1 (%)", ylabel="label (gold words)")
-        return _finish(figure, analysis)
-
-
-def _system_styles() -> cycle[tuple[str, str]]:
-    return cycle(zip(SYSTEM_COLOURS, SYSTEM_MARKERS, strict=True))
-
-
-def _finish(figure: Figure, analysis: Analysis) -> str:
-    """Return the figure as SVG, with a legend of the systems above all panels."""
-    from matplotlib.lines import Line2D
-
-    keys = [
-        Line2D([], [], color=colour, marker=marker, label=name)
-        for name, (colour, marker) in zip(analysis.names, _system_styles(), strict=False)
-    ]
-    figure.legend(handles=keys, loc="outside upper center", ncols=min(4, len(keys)), frameon=False)
     svg = StringIO()
-    figure.savefig(svg, format="svg", metadata=METADATA["svg"])
+    with _figure(9, 1.5 + 0.26 * len(_gold_labels(analysis)), svg) as figure:
+        axes = figure.subplots()
+        _plot_labels(axes, analysis)
+        _add_legend(figure, axes)
     return svg.getvalue()
 
 
-def _bars(axes: Axes, series: dict[str, tuple[list[float], str]], first: int) -> None:
-    """Draw groups of bars side by side.
-
-    axes: Panel to draw in.
-    series: Values and colour by name.
-    first: Number of the first group.
-    """
-    width = 0.8 / len(series)
-    n_groups = 0
-    for i, (name, (values, colour)) in enumerate(series.items()):
-        n_groups = len(values)
-        shift = (i - (len(series) - 1) / 2) * width
-        axes.bar([first + j + shift for j in range(n_groups)], values, width, color=colour, label=name)
-    axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xticks(range(first, first + n_groups))
-    axes.margins(y=0.3)  # Room for the legend.
-    axes.legend(loc="best")
+def _plot_lines(axes: Axes, series: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> None:
+    """Draw a line for each series of values over the ticks. A value that is not a number is a gap."""
+    for (name, values), (colour, marker) in zip(series.items(), cycle(SYSTEM_STYLES), strict=False):
+        axes.plot(range(len(values)), values, marker=marker, color=colour, markersize=5, label=name)
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.grid(axis="y", alpha=0.3)
 
 
-def _percent(rates: Sequence[float | None]) -> list[float]:
+def _plot_labels(axes: Axes, analysis: Analysis) -> None:
+    """Draw the F1 of each gold label, a dot for each system."""
+    labels = _gold_labels(analysis)
+    spread = 0.5 / len(analysis.names)
+    for i, (name, (colour, marker)) in enumerate(zip(analysis.names, cycle(SYSTEM_STYLES), strict=False)):
+        places = [place + (i - (len(analysis.names) - 1) / 2) * spread for place in range(len(labels))]
+        values = _percent([analysis[name, "label", label, "f1"].value for label in labels])
+        axes.plot(values, places, marker, color=colour, markersize=5, label=name)
+    axes.set_yticks(range(len(labels)), [f"{label} ({count:,})" for label, count in labels.items()])
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(alpha=0.3)
+    axes.set(xlabel="labelled F1 (%)", ylabel="label (gold words)")
+
+
+def _gold_labels(analysis: Analysis) -> dict[str, int]:
+    """Return the number of gold words with each label that has any."""
+    rows = (analysis[analysis.names[0], "label", label, "recall"] for label in analysis.bins("label"))
+    return {row.bin: row.count for row in rows if row.count}
+
+
+def _add_legend(figure: Figure, axes: Axes) -> None:
+    """Write the systems of one panel above all panels."""
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=min(4, len(names)), frameon=False)
+
+
+def _percent(rates: Iterable[float | None]) -> list[float]:
     """Return rates in percent. None becomes not-a-number, which leaves a gap."""
     return [float("nan") if rate is None else 100 * rate for rate in rates]

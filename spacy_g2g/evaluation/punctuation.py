@@ -1,22 +1,26 @@
-"""Rules that tell which words of a treebank are punctuation.
+"""Which words of a treebank are scored: rules that tell what is punctuation.
 
 All rules read the gold annotation, so that every system is scored on the same words.
 """
 
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
-from ..errors import Errors
-from ..formats.conllu import ConlluWord
+import numpy as np
+
+from ..arrays import BoolArray
+from ..errors import Errors, Warnings
+from ..formats.conllu import ConlluSentence, ConlluWord
 
 #: Punctuation tags of the Penn Treebank and the Chinese Treebank.
 PTB_TAGS = frozenset(["``", "''", ":", ",", "."])
 CTB_TAGS = frozenset(["PU"])
 
 
-@dataclass(frozen=True)
-class PunctuationRule:
+class PunctuationRule(NamedTuple):
     """Definition of punctuation.
 
     text: Description of the rule.
@@ -47,6 +51,37 @@ def punctuation_rule(name: str) -> PunctuationRule:
     if name not in PUNCTUATION_RULES:
         raise ValueError(Errors.E615.format(name=name, expected=", ".join(PUNCTUATION_RULES)))
     return PUNCTUATION_RULES[name]
+
+
+def scored_words(sentences: Iterable[ConlluSentence], exclude_punct: str = "") -> BoolArray:
+    """Return for each gold word whether it is scored, bool [words].
+
+    sentences: Gold sentences.
+    exclude_punct: Name of the rule for words that are not scored, "" to score all.
+    Raises ValueError if the rule is unknown.
+    """
+    words = [word for sentence in sentences for word in sentence.words]
+    if not exclude_punct:
+        return np.ones(len(words), dtype=np.bool_)
+    is_punctuation = punctuation_rule(exclude_punct).matches
+    return np.array([not is_punctuation(word) for word in words], dtype=np.bool_)
+
+
+def warn_of_no_punctuation(sentences: Iterable[ConlluSentence], source: Path, exclude_punct: str) -> None:
+    """Warn if no gold word of a file is punctuation by a rule."""
+    counts = scored_words(sentences, exclude_punct)
+    if counts.all():
+        rule = punctuation_rule(exclude_punct)
+        text = Warnings.W901.format(n=len(counts), path=source, name=exclude_punct, rule=rule.text)
+        warnings.warn(text, stacklevel=3)
+
+
+def describe_scoring(*, subtypes: bool, exclude_punct: str) -> str:
+    """Describe which labels are equal and whether punctuation counts."""
+    labels = "labels with their subtypes" if subtypes else "universal part of labels"
+    if not exclude_punct:
+        return f"{labels}, punctuation counts"
+    return f"{labels}, punctuation does not count ({punctuation_rule(exclude_punct).text})"
 
 
 def _tag(word: ConlluWord) -> str:

@@ -36,10 +36,14 @@ def random_systems(n_sentences, rate_a, rate_b, seed=0):
     return rng.binomial(totals, rate_a), rng.binomial(totals, rate_b), totals
 
 
+def compare(a, b, totals, **settings):
+    return paired_bootstrap(a, b, totals=totals, **settings)
+
+
 @given(systems(), st.integers(1, 30), st.integers(0, 100))
 def test_equals_the_definition(data, resamples, seed):
     (a, b), totals = data
-    found = paired_bootstrap(a, b, totals, resamples, seed)
+    found = compare(a, b, totals, resamples=resamples, seed=seed)
     difference, differences, p_value = literal_bootstrap(a, b, totals, resamples, seed)
     assert found.difference == pytest.approx(difference)
     assert found.score_b - found.score_a == pytest.approx(difference)
@@ -49,19 +53,19 @@ def test_equals_the_definition(data, resamples, seed):
 
 def test_identical_systems_do_not_differ():
     a, _, totals = random_systems(50, 0.8, 0.8)
-    found = paired_bootstrap(a, a, totals)
+    found = compare(a, a, totals)
     assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
 
 def test_a_clearly_better_system_is_significant_and_the_interval_says_by_how_much():
-    found = paired_bootstrap(*random_systems(300, 0.80, 0.90))
+    found = compare(*random_systems(300, 0.80, 0.90))
     assert found.p_value == pytest.approx(1 / 10_001)
     assert 0.09 < found.low < found.difference < found.high < 0.13
 
 
 def test_swapping_the_systems_turns_the_sign_only():
     a, b, totals = random_systems(40, 0.80, 0.83)
-    forth, back = paired_bootstrap(a, b, totals), paired_bootstrap(b, a, totals)
+    forth, back = compare(a, b, totals), compare(b, a, totals)
     assert (back.difference, back.low, back.high) == pytest.approx(
         (-forth.difference, -forth.high, -forth.low)
     )
@@ -70,8 +74,7 @@ def test_swapping_the_systems_turns_the_sign_only():
 
 def test_equally_good_systems_are_called_different_about_as_often_as_the_level_says():
     p_values = [
-        paired_bootstrap(*random_systems(60, 0.85, 0.85, seed=seed), resamples=200).p_value
-        for seed in range(400)
+        compare(*random_systems(60, 0.85, 0.85, seed=seed), resamples=200).p_value for seed in range(400)
     ]
     assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.10
     assert 0.40 < np.mean(np.array(p_values) < 0.50) < 0.60
@@ -82,60 +85,31 @@ def test_pairing_finds_small_but_steady_gains():
     a, _, totals = random_systems(1000, 0.5, 0.5)
     gains = np.zeros_like(a)
     gains[np.flatnonzero(a < totals)[:10]] = 1
-    assert paired_bootstrap(a, a + gains, totals).p_value < 0.01
+    assert compare(a, a + gains, totals).p_value < 0.01
 
 
 def test_longer_sentences_weigh_more():
-    found = paired_bootstrap([0, 9], [1, 0], [1, 9])
+    found = compare([0, 9], [1, 0], [1, 9])
     assert (found.score_a, found.score_b) == (0.9, 0.1)
 
 
 def test_results_do_not_depend_on_how_draws_are_grouped(monkeypatch):
     data = random_systems(30, 0.8, 0.82)
-    whole = paired_bootstrap(*data, resamples=100)
+    whole = compare(*data, resamples=100)
     monkeypatch.setattr(bootstrap, "DRAWS_PER_BATCH", 7 * 30)
-    assert paired_bootstrap(*data, resamples=100) == whole
+    assert compare(*data, resamples=100) == whole
     monkeypatch.setattr(bootstrap, "DRAWS_PER_BATCH", 1)
-    assert paired_bootstrap(*data, resamples=100) == whole
+    assert compare(*data, resamples=100) == whole
 
 
 def test_the_seed_decides():
     data = random_systems(30, 0.8, 0.82)
-    assert paired_bootstrap(*data, seed=1) == paired_bootstrap(*data, seed=1)
-    assert paired_bootstrap(*data, seed=1) != paired_bootstrap(*data, seed=2)
+    assert compare(*data, seed=1) == compare(*data, seed=1)
+    assert compare(*data, seed=1) != compare(*data, seed=2)
 
 
 def test_a_development_set_takes_a_second_or_so_of_computing():
     data = random_systems(2000, 0.88, 0.885)
     start = time.process_time()
-    paired_bootstrap(*data)
+    compare(*data)
     assert time.process_time() - start < 5
-
-
-def test_a_wider_confidence_gives_a_wider_interval():
-    data = random_systems(100, 0.8, 0.82)
-    narrow, wide = (paired_bootstrap(*data, confidence=confidence) for confidence in (0.5, 0.99))
-    assert wide.low < narrow.low < narrow.high < wide.high
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "totals", "message"),
-    [
-        ([1, 2], [1], [2, 2], r"E612.*correct_b"),
-        ([0.5], [1], [2], r"E612.*correct_a.*float64"),
-        ([[1]], [[1]], [[2]], r"E612.*totals"),
-        ([], [], [], r"E612.*totals"),
-        ([1, 3], [1, 1], [2, 2], r"E613.*Sentence 1: 3 and 1 are right of 2"),
-        ([0, 0], [-1, 0], [2, 2], r"E613.*Sentence 0"),
-        ([0], [0], [0], r"E613.*Sentence 0"),
-    ],
-)
-def test_wrong_counts_are_errors(a, b, totals, message):
-    with pytest.raises(ValueError, match=message):
-        paired_bootstrap(a, b, totals)
-
-
-@pytest.mark.parametrize("settings", [{"resamples": 0}, {"confidence": 1.0}, {"confidence": 0.0}])
-def test_wrong_settings_are_errors(settings):
-    with pytest.raises(ValueError, match=r"E614"):
-        paired_bootstrap([1], [1], [1], **settings)

@@ -8,12 +8,11 @@ import pytest
 
 from spacy_g2g.evaluation.error_analysis import analyse_errors
 from spacy_g2g.evaluation.page import make_table
-from spacy_g2g.evaluation.plots import BLUE, plot_bins, plot_label_scores
+from spacy_g2g.evaluation.plots import COLOURS, plot_bins, plot_label_scores
 from spacy_g2g.evaluation.report import make_report, overall_rows, significance_rows
-from spacy_g2g.evaluation.scoring_options import ScoringOptions
 
 from .test_drawing import Page
-from .test_error_tables import GOLD, SYSTEM, Tree, analysis_of, sentence_of
+from .test_error_rows import GOLD, SYSTEM, Tree, analysis_of, sentence_of
 
 pytest.importorskip("matplotlib")
 
@@ -22,11 +21,14 @@ LONG: Tree = [("a", 2, "nsubj"), ("b", 0, "root"), *[("c", 2, "obj")] * 10]
 
 
 def report(gold: list[Tree], *systems: list[Tree], names: str = "AB", **settings) -> str:
+    subtypes = settings.pop("subtypes", False)
+    graphs = {
+        name: [sentence_of(tree).graph(subtypes=subtypes) for tree in own]
+        for name, own in zip(names, systems, strict=False)
+    }
     golds = [sentence_of(tree) for tree in gold]
-    trees = {name: [sentence_of(tree) for tree in own] for name, own in zip(names, systems, strict=False)}
-    options = settings.pop("options", ScoringOptions())
-    analysis = analyse_errors(golds, trees, options=options, resamples=5)
-    return make_report(analysis, golds, trees, title="T", **settings)
+    analysis = analyse_errors(golds, graphs, subtypes=subtypes, resamples=5)
+    return make_report(analysis, title="T", **settings)
 
 
 def rows_of(page: str, caption: str) -> list[list[str]]:
@@ -65,23 +67,17 @@ def test_the_page_is_well_formed_and_asks_for_nothing():
     assert links == ids != []
 
 
-def test_pictures_have_descriptions_and_tables_have_captions_and_headers():
-    parsed = Page(report([GOLD], [SYSTEM], [GOLD]))
-    assert all(attributes["alt"] for attributes in parsed.all("img"))
-    assert len(parsed.all("img")) == 2
+def test_tables_and_pictures_are_labelled_and_rows_fit_their_headers():
+    page = report([GOLD], [SYSTEM], [GOLD], [SYSTEM], names="ABC")
+    parsed = Page(page)
+    assert [bool(attributes["alt"]) for attributes in parsed.all("img")] == [True] * 2
     assert len(parsed.all("caption")) == len(parsed.all("table")) == 11
     assert all(attributes["scope"] in ("row", "col", "colgroup") for attributes in parsed.all("th"))
-
-
-def test_rows_of_a_table_have_as_many_cells_as_its_header_and_groups():
-    page = report([GOLD], [SYSTEM], [GOLD], [SYSTEM], names="ABC")
     for table in re.findall(r"<table>.*?</table>", page, re.DOTALL):
         n_columns = table.count('scope="col"')
-        spans = [int(span) for span in re.findall(r'colspan="(\d+)"', table)]
-        assert sum(spans) in (0, n_columns)
-        assert sum(map(int, re.findall(r'colgroup span="(\d+)"', table))) in (0, n_columns)
-        body = table[table.index("<tbody>") :]
-        for row in re.findall(r"<tr>(.*?)</tr>", body):
+        for spans in (r'colspan="(\d+)"', r'colgroup span="(\d+)"'):
+            assert sum(map(int, re.findall(spans, table))) in (0, n_columns)
+        for row in re.findall(r"<tr>(.*?)</tr>", table[table.index("<tbody>") :]):
             assert len(re.findall(r"<t[dh]", row)) == n_columns
 
 
@@ -109,17 +105,9 @@ def test_tables_show_the_figures_in_percent_and_empty_bins_as_empty():
     assert rows_of(page, "Words by the length")[0] == ["1-9", "5", "100.00", "100.00", "80.00", "60.00"]
 
 
-def test_error_reduction_is_against_the_first_system():
-    analysis = analysis_of([GOLD], [SYSTEM], [GOLD])
-    rows = list(overall_rows(analysis))
-    assert [row[3] for row in rows] == ["", "+100.00"]
-
-
-def test_systems_differ_at_the_level_of_the_papers():
-    gold = [GOLD] * 30
-    golds, systems = [sentence_of(tree) for tree in gold], {"A": [SYSTEM] * 30, "B": gold}
-    trees = {name: [sentence_of(tree) for tree in own] for name, own in systems.items()}
-    few, many = (analyse_errors(golds, trees, resamples=n) for n in (50, 500))
+def test_systems_differ_from_the_first_at_the_level_of_the_papers():
+    few, many = (analysis_of([GOLD] * 30, [SYSTEM] * 30, [GOLD] * 30, resamples=n) for n in (50, 500))
+    assert [row[3] for row in overall_rows(many)] == ["", "+100.00"]
     assert [row[7] for row in significance_rows(few)] == ["no", "no"]  # p is 1 / 51 at least
     assert [row[7] for row in significance_rows(many)] == ["yes", "yes"]
 
@@ -139,35 +127,22 @@ def test_worst_sentences_are_drawn_gold_over_all_systems():
     assert names == [("gold", ""), ("A", "3 of 5 right"), ("B", "5 of 5 right")]
     assert "changed" not in "".join(sections)
     assert "<details>" not in page
-
-
-def test_no_sentences_are_drawn_where_none_are_asked_for():
-    page = report([GOLD], [SYSTEM], worst=0)
-    assert "Worst" not in page
-    assert "<section>" not in page
+    assert "Worst" not in report([GOLD], [SYSTEM], worst=0)
 
 
 def test_subtypes_are_drawn_where_they_count():
     gold = [("a", 2, "nsubj:pass"), *GOLD[1:]]
     assert "nsubj:pass" not in report([gold], [SYSTEM])
-    assert "nsubj:pass" in report([gold], [SYSTEM], options=ScoringOptions(subtypes=True))
+    assert "nsubj:pass" in report([gold], [SYSTEM], subtypes=True)
 
 
 def test_plots_show_all_bins_and_a_point_for_those_that_have_a_score():
     analysis = analysis_of([GOLD], [SYSTEM])
     svg = plot_bins(analysis)
     assert {"ROOT", "7", ">7", "1-9", "≥50", "s0"} <= set(text_of(svg))
-    tables = analysis.tables["s0"]
-    values = [
-        tables[quantity][bin_][metric].value
-        for quantity, metric in (
-            ("dependency_length", "f1"),
-            ("distance_to_root", "f1"),
-            ("sentence_length", "LAS"),
-        )
-        for bin_ in tables[quantity]
-    ]
-    n_points = len(re.findall(f"<use [^>]*fill: {BLUE.lower()}", svg))
+    plotted = (("dependency_length", "f1"), ("distance_to_root", "f1"), ("sentence_length", "LAS"))
+    values = [row.value for row in analysis.rows if (row.quantity, row.metric) in plotted]
+    n_points = len(re.findall(f"<use [^>]*fill: {COLOURS[0].lower()}", svg))
     assert n_points == len([value for value in values if value is not None]) + 1  # the legend's
     assert None in values
     assert svg == plot_bins(analysis)

@@ -1,5 +1,6 @@
-"""The tables of an analysis against a slow second implementation, and against figures worked out by hand."""
+"""The figures of an analysis against a slow second implementation, and against figures worked out by hand."""
 
+from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.evaluation.error_analysis import Analysis, analyse_errors
-from spacy_g2g.evaluation.scoring_options import ScoringOptions
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
+from spacy_g2g.formats.graph import Graph
 
 from ..formats.samples import row
 
@@ -95,12 +96,12 @@ def label_of(tree: Tree, word: int, subtypes: bool) -> str:
     return label if subtypes else label.split(":")[0]
 
 
-def words_of(gold: list[Tree], system: list[Tree], options: ScoringOptions):
+def words_of(gold: list[Tree], system: list[Tree], subtypes: bool, exclude: bool):
     for place, (right, found) in enumerate(zip(gold, system, strict=True)):
         for word in range(1, len(right) + 1):
-            if options.exclude_punct and right[word - 1][0] == ".":
+            if exclude and right[word - 1][0] == ".":
                 continue
-            labels = [label_of(tree, word, options.subtypes) for tree in (right, found)]
+            labels = [label_of(tree, word, subtypes) for tree in (right, found)]
             yield {
                 "place": place,
                 "dependency_length": (length_bin(right, word), length_bin(found, word)),
@@ -127,30 +128,30 @@ def scores(pairs: list[tuple[str, str, bool]], name: str) -> dict[str, tuple[Fra
     return {"precision": precision, "recall": recall, "f1": (f1, recall[1])}
 
 
-def assert_measures(found, expected) -> None:
-    assert set(found) == set(expected)
+def assert_rows(analysis: Analysis, part: tuple[str, str], expected) -> None:
+    """Compare the rows of a quantity and bin with values and counts by metric."""
     for metric, (value, count) in expected.items():
-        assert found[metric].value == pytest.approx(None if value is None else float(value)), metric
-        assert found[metric].count == count, metric
+        row = analysis[("s0", *part, metric)]
+        assert row.value == pytest.approx(None if value is None else float(value)), (part, metric)
+        assert row.count == count, (part, metric)
 
 
 def analysis_of(gold: list[Tree], *systems: list[Tree], **settings) -> Analysis:
-    named = {f"s{i}": [sentence_of(tree) for tree in trees] for i, trees in enumerate(systems)}
-    return analyse_errors([sentence_of(tree) for tree in gold], named, resamples=3, **settings)
+    named = {f"s{i}": [sentence_of(tree).graph() for tree in trees] for i, trees in enumerate(systems)}
+    return analyse_errors([sentence_of(tree) for tree in gold], named, **settings)
 
 
 @given(treebanks(), st.booleans(), st.booleans())
 def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
     gold, system = trees
-    options = ScoringOptions(subtypes, "conllx" if exclude else "")
-    words = list(words_of(gold, system, options))
+    words = list(words_of(gold, system, subtypes, exclude))
+    options = {"subtypes": subtypes, "exclude_punct": "conllx" if exclude else ""}
     if not words:
         with pytest.raises(ValueError, match="E602"):
-            analysis_of(gold, system, options=options)
+            analysis_of(gold, system, **options)
         return
-    analysis = analysis_of(gold, system, options=options)
-    tables = analysis.tables["s0"]
-    assert analysis.n_compared == len(words)
+    analysis = analysis_of(gold, system, **options)
+    assert analysis.totals.sum() == len(words)
     for word in words:
         word["LAS"] = word["UAS"] and word["label accuracy"]
     expected = {
@@ -159,55 +160,50 @@ def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
     by_sentence = [[w for w in words if w["place"] == place] for place in range(len(gold))]
     for name, metric in (("UEM", "UAS"), ("LEM", "LAS")):
         expected[name] = share([all(w[metric] for w in own) for own in by_sentence if own])
-    assert_measures(tables["overall"]["compared"], expected)
+    assert_rows(analysis, ("overall", "compared"), expected)
     for quantity in ("dependency_length", "distance_to_root", "arc_projectivity", "label"):
         pairs = [(*word[quantity], word["LAS"]) for word in words]
-        for name, measures in tables[quantity].items():
-            assert_measures(measures, scores(pairs, name))
-        assert {bin_ for pair in pairs for bin_ in pair[:2]} <= set(tables[quantity])
-    for name, measures in tables["sentence_length"].items():
-        own = [word for word in words if word["sentence_length"] == name]
-        assert_measures(measures, {m: share([word[m] for word in own]) for m in ("UAS", "LAS")})
-    pairs = [
-        (tree_bin(right), tree_bin(found), tree_bin(right) == tree_bin(found))
-        for right, found in zip(gold, system, strict=True)
-    ]
-    for name, measures in tables["tree_projectivity"].items():
-        own = [word for word in words if word["tree_projectivity"] == name]
-        of_words = {metric: share([word[metric] for word in own]) for metric in ("UAS", "LAS")}
-        assert_measures(measures, of_words | scores(pairs, name))
+        for name in analysis.bins(quantity):
+            assert_rows(analysis, (quantity, name), scores(pairs, name))
+        assert {bin_ for pair in pairs for bin_ in pair[:2]} <= set(analysis.bins(quantity))
+    for quantity in ("sentence_length", "tree_projectivity"):
+        for name in analysis.bins(quantity):
+            own = [word for word in words if word[quantity] == name]
+            of_words = {m: share([word[m] for word in own]) for m in ("UAS", "LAS")}
+            assert_rows(analysis, (quantity, name), of_words)
+    bins = [(tree_bin(right), tree_bin(found)) for right, found in zip(gold, system, strict=True)]
+    for name in analysis.bins("tree_projectivity"):
+        expected = scores([(one, other, one == other) for one, other in bins], name)
+        assert_rows(analysis, ("tree_projectivity", name), expected)
+    for quantity, metric in (("confusions", "label accuracy"), ("confusions_at_right_heads", "UAS")):
+        wrong = [word["label"] for word in words if word["label"][0] != word["label"][1]]
+        if metric == "UAS":
+            wrong = [w["label"] for w in words if w["UAS"] and not w["label accuracy"]]
+        found = {row.bin: row.value for row in analysis.rows if row.quantity == quantity}
+        assert found == Counter(" → ".join(pair) for pair in wrong)
 
 
 @given(treebanks(), st.booleans(), st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subtypes, exclude):
     gold, system = trees
-    options = ScoringOptions(subtypes, "conllx" if exclude else "")
     if exclude and all(form == "." for tree in gold for form, _, _ in tree):
         return
-    found = analysis_of(gold, system, options=options).tables["s0"]["overall"]["conll18"]
+    found = analysis_of(gold, system, subtypes=subtypes, exclude_punct="conllx" if exclude else "")
     expected = evaluate_sentences(map(sentence_of, gold), map(sentence_of, system))
     for metric in ("UAS", "LAS", "CLAS"):
+        row = found["s0", "overall", "conll18", metric]
         # None stands for the shared task's 0 where no word is a content word on either side.
-        assert (found[metric].value or 0) == pytest.approx(expected[metric].f1)
-        assert found[metric].count == expected[metric].gold
+        assert (row.value or 0) == pytest.approx(expected[metric].f1)
+        assert row.count == expected[metric].gold
 
 
 @given(treebanks(), st.booleans())
 @settings(max_examples=10, deadline=None)
 def test_gold_against_gold_is_right_in_every_bin(trees, subtypes):
-    gold, _ = trees
-    tables = analysis_of(gold, gold, options=ScoringOptions(subtypes)).tables["s0"]
-    values = {
-        measure.value for table in tables.values() for bin_ in table.values() for measure in bin_.values()
-    }
-    assert values <= {1.0, None}
-    assert all(
-        measure.value is None or measure.count
-        for table in tables.values()
-        for bin_ in table.values()
-        for measure in bin_.values()
-    )
+    rows = analysis_of(trees[0], trees[0], subtypes=subtypes).rows
+    assert {row.value for row in rows} <= {1.0, None}
+    assert all(row.value is None or row.count for row in rows)
 
 
 #: The system calls a an object, and hangs d on the full stop.
@@ -216,35 +212,39 @@ SYSTEM: Tree = [("a", 2, "obj"), ("b", 0, "root"), ("c", 4, "case"), ("d", 5, "o
 
 
 def test_figures_of_a_sentence_worked_out_by_hand():
-    tables = analysis_of([GOLD], [SYSTEM]).tables["s0"]
-    assert_measures(
-        tables["overall"]["compared"],
-        {"UAS": (0.8, 5), "LAS": (0.6, 5), "label accuracy": (0.8, 5), "UEM": (0, 1), "LEM": (0, 1)},
-    )
-    # Content words of gold: a, b, d; of the system: a, b, d; right: b.
-    assert tables["overall"]["conll18"]["CLAS"].value == pytest.approx(1 / 3)
-    lengths = tables["dependency_length"]
-    assert list(lengths) == ["ROOT", "1", "2", "3", "4", "5", "6", "7", ">7"]
-    # Length 1: gold a and c; the system's a, c and d (from 5); right: c.
-    assert_measures(lengths["1"], {"precision": (1 / 3, 3), "recall": (0.5, 2), "f1": (0.4, 2)})
-    assert_measures(lengths["2"], {"precision": (None, 0), "recall": (0, 1), "f1": (0, 1)})
-    assert_measures(lengths["3"], {"precision": (1, 1), "recall": (1, 1), "f1": (1, 1)})
-    assert_measures(lengths["4"], {"precision": (None, 0), "recall": (None, 0), "f1": (None, 0)})
-    distances = tables["distance_to_root"]
-    # c is right, but at distance 3 by gold (c, d, b) and 4 by the system (c, d, ., b).
-    assert_measures(distances["3"], {"precision": (0, 1), "recall": (1, 1), "f1": (0, 1)})
-    assert_measures(distances["4"], {"precision": (1, 1), "recall": (None, 0), "f1": (0, 0)})
-    assert_measures(tables["label"]["obj"], {"precision": (0, 2), "recall": (0, 1), "f1": (0, 1)})
-    assert_measures(tables["sentence_length"]["1-9"], {"UAS": (0.8, 5), "LAS": (0.6, 5)})
+    analysis = analysis_of([GOLD], [SYSTEM])
+    for part, expected in {
+        ("overall", "compared"): {
+            "UAS": (0.8, 5),
+            "LAS": (0.6, 5),
+            "label accuracy": (0.8, 5),
+            "UEM": (0, 1),
+            "LEM": (0, 1),
+        },
+        # Content words of gold: a, b, d; of the system: a, b, d; right: b.
+        ("overall", "conll18"): {"CLAS": (1 / 3, 3)},
+        # Length 1: gold a and c; the system's a, c and d (from 5); right: c.
+        ("dependency_length", "1"): {"precision": (1 / 3, 3), "recall": (0.5, 2), "f1": (0.4, 2)},
+        ("dependency_length", "2"): {"precision": (None, 0), "recall": (0, 1), "f1": (0, 1)},
+        ("dependency_length", "3"): {"precision": (1, 1), "recall": (1, 1), "f1": (1, 1)},
+        ("dependency_length", "4"): {"precision": (None, 0), "recall": (None, 0), "f1": (None, 0)},
+        # c is right, but at distance 3 by gold (c, d, b) and 4 by the system (c, d, ., b).
+        ("distance_to_root", "3"): {"precision": (0, 1), "recall": (1, 1), "f1": (0, 1)},
+        ("distance_to_root", "4"): {"precision": (1, 1), "recall": (None, 0), "f1": (0, 0)},
+        ("label", "obj"): {"precision": (0, 2), "recall": (0, 1), "f1": (0, 1)},
+        ("sentence_length", "1-9"): {"UAS": (0.8, 5), "LAS": (0.6, 5)},
+    }.items():
+        assert_rows(analysis, part, expected)
+    assert analysis.bins("dependency_length") == ["ROOT", "1", "2", "3", "4", "5", "6", "7", ">7"]
 
 
 def test_subtypes_count_only_where_they_are_asked_for():
     other = [(form, head, label.replace("nsubj", "nsubj:pass")) for form, head, label in GOLD]
-    assert analysis_of([GOLD], [other]).tables["s0"]["overall"]["compared"]["LAS"].value == 1
-    tables = analysis_of([GOLD], [other], options=ScoringOptions(subtypes=True)).tables["s0"]
-    assert tables["overall"]["compared"]["LAS"].value == 0.8
-    assert tables["overall"]["conll18"]["LAS"].value == 1
-    assert set(tables["label"]) == {"nsubj", "nsubj:pass", "root", "case", "obj", "punct"}
+    assert_rows(analysis_of([GOLD], [other]), ("overall", "compared"), {"LAS": (1, 5)})
+    analysis = analysis_of([GOLD], [other], subtypes=True)
+    assert_rows(analysis, ("overall", "compared"), {"LAS": (0.8, 5)})
+    assert_rows(analysis, ("overall", "conll18"), {"LAS": (1, 5)})
+    assert set(analysis.bins("label")) == {"nsubj", "nsubj:pass", "root", "case", "obj", "punct"}
 
 
 @pytest.mark.parametrize(
@@ -252,16 +252,27 @@ def test_subtypes_count_only_where_they_are_asked_for():
 )
 def test_a_chain_is_long_and_deep_up_to_the_last_bin(n, name):
     chain = [("a", i, "dep" if i else "root") for i in range(n)]
-    tables = analysis_of([chain], [chain]).tables["s0"]
-    counts = {bin_: measures["LAS"].count for bin_, measures in tables["sentence_length"].items()}
-    assert {bin_: count for bin_, count in counts.items() if count} == {name: n}
-    depths = [measures["recall"].count for measures in tables["distance_to_root"].values()]
+    analysis = analysis_of([chain], [chain])
+
+    def counts(quantity, metric):
+        return {bin_: analysis["s0", quantity, bin_, metric].count for bin_ in analysis.bins(quantity)}
+
+    assert {bin_: n for bin_, n in counts("sentence_length", "LAS").items() if n} == {name: n}
+    depths = list(counts("distance_to_root", "recall").values())
     assert depths == [*(int(n >= distance) for distance in range(1, 8)), max(0, n - 7)]
-    assert tables["dependency_length"]["1"]["recall"].count == n - 1
+    assert counts("dependency_length", "recall")["1"] == n - 1
 
 
 def test_labels_come_by_their_frequency_and_are_those_of_all_systems():
     odd = [("a", 2, "z"), *GOLD[1:]]
     analysis = analysis_of([GOLD, GOLD[:2]], [GOLD, GOLD[:2]], [odd, GOLD[:2]])
-    for tables in analysis.tables.values():
-        assert list(tables["label"]) == ["nsubj", "root", "case", "obj", "punct", "z"]
+    assert analysis.bins("label") == ["nsubj", "root", "case", "obj", "punct", "z"]
+    assert {row.system for row in analysis.rows if row.bin == "z"} == {"s0", "s1"}
+
+
+def test_words_without_a_head_are_wrong_and_arcs_of_a_cycle_are_far_from_the_root():
+    graph = Graph([2, 1, -1, 3, 2], ["nsubj", "root", "", "obj", "punct"])
+    analysis = analyse_errors([sentence_of(GOLD)], {"s0": [graph]})
+    assert_rows(analysis, ("overall", "compared"), {"UAS": (0.4, 5), "LAS": (0.4, 5)})
+    assert_rows(analysis, ("distance_to_root", ">7"), {"precision": (2 / 3, 3), "recall": (None, 0)})
+    assert_rows(analysis, ("arc_projectivity", "projective"), {"precision": (1 / 3, 3), "recall": (0.4, 5)})
