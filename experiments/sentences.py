@@ -119,7 +119,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     cli.add_argument("--variants", nargs="*", default=[*VARIANTS], choices=VARIANTS, help="networks to train")
     cli.add_argument("--seeds", type=int, nargs="*", default=[0], help="seeds of training")
     cli.add_argument("--epochs", type=int, default=4, help="number of epochs")
-    tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of g2g tokenizer"
+    tokenizer = "pipeline whose tokenizer the pipelines get, for text: the output of project.tokenizer"
     cli.add_argument("--tokenizer", type=Path, help=tokenizer)
     cli.add_argument("--speed", action="store_true", help="measure what finding sentences costs")
     return cli.parse_args(argv)

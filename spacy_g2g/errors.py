@@ -396,8 +396,6 @@ class Errors(metaclass=_TextsWithCodes):
     E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
     E917 = "batch_size is {batch_size}. Expected 1 or more."
     E925 = "{path} has no sentences. Expected one or more."
-    E940 = "{path} has no words without white space. Expected a CoNLL-U file with the words of a text."
-    E941 = "spaCy has no rules for the language {lang!r}: {error}. Expected a code such as 'en' or 'xx'."
     E927 = "These files are named more than once: {paths}. Expected each file once."
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."

@@ -15,7 +15,6 @@ from .parse_corpus import parse_corpus_cli
 from .refinement import refinement_cli
 from .render import render_cli
 from .serve import serve_cli
-from .tokenizer import tokenizer_cli
 
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve."
 
@@ -32,7 +31,6 @@ app.command("analyze")(analyze_cli)
 app.command("refinement")(refinement_cli)
 app.command("render")(render_cli)
 app.command("serve")(serve_cli)
-app.command("tokenizer")(tokenizer_cli)
 
 # spaCy imports the module of a ``spacy_cli`` entry point and expects the module to attach its commands. A
 # module is imported once, so the commands are attached once.

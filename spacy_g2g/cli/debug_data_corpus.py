@@ -11,11 +11,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.augmenters import is_punct
-from ..data.chunks import ChunkTable, TokenCounts, read_chunks
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
 from ..data.layout import Layout
 from ..errors import Errors
+from ..evaluation.tokenization import TokenCounts, compare_tokens, read_chunks
 from ..evaluation.treebank_report import CorpusFacts, GoldSentence, corpus_facts, multiword
 from ..formats.graph import Graph
 from ..pipeline.gold import gold_parses, lay_out_examples
@@ -98,7 +98,7 @@ def _tokens(nlp: Language, references: list[Doc]) -> TokenCounts | None:
     """Compare the tokenizer with the tokens of the Docs that keep their CoNLL-U; None without such Docs."""
     kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
     chunks = read_chunks(sentence for doc in kept for sentence in source_sentences(doc))
-    return ChunkTable(chunks).score(nlp.tokenizer) if chunks else None
+    return compare_tokens(nlp.tokenizer, chunks) if chunks else None
 
 
 def _gold_sentences(examples: list[Example], docs: list[Doc], layout: Layout) -> Iterator[GoldSentence]:

@@ -18,6 +18,7 @@ from ..evaluation.calibration import Reliability
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import plot_reliability
 from ..evaluation.punctuation import punctuation_rule
+from ..evaluation.tokenization import explain_tokens
 from ..files import atomic_path
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
@@ -26,7 +27,6 @@ from .calibrate import Observer, print_calibration
 from .common import check_can_plot, check_suffix, gold_docs, progress, read_gold, user_errors, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
-from .tokenizer import explain_tokens
 
 
 def evaluate_cli(

@@ -80,7 +80,7 @@ TEXTS = {
     ),
     "tokens": (
         "The tokenizer cuts the text in other ways than the corpus: F1 of tokens is {f1:.2f}. Most often: "
-        "{names}. Make a tokenizer by g2g tokenizer, and name it in [initialize.before_init]."
+        "{names}. Make a tokenizer from the treebank (docs/raw-text.md) for [initialize.before_init]."
     ),
     "no_boundaries": (
         "{n} of {docs} predicted Docs have no sentence boundaries, and no component sets them: outside of "

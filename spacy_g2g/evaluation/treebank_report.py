@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc
 
-from ..data.chunks import TokenCounts
 from ..data.docs import USER_DATA_KEY
 from ..formats.graph import MISSING, ROOT, Graph
 from ..trees.tree import non_projective_arcs
+from .tokenization import TokenCounts
 
 #: Number of words from which on a duplicate is hardly a coincidence. Short duplicates are ("Thanks !").
 LONG_DUPLICATE = 5
@@ -150,7 +150,7 @@ def corpus_facts(
         multiword_tokens=None if multiword is None else multiword[0],
         multiword_words=None if multiword is None else multiword[1],
         token_f1=None if tokens is None else tokens.f1,
-        token_errors={} if tokens is None else tokens.named(N_NAMED),
+        token_errors={} if tokens is None else tokens.most_frequent,
         labels=dict(labels.most_common()),
         roots=dict(roots.most_common()),
         **{name: counts[name] for name in _SUMMED},
