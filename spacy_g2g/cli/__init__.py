@@ -5,9 +5,10 @@ from spacy.cli._util import app as spacy_app
 
 from .analyze import analyze_cli
 from .calibrate import calibrate_cli
+from .common import user_errors
 from .convert import convert_cli
 from .convert_amr import convert_amr_cli
-from .debug_data import CONTEXT, debug_data_cli
+from .debug_data import CONTEXT, debug_data
 from .encoders import encoders_cli
 from .evaluate import evaluate_cli
 from .parse import parse_cli
@@ -21,7 +22,7 @@ HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(convert_cli)
 app.command("convert-amr")(convert_amr_cli)
-app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
+app.command("debug-data", context_settings=CONTEXT)(user_errors()(debug_data))
 app.command("encoders")(encoders_cli)
 app.command("parse")(parse_cli)
 app.command("parse-corpus")(parse_corpus_cli)
