@@ -131,7 +131,7 @@ def parse_fold(
     output = folder / "training"
     shutil.rmtree(output, ignore_errors=True)
     train(folder / CONFIG, output, use_gpu=args.gpu)
-    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, silent=False)
+    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, gpu_id=args.gpu)
     shutil.rmtree(output)
 
 

@@ -394,7 +394,6 @@ class Errors(metaclass=_TextsWithCodes):
         "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
     )
     E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
-    E917 = "batch_size is {batch_size}. Expected 1 or more."
     E925 = "{path} has no sentences. Expected one or more."
     E927 = "These files are named more than once: {paths}. Expected each file once."
     E926 = (

@@ -1,4 +1,7 @@
-"""Command line ``python -m spacy g2g``: each command parses its arguments and calls one plain function."""
+"""Command line ``python -m spacy g2g``: each command is a function with the command's arguments.
+
+From Python, the functions raise errors. The command prints them (``common.user_errors``).
+"""
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -6,12 +9,12 @@ from spacy.cli._util import app as spacy_app
 from .analyze import analyze_cli
 from .calibrate import calibrate_cli
 from .common import user_errors
-from .convert import convert_cli
+from .convert import convert
 from .convert_amr import convert_amr_cli
 from .debug_data import CONTEXT, debug_data
 from .encoders import encoders_cli
 from .evaluate import evaluate_cli
-from .parse import parse_cli
+from .parse import parse
 from .parse_corpus import parse_corpus_cli
 from .refinement import refinement_cli
 from .render import render_cli
@@ -20,11 +23,11 @@ from .serve import serve_cli
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve."
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
-app.command("convert")(convert_cli)
+app.command("convert")(user_errors()(convert))
 app.command("convert-amr")(convert_amr_cli)
 app.command("debug-data", context_settings=CONTEXT)(user_errors()(debug_data))
 app.command("encoders")(encoders_cli)
-app.command("parse")(parse_cli)
+app.command("parse")(user_errors()(parse))
 app.command("parse-corpus")(parse_corpus_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("calibrate")(calibrate_cli)

@@ -28,11 +28,6 @@ from .messages import msg
 
 T = TypeVar("T")
 
-#: Text or Doc to annotate, with further keys that go to the output.
-Task = tuple[str | Doc, dict[str, Any]]
-#: Annotated Doc with these keys.
-Result = tuple[Doc, dict[str, Any]]
-
 #: Pattern of a line that only AMR files have.
 AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
 #: What PyTorch says when memory is short.
