@@ -40,7 +40,7 @@ def run_workflow(project: Path, name: str, variables: Mapping[str, str], without
     return printed.getvalue()
 
 
-def run_step(command: list[str], *, without: Container[str], **options: Any) -> None:
+def run_step(command: list[str], *, without: Container[str] = (), **options: Any) -> None:
     """Run `python -m module arguments` in this process, and another command as it is."""
     if command[:2] != [sys.executable, "-m"]:
         subprocess.run(command, check=True)
