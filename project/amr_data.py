@@ -27,7 +27,7 @@ from urllib.request import Request, urlopen
 
 from wasabi import msg
 
-from spacy_g2g.amr.api import AMR_SUFFIXES, AmrOptions, read_metadata, select_ids
+from spacy_g2g.amr.api import AMR_SUFFIXES, read_metadata, select_ids
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert_amr import convert_amr
 from spacy_g2g.data.corpus import corpus_files
@@ -227,12 +227,9 @@ def convert(folder: Path, output: Path, words: str, lang: str) -> None:
         made = sources_of({"amrs": source}, words=words, lang=lang)
         if is_up_to_date(target, made):
             continue
-        options = AmrOptions(gold_tokens=words == "file", on_error="skip")
         with user_errors():
-            counts = convert_amr([source], target, options, lang=lang, silent=False)
+            convert_amr([source], target, gold_tokens=words == "file", on_error="skip", lang=lang)
         record_sources(target, made)
-        left_out = f"{len(counts.skipped)} left out"
-        msg.good(f"{target}: {counts.amrs} AMRs, {counts.words} words, {left_out}")
 
 
 def arguments(given: list[str] | None) -> argparse.Namespace:

@@ -178,7 +178,7 @@ def run(arguments: list[str]) -> None:
         case ["python", "-m", "project.tokenizer", *_]:
             run_step([sys.executable, *arguments[1:]])
         case ["python", "-m", module, *rest]:
-            # Other modules of project/ that train all treebanks or five parsers, and of experiments/, take hours.
+            # Others of project/ train all treebanks or five parsers; those of experiments/ take hours.
             check_options(script_of(module), rest)
         case ["python", script, *rest]:
             check_options(script, rest)

@@ -10,7 +10,7 @@ from .analyze import analyze_cli
 from .calibrate import calibrate_cli
 from .common import user_errors
 from .convert import convert
-from .convert_amr import convert_amr_cli
+from .convert_amr import convert_amr
 from .debug_data import CONTEXT, debug_data
 from .encoders import encoders_cli
 from .evaluate import evaluate_cli
@@ -24,7 +24,7 @@ HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, 
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
 app.command("convert")(user_errors()(convert))
-app.command("convert-amr")(convert_amr_cli)
+app.command("convert-amr")(user_errors()(convert_amr))
 app.command("debug-data", context_settings=CONTEXT)(user_errors()(debug_data))
 app.command("encoders")(encoders_cli)
 app.command("parse")(user_errors()(parse))

@@ -1,9 +1,7 @@
 """``convert-amr``: AMR files to spaCy's DocBin."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 import spacy
 import typer
@@ -12,25 +10,23 @@ from spacy.tokens import DocBin
 from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError
 from ..data.corpus import corpus_files
 from ..files import atomic_path
-from .common import check_suffix, progress, user_errors
+from .common import check_suffix, progress
 from .messages import msg
 from .options import Silent
 
 
-@dataclass
-class AmrCounts:
+class AmrCounts(NamedTuple):
     """Numbers of converted items; ``skipped`` has a message for each AMR that was left out."""
 
-    amrs: int = 0
-    words: int = 0
-    skipped: list[str] = field(default_factory=list)
+    amrs: int
+    words: int
+    skipped: list[str]
 
 
-def convert_amr_cli(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="AMR files (.txt, .amr) or folders of them; last, the .spacy file to write"),
-    ],
+def convert_amr(
+    inputs: Annotated[list[Path], typer.Argument(help="AMR files (.txt, .amr) or folders of them")],
+    output: Annotated[Path, typer.Argument(help="The .spacy file to write")],
+    *,
     ids: Annotated[
         list[str] | None,
         typer.Option("--ids", "-i", help="Id or range of ids to convert (lpp_1943.1..145); may be repeated"),
@@ -48,49 +44,22 @@ def convert_amr_cli(
     ] = True,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the tokenizer")] = "en",
     silent: Silent = False,
-) -> None:
+) -> AmrCounts:
     """Convert AMR files to spaCy's binary format, with one Doc per sentence.
 
     Docs have the AMRs in doc._.amr and keep their ids.
     """
-    if len(paths) < 2:
-        raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
-    *inputs, output = paths
-    with user_errors():
-        options = AmrOptions(gold_tokens, ids or None, limit, cast(OnError, on_error))
-        counts = convert_amr(inputs, output, options, lang=lang, silent=silent)
-    if not silent:
-        left_out = f", {len(counts.skipped)} left out" if counts.skipped else ""
-        msg.good(f"{counts.amrs} AMRs, {counts.words} words{left_out}: {output}")
-
-
-def convert_amr(
-    inputs: Sequence[Path],
-    output: Path,
-    options: AmrOptions | None = None,
-    *,
-    lang: str = "en",
-    silent: bool = True,
-) -> AmrCounts:
-    """Write the AMRs of files, with their ids, as a DocBin.
-
-    inputs: Files, or folders whose .txt and .amr files are read in the order of their names.
-    output: The .spacy file to write. It stays as it was if an error is raised.
-    options: AMRs to convert and source of their words; None for all AMRs with gold words.
-    lang: Language code of the tokenizer.
-    silent: Show no progress bar.
-    Raises ValueError if an input is malformed.
-    Raises FileNotFoundError if an input is missing.
-    """
     check_suffix(output, [".spacy"])
     files = [file for path in inputs for file in corpus_files(path, AMR_SUFFIXES)]
-    counts = AmrCounts()
-    doc_bin = DocBin(store_user_data=True)
-    reader = AmrReader(spacy.blank(lang), options or AmrOptions())
+    doc_bin, n_words = DocBin(store_user_data=True), 0
+    options = AmrOptions(gold_tokens, ids or None, limit, cast(OnError, on_error))
+    reader = AmrReader(spacy.blank(lang), options)
     for doc in progress(reader.read(files), unit="AMRs", silent=silent):
-        counts.words += len(doc)
+        n_words += len(doc)
         doc_bin.add(doc)
-    counts.amrs, counts.skipped = len(doc_bin), reader.skipped
     with atomic_path(output) as path:
         doc_bin.to_disk(path)
-    return counts
+    if not silent:
+        left_out = f", {len(reader.skipped)} left out" if reader.skipped else ""
+        msg.good(f"{len(doc_bin)} AMRs, {n_words} words{left_out}: {output}")
+    return AmrCounts(len(doc_bin), n_words, reader.skipped)

@@ -25,7 +25,7 @@ from ..arrays import IntArray
 from ..data.augmenters import is_punct
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
-from ..data.layout import Layout, word_attributes
+from ..data.layout import Layout, lay_out, word_attributes
 from ..errors import Errors
 from ..evaluation.tokenization import compare_tokens, read_chunks
 from ..formats.graph import MISSING, ROOT, Graph
@@ -35,8 +35,8 @@ from .g2g_parser import G2GParser
 from .gold import gold_parses, lay_out_examples
 from .labels import order_labels
 from .rng_refiner import RngRefiner
+from .sentences import SentenceFinder
 from .trees import heads_in_sentences, initial_graphs, join_heads, make_trees
-from .word_vectors import get_tok2vec
 
 Figures = dict[str, Any]
 #: Shows the progress of reading.
@@ -159,7 +159,7 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         "words": len(labels),
         "white_space": len(layout.sentence_of) - len(layout.words),
         "longest": max(layout.n_words.tolist(), default=0),
-        "unset": int(layout.unset.sum()),
+        "unset": int(lay_out(docs).unset.sum()),
         "misaligned": max(0, n_labels - by_label.total()),
         **{name: counts[name] for name in _count_graph(Graph([], []))},
         "missing": int((heads < 0).sum() - is_lost.sum()),
@@ -275,7 +275,8 @@ def count_component(
         "tags_from": [] if tag_attr is None else _writers(nlp, writing, WRITTEN[tag_attr]),
         "initial_from": _writers(nlp, writing, WRITTEN["DEP"]) if is_refiner else None,
         "learns_sentences": any(
-            getattr(other, "learns_sentences", False) for other in (pipe, *map(nlp.get_pipe, before))
+            isinstance(other, SentenceFinder) and other.learns_sentences
+            for other in (pipe, *map(nlp.get_pipe, before))
         ),
         "unknown_labels": {} if known is None else _without(train.figures["labels"], known),
         **of_corpora,
@@ -295,7 +296,7 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
     if upstream is not None:
         encoders = ((of, other) for of, other in nlp.pipeline if isinstance(other, G2GEncoder))
         name = next(of for of, encoder in encoders if upstream in find_shims(encoder.model))
-    elif get_tok2vec(pipe.model) is not None:
+    elif pipe.model.maybe_get_ref("tok2vec") is not None:
         return None
     shim = upstream or get_network_shim(pipe.model)
     if shim.spec is not None:
@@ -338,7 +339,7 @@ def _count_learnable(nlp: Language, pipe: G2GParser, corpus: GoldCorpus, train: 
     """Count sentences that training learns from, others with heads, and others with whole trees."""
     has_heads = [not graph.is_empty for graph in corpus.graphs]
     can_learn: Sequence[bool] = has_heads
-    if "can_learn" in pipe.model.attrs and corpus.graphs:
+    if pipe.model.attrs.get("can_learn") and corpus.graphs:
         model, labels = _built_model(nlp, pipe, train)
         ids = {label: i for i, label in enumerate(dict.fromkeys([*labels, *corpus.figures["labels"]]))}
         label_ids = np.array([ids.get(label, -1) for label in corpus.labels])

@@ -5,7 +5,6 @@ import spacy
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
-from spacy_g2g.amr.data.corpus import AmrOptions
 from spacy_g2g.amr.data.docs import get_amr_ids, get_amrs
 from spacy_g2g.cli import app
 from spacy_g2g.cli.convert_amr import convert_amr
@@ -40,7 +39,7 @@ def run(*arguments):
 
 
 def test_amrs_and_ids_are_in_the_output(path, tmp_path):
-    counts = convert_amr([path], tmp_path / "new" / "out.spacy", AmrOptions(ids=["a.1", "a.3"]))
+    counts = convert_amr([path], tmp_path / "new" / "out.spacy", ids=["a.1", "a.3"])
     assert (counts.amrs, counts.words, counts.skipped) == (2, 6, [])
     first, second = load(tmp_path / "new" / "out.spacy")
     assert get_amrs(first) == ["(b / bark-01\n   :ARG0 (d / dog))"]
