@@ -366,7 +366,6 @@ class Errors(metaclass=_TextsWithCodes):
         "amr_parser or another component that sets it."
     )
     E903 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
-    E904 = "There is no .conllu file at {path}."
     E905 = (
         "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text', "
         "without half characters and numbers of thousands of digits."

@@ -102,7 +102,7 @@ def read_gold(path: Path) -> list[ConlluSentence]:
     return sentences
 
 
-def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
+def with_initial_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
     """Give Docs their initial graphs.
 
     docs: Docs with words and sentences.
@@ -137,7 +137,7 @@ def gold_docs(
     """
     annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
     docs = sentences_to_docs(sentences, vocab, annotations=annotations, keep_source=keep_source)
-    yield from with_graphs(docs, initial, source)
+    yield from with_initial_graphs(docs, initial, source)
 
 
 def check_suffix(path: Path, expected: Sequence[str]) -> str:

@@ -92,7 +92,7 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         found = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
         if not found or not found[0].exists():
-            raise FileNotFoundError(Errors.E904.format(path=path))
+            raise FileNotFoundError(Errors.E906.format(path=path / "*.conllu" if path.is_dir() else path))
         for file in found:
             check_suffix(file, TREEBANK_SUFFIXES)
         files += found

@@ -31,7 +31,7 @@ from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conl
 from ..pipeline.final_parser import final_parser
 from ..pipeline.g2g_parser import G2GParser
 from ..pipeline.ranked import SCORES, RankedTree
-from .common import check_suffix, progress, read_amr_words, read_texts, with_graphs
+from .common import check_suffix, progress, read_amr_words, read_texts, with_initial_graphs
 from .messages import msg
 from .options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
 
@@ -109,7 +109,7 @@ def parse(
         given = map(_constrained, given)
     if initial is not None:
         docs = (doc for doc, _ in given if isinstance(doc, Doc))
-        given = ((doc, {}) for doc in with_graphs(docs, initial, source))
+        given = ((doc, {}) for doc in with_initial_graphs(docs, initial, source))
     annotated: Any = nlp.pipe(given, as_tuples=True, batch_size=batch_size or None)
     parsed = progress(annotated, unit="Docs", silent=silent)
     if parser is not None and out_suffix == ".jsonl":

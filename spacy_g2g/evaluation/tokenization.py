@@ -76,8 +76,8 @@ def compare_tokens(tokenizer: Tokenizer, chunks: Mapping[Chunk, int]) -> TokenCo
     correct = n_gold = n_system = 0
     differ = []
     for gold, times in chunks.items():
-        system = cut(tokenizer, "".join(gold))
-        correct += times * len(_spans(gold) & _spans(system))
+        system = tokens_of(tokenizer, "".join(gold))
+        correct += times * len(_token_spans(gold) & _token_spans(system))
         n_gold += times * len(gold)
         n_system += times * len(system)
         if gold != system:
@@ -86,12 +86,12 @@ def compare_tokens(tokenizer: Tokenizer, chunks: Mapping[Chunk, int]) -> TokenCo
     return TokenCounts(correct, n_gold, n_system, differ)
 
 
-def cut(tokenizer: Tokenizer, text: str) -> Chunk:
+def tokens_of(tokenizer: Tokenizer, text: str) -> Chunk:
     """Return the tokens of a chunk."""
     return tuple(token.text for token in tokenizer(text))
 
 
-def _spans(tokens: Chunk) -> set[tuple[int, int]]:
+def _token_spans(tokens: Chunk) -> set[tuple[int, int]]:
     return set(pairwise(accumulate(map(len, tokens), initial=0)))
 
 

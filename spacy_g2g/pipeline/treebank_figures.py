@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,6 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
     for graph in graphs:
         counts.update(_count_graph(graph))
     n_labels = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
-    by_label = Counter(label for label in labels if label)
     figures = {
         "docs": len(docs),
         "sentences": len(graphs),
@@ -160,14 +159,12 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         "white_space": len(layout.sentence_of) - len(layout.words),
         "longest": max(layout.n_words.tolist(), default=0),
         "unset": int(lay_out(docs).unset.sum()),
-        "misaligned": max(0, n_labels - by_label.total()),
+        "misaligned": max(0, n_labels - sum(map(bool, labels))),
         **{name: counts[name] for name in _count_graph(Graph([], []))},
         "missing": int((heads < 0).sum() - is_lost.sum()),
         "outside": int(is_outside.sum()),
         "space_heads": int((is_lost & ~is_outside).sum()),
-        "labels": dict(by_label.most_common()),
-        "rare_labels": {label: n for label, n in by_label.most_common() if n < RARE_LABEL},
-        **_count_roots([label for head, label in zip(heads, labels, strict=True) if head == ROOT], by_label),
+        **_count_labels(heads, labels),
         **_count_starts(references),
         **_count_tokens(nlp, references),
     }
@@ -192,15 +189,15 @@ def _count_graph(graph: Graph) -> dict[str, int]:
     }
 
 
-def _count_roots(labels: Iterable[str], by_label: Mapping[str, int]) -> Figures:
-    """Count the labels of roots, and words other than roots with the most frequent of these.
-
-    labels: Labels of the roots.
-    by_label: Number of words with each label.
-    """
-    roots = dict(Counter(filter(None, labels)).most_common())
+def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
+    """Count labels, and labels of roots: of other words with the most frequent of these, too."""
+    by_label = dict(Counter(filter(None, labels)).most_common())
+    is_root = (heads == ROOT).tolist()
+    roots = dict(Counter(filter(None, compress(labels, is_root))).most_common())
     root = next(iter(roots), "")
     return {
+        "labels": by_label,
+        "rare_labels": {label: n for label, n in by_label.items() if n < RARE_LABEL},
         "roots": roots,
         "root_label": root,
         "root_labels": _without(roots, [root]),
@@ -254,6 +251,7 @@ def count_component(
     known = pipe.labels if get_shim(pipe.model).spec is not None else given
     tag_attr = pipe.model.attrs["tag_attr"]
     is_refiner = isinstance(pipe, RngRefiner)
+    labels = [*(train.figures["labels"] | dev.figures["labels"])]
     wordpieces, problem = None, None
     try:
         wordpieces = _wordpieces(nlp, pipe, initialize, train)
@@ -264,7 +262,7 @@ def count_component(
             **_count_learnable(nlp, pipe, corpus, train),
             **({} if wordpieces is None else count_pieces(wordpieces, corpus)),
             **({} if tag_attr is None else {"missing_tags": corpus.texts(tag_attr).count("")}),
-            **(compare_initial(corpus, train, dev) if is_refiner else {}),
+            **(_compare_initial(corpus, labels) if is_refiner else {}),
         }
         for name, corpus in (("train", train), ("dev", dev))
     }
@@ -371,21 +369,23 @@ def _built_model(nlp: Language, pipe: G2GParser, train: GoldCorpus) -> tuple[Any
     return model, labels
 
 
-def compare_initial(corpus: GoldCorpus, train: GoldCorpus, dev: GoldCorpus) -> Figures:
-    """Compare the initial graphs of a corpus with the gold trees, where these have heads and labels."""
+def _compare_initial(corpus: GoldCorpus, names: Sequence[str]) -> Figures:
+    """Compare the initial graphs of a corpus with the gold trees, where these have heads and labels.
+
+    corpus: The corpus.
+    names: All labels of the gold trees.
+    """
     strings = StringStore()
-    names = [*(train.figures["labels"] | dev.figures["labels"])]
     hashes = {strings.add(name): i for i, name in enumerate(names)}
     heads, ids = initial_graphs(corpus.docs, corpus.layout, hashes)
     labels = np.array([*names, ""], dtype=object)[ids]
     gold = np.array(corpus.labels, dtype=object)
     is_known = (corpus.heads >= 0) & (gold != "")
-    is_right = is_known & (heads == corpus.heads)
-    n, n_right = int(is_known.sum()), int((is_right & (labels == gold)).sum())
+    is_right = is_known & (heads == corpus.heads) & (labels == gold)
+    n, n_right = int(is_known.sum()), int(is_right.sum())
     return {
         "initial_heads": int((heads >= 0).sum()),
         "initial_words": n,
-        "initial_right_heads": int(is_right.sum()),
         "initial_right": n_right,
         "initial_share": n_right / max(n, 1),
     }

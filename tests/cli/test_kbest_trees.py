@@ -98,18 +98,6 @@ def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_
         parse(folder, source, out, constrain=True)
 
 
-def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
-    source = tmp_path / "in.txt"
-    source.write_text("she saw cats\n", "utf8")
-    with pytest.raises(ValueError, match="G2G-E903"):
-        parse(folder, source, tmp_path / "out.spacy", kbest=2)
-    with pytest.raises(ValueError, match="G2G-E903"):
-        parse(folder, source, tmp_path / "out.conllu", constrain=True)
-    spacy.blank("xx").to_disk(tmp_path / "blank")
-    with pytest.raises(ValueError, match="G2G-E840"):
-        parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)
-
-
 def test_calibration_is_fitted_in_place_and_measured(folder: str, tmp_path, capsys):
     copied = tmp_path / "pipeline"
     shutil.copytree(folder, copied)

@@ -237,8 +237,8 @@ def test_graphs_of_a_refiner_come_from_the_parser_before_it_or_with_the_corpus(
     refiner, n = report["components"]["rng_refiner"], len(TREEBANK.split())
     assert refiner["initial_from"] == ["g2g_parser"]
     n_heads = n if come_with_corpus else 0
-    names = ("initial_words", "initial_heads", "initial_right_heads", "initial_right", "initial_share")
-    assert [refiner["train"][name] for name in names] == [n, *[n_heads] * 3, n_heads / n]
+    names = ("initial_words", "initial_heads", "initial_right", "initial_share")
+    assert [refiner["train"][name] for name in names] == [n, n_heads, n_heads, n_heads / n]
 
 
 def test_pieces_are_those_of_the_encoder_that_components_share(corpus: str):

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from project import tokenizer
 from project.tokenizer_rules import Change, additions, language_rules
 from project.tokenizer_search import ChunkTable, train_tokenizer
-from spacy_g2g.evaluation.tokenization import compare_tokens, cut
+from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
 
 from ..formats.samples import row
 
@@ -54,12 +54,12 @@ def trained():
     ],
 )
 def test_rules_hold_for_chunks_that_were_not_seen(trained, tokens):
-    assert cut(trained, "".join(tokens)) == tokens
+    assert tokens_of(trained, "".join(tokens)) == tokens
 
 
 @pytest.mark.parametrize("tokens", [("its",), ("do", "n't"), ("cats", ".")])
 def test_what_the_language_has_right_for_most_chunks_stays(trained, tokens):
-    assert cut(trained, "".join(tokens)) == tokens
+    assert tokens_of(trained, "".join(tokens)) == tokens
 
 
 def test_the_result_is_a_plain_tokenizer_that_survives_bytes(trained):
