@@ -322,7 +322,6 @@ def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
         if wordpieces.unk_id in ids
     )
     return {
-        "pieces": sum(lengths),
         "pieces_per_word": sum(lengths) / max(len(corpus.labels), 1),
         "most_pieces": max(lengths, default=0),
         "piece_limit": limit,

@@ -165,7 +165,6 @@ def test_pieces_are_counted_with_what_does_not_fit():
     pieces = SimpleNamespace(split=lambda sentences: ids, unk_id=9, max_pieces=4)
     corpus: Any = SimpleNamespace(words=words, labels=["dep"] * 6)
     assert count_pieces(pieces, corpus) == {
-        "pieces": 11,
         "pieces_per_word": 11 / 6,
         "most_pieces": 6,
         "piece_limit": 4,
@@ -199,7 +198,7 @@ def test_sentences_that_an_architecture_cannot_learn_are_counted(corpus: str, ar
     config = on(corpus, ROOT / "configs" / f"{architecture}.cfg", **settings)
     parser = read_figures(config)["components"]["g2g_parser"]
     assert learnable(parser) == (8, 2, 2)
-    assert "pieces" not in parser["train"]
+    assert "pieces_per_word" not in parser["train"]
     assert "/no/such/folder" in parser["encoder_problem"]
 
 
@@ -244,7 +243,7 @@ def test_graphs_of_a_refiner_come_from_the_parser_before_it_or_with_the_corpus(
 def test_pieces_are_those_of_the_encoder_that_components_share(corpus: str):
     components = read_figures(on(corpus, ROOT / "configs" / "pipeline_scratch.cfg"))["components"]
     parser, refiner = components["g2g_parser"]["train"], components["rng_refiner"]["train"]
-    assert refiner["pieces"] == parser["pieces"] > 0
+    assert refiner["pieces_per_word"] == parser["pieces_per_word"] >= 1
 
 
 def test_labels_that_were_not_given_are_an_error(corpus: str):
