@@ -89,7 +89,7 @@ def read_runs(metrics: Path) -> list[Run]:
     for folder in sorted(path for path in metrics.iterdir() if path.is_dir()):
         facts = read_facts(folder)
         files = sorted(path for path in folder.glob("*.json") if path.name != FACTS)
-        scores = {path.stem: read_json(path) for path in files}
+        scores: dict[str, Scores] = {path.stem: read_json(path) for path in files}
         if scores:
             run = runs.setdefault(facts.get("run", folder.name), Run(facts.get("run", folder.name)))
             kind = facts.get("kind", KINDS[0])

@@ -94,9 +94,9 @@ def parse(
     written = Path(f"{output}.{format}") if format else output
     out_suffix = check_suffix(written, (".jsonl",) if confidence else suffixes)
     needed = {(".txt",): documents != Unit.LINE, (".conllu",): constrain, (".conllu", ".spacy"): initial}
-    for suffixes, is_needed in needed.items():
+    for fitting, is_needed in needed.items():
         if is_needed:
-            check_suffix(source, suffixes)
+            check_suffix(source, fitting)
     if not source.is_file():
         raise FileNotFoundError(Errors.E906.format(path=source))
     setup_gpu(gpu_id, silent=silent)
@@ -117,7 +117,7 @@ def parse(
     to_text: ToText | None = _TO_TEXT.get(out_suffix)
     if out_suffix == AMR_SUFFIX:
         to_text = partial(_to_amrs, name=source.stem, names=nlp.pipe_names)
-    elif parser is not None and out_suffix == ".conllu":
+    elif parser is not None and kbest and out_suffix == ".conllu":
         to_text = partial(_to_ranked, parser=parser, k=kbest)
     with atomic_path(output) as path:
         n_docs = _write_spacy(parsed, path) if to_text is None else _write_text(parsed, path, to_text)

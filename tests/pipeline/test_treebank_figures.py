@@ -130,8 +130,11 @@ def test_an_encoder_sets_boundaries_if_it_learns_them(has_text: bool, has_networ
         config["corpora"]["train"] = {"@readers": "test_troubled.v1", "predicted": "text"}
     config["nlp"]["pipeline"].insert(0, "g2g_encoder")
     boundaries = {} if has_network else {"boundaries": None}
+    config["components"]["g2g_parser"]["boundaries"] = None
     config["components"]["g2g_encoder"] = {"factory": "g2g_encoder", **boundaries}
-    assert ("g2g_encoder" in read_figures(config)["sets_boundaries"]) == (has_text and has_network)
+    report = read_figures(config)
+    assert ("g2g_encoder" in report["sets_boundaries"]) == (has_text and has_network)
+    assert report["components"]["g2g_parser"]["learns_sentences"] == has_network
 
 
 def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path: Path):
