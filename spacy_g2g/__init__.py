@@ -6,7 +6,7 @@ floor do not import each other.
 0. ``errors``: texts of errors and warnings. ``arrays``: type names for arrays.
 1. ``parsing``: trees, transitions and decoding, in Python and NumPy only. ``layers``: neural layers, in
    PyTorch and NumPy. ``formats``: text files, CoNLL-U above all.
-2. ``models``: Thinc architectures, where trees and tensors meet. ``data``: Docs and corpora.
+2. ``models``: Thinc architectures, where trees and tensors meet. ``data``: Docs, corpora and reports on them.
    ``evaluation``: official UD metrics, error analysis and drawings. Above them ``training``: callbacks.
 3. ``pipeline``: the spaCy components and scorers.
    Above them ``corpus_job``: parsing of a corpus, shard by shard.
