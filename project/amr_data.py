@@ -15,9 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
-import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -47,10 +45,6 @@ _GRAPH = re.compile(r"^\s*\(", re.M)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
-class AmrDataError(Exception):
-    """Error in an AMR corpus; the message says what is wrong and what was expected."""
-
-
 @dataclass(frozen=True)
 class Part:
     """Source of a set.
@@ -69,7 +63,7 @@ def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) 
     data: Source of all sets.
     sources: Sources by set. If any is given, ``data`` is not used.
     ids: Ids in ``data``, by set.
-    Raises AmrDataError without a training or a development set.
+    Raises SystemExit without a training or a development set.
     """
     given = {split: source for split, source in sources.items() if source not in UNSET}
     parts = {split: Part(source) for split, source in given.items()}
@@ -79,7 +73,7 @@ def choose_parts(data: str, sources: Mapping[str, str], ids: Mapping[str, str]) 
     missing = [split for split in ("train", "dev") if split not in parts]
     if missing:
         names = " and no ".join(f"amr_{split}" for split in missing)
-        raise AmrDataError(
+        raise SystemExit(
             f"There is no {names}. Expected amr_train and amr_dev, or amr_data with amr_train_ids and "
             "amr_dev_ids."
         )
@@ -93,12 +87,12 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     folder: Folder to make.
     parts: Source of each set.
     data_license: Licence of the data.
-    Raises AmrDataError if a source can't be read, has no AMRs, or has none of the ids.
+    Raises SystemExit if a source can't be read, has no AMRs, or has none of the ids.
     """
     sources = list(dict.fromkeys(part.source for part in parts.values()))
     # A file:// address is read as a path, so that a change of the file is seen.
     paths = {source: local_path(source) for source in sources}
-    files = {source: _files_at(path) for source, path in paths.items() if path is not None}
+    files = {source: corpus_files(path, AMR_SUFFIXES) for source, path in paths.items() if path is not None}
     made = sources_of(
         {str(file): file for found in files.values() for file in found},
         name=name, license=data_license, parts={split: [p.source, *p.ids] for split, p in parts.items()},
@@ -128,13 +122,6 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     record_sources(folder, made)
 
 
-def _files_at(path: Path) -> list[Path]:
-    try:
-        return corpus_files(path, AMR_SUFFIXES)
-    except (ValueError, OSError) as error:
-        raise AmrDataError(str(error)) from error
-
-
 def _read(path: Path) -> str:
     return _check(path.read_bytes(), str(path))
 
@@ -147,7 +134,7 @@ def _download(url: str) -> str:
     except (OSError, HTTPException, ValueError) as error:
         if isinstance(error, HTTPError):
             error.close()
-        raise AmrDataError(
+        raise SystemExit(
             f"Can't download {url}: {error}. Expected a file of AMRs there; name another address, or the "
             "path of a file, by --vars.amr_data or --vars.amr_train and others."
         ) from error
@@ -155,19 +142,19 @@ def _download(url: str) -> str:
 
 
 def _check(content: bytes, source: str) -> str:
-    """Return the text of a file; raise AmrDataError if it has no AMRs."""
+    """Return the text of a file; raise SystemExit if it has no AMRs."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise AmrDataError(
+        raise SystemExit(
             f"{source}: byte {error.object[error.start]} at {error.start} is not UTF-8. Expected text."
         ) from error
     if _HTML.match(text):
-        raise AmrDataError(
+        raise SystemExit(
             f"{source} is a page of HTML, not data: it begins with {_start(text)}. Expected a file of AMRs."
         )
     if not _GRAPH.search(text):
-        raise AmrDataError(
+        raise SystemExit(
             f"{source} has no AMR: it begins with {_start(text)}. Expected comments such as # ::id and "
             "# ::snt, then a graph such as (b / bark-01), and an empty line after it."
         )
@@ -184,10 +171,10 @@ def _write_set(path: Path, split: str, part: Part, text: str) -> dict[str, Any]:
     # The comments at the start of a file are not a block.
     blocks = [block for block in blocks if _GRAPH.search(block) or _id(block)]
     if part.ids:
-        is_wanted, ids = _selection(part.ids), [_id(block) for block in blocks]
+        is_wanted, ids = select_ids(part.ids), [_id(block) for block in blocks]
         blocks = [block for block, name in zip(blocks, ids, strict=True) if is_wanted(name)]
         if not blocks:
-            raise AmrDataError(
+            raise SystemExit(
                 f"{part.source} has no AMR with the ids {' '.join(part.ids)!r}. Expected amr_{split}_ids "
                 f"among its {len(ids)} ids, the first of which is {ids[0]!r}."
             )
@@ -196,13 +183,6 @@ def _write_set(path: Path, split: str, part: Part, text: str) -> dict[str, Any]:
     sha = hashlib.sha256(content.encode("utf8")).hexdigest()
     msg.good(f"{split}: {len(blocks)} AMRs of {part.source}")
     return {"file": part.source, "sha256": sha, "ids": " ".join(part.ids), "amrs": len(blocks)}
-
-
-def _selection(ids: Sequence[str]) -> Callable[[str], bool]:
-    try:
-        return select_ids(ids)
-    except ValueError as error:
-        raise AmrDataError(str(error)) from error
 
 
 def _id(block: str) -> str:
@@ -227,8 +207,7 @@ def convert(folder: Path, output: Path, words: str, lang: str) -> None:
         made = sources_of({"amrs": source}, words=words, lang=lang)
         if is_up_to_date(target, made):
             continue
-        with user_errors():
-            convert_amr([source], target, on_error="skip", gold_tokens=words == "file", lang=lang)
+        convert_amr([source], target, gold_tokens=words == "file", on_error="skip", lang=lang)
         record_sources(target, made)
 
 
@@ -253,20 +232,17 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 
 def main(given: list[str] | None = None) -> None:
     args = arguments(given)
-    if args.command == "convert":
-        with one_at_a_time(args.output):
-            convert(args.folder, args.output, args.words, args.lang)
-        return
-    # Exit as after an error, so that files of an unfinished download are removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
-    try:
+    # Files of an unfinished download are removed after SIGTERM, too.
+    with user_errors():
+        if args.command == "convert":
+            with one_at_a_time(args.output):
+                convert(args.folder, args.output, args.words, args.lang)
+            return
         sources = {split: getattr(args, split) for split in SPLITS}
         ids = {split: getattr(args, f"{split}_ids") for split in SPLITS}
         data_license = "" if args.license in UNSET else args.license
         with one_at_a_time(args.folder):
             fetch(args.name, args.folder, choose_parts(args.data, sources, ids), data_license)
-    except AmrDataError as error:
-        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from wasabi import msg
-
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert import convert
 
@@ -29,9 +27,8 @@ def convert_once(source: Path, output: Path, n_sents: int) -> None:
     if is_up_to_date(output, sources):
         return
     with user_errors():
-        counts = convert([source], output, n_sents=n_sents, silent=False)
+        convert([source], output, n_sents=n_sents)
     record_sources(output, sources)
-    msg.good(f"{output}: {counts.sentences} sentences, {counts.words} words, {counts.docs} Docs")
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ interruption, the next run keeps the parsed folds.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import shutil
 from collections.abc import Sequence
@@ -26,11 +25,11 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from spacy_g2g.cli.common import check_suffix
+from spacy_g2g.cli.common import check_suffix, write_json
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs, unparsed_copy
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
-from spacy_g2g.files import atomic_path, sha256_of, write_text
+from spacy_g2g.files import atomic_path, sha256_of
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
 
@@ -45,7 +44,7 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import choose_encoder, choose_language, read_source
-from .up_to_date import one_at_a_time
+from .up_to_date import one_at_a_time, read_json
 
 LEARNED, HELD_OUT, PREDICTED = "learned.spacy", "held_out.spacy", "predicted.spacy"
 #: Names of the arguments, other than files, that the trees depend on.
@@ -131,7 +130,7 @@ def parse_fold(
     output = folder / "training"
     shutil.rmtree(output, ignore_errors=True)
     train(folder / CONFIG, output, use_gpu=args.gpu)
-    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, silent=False)
+    parse(str(output / BEST), folder / HELD_OUT, folder / PREDICTED, gpu_id=args.gpu)
     shutil.rmtree(output)
 
 
@@ -145,14 +144,14 @@ def check_settings(work: Path, args: argparse.Namespace) -> None:
     settings = {name: sha256_of(Path(path)) for name, path in files.items()}
     settings |= {name: getattr(args, name) for name in SETTINGS}
     path = work / "settings.json"
-    found = json.loads(path.read_text(encoding="utf8")) if path.exists() else settings
+    found = read_json(path) or settings
     different = sorted(name for name in settings if found.get(name) != settings[name])
     if different:
         raise SystemExit(
             f"{work} has folds made with other settings: {', '.join(different)}. Expected the same settings, "
             "or another --work folder."
         )
-    write_text(path, json.dumps(settings, indent=2) + "\n")
+    write_json(path, settings)
 
 
 def jackknife(args: argparse.Namespace) -> float:

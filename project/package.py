@@ -20,7 +20,7 @@ from spacy.cli.package import package
 
 from .model_card import complete_meta, model_card
 from .treebank_settings import read_source
-from .up_to_date import is_up_to_date, one_at_a_time, read_facts, record_sources, sources_of
+from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
 
 #: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
 NAME, VERSION = re.compile(r"[a-z]{2,3}(_[A-Za-z0-9]+)+"), re.compile(r"[0-9][A-Za-z0-9.+-]*")
@@ -38,11 +38,9 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
     version: Version of the package.
     """
     shutil.copytree(model, folder, copy_function=_link)
-    meta = json.loads((model / "meta.json").read_text(encoding="utf8"))
-    paths = {split: metrics / f"{split}.json" for split in SETS}
-    scores = {
-        split: json.loads(path.read_text(encoding="utf8")) for split, path in paths.items() if path.exists()
-    }
+    meta = read_json(model / "meta.json")
+    scores = {split: read_json(metrics / f"{split}.json") for split in SETS}
+    scores = {split: found for split, found in scores.items() if found}
     facts = read_facts(metrics) or {"treebank": read_source(data), "training": read_facts(model.parent)}
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     meta |= {"name": name, "version": version}
@@ -84,7 +82,7 @@ def make_package(args: argparse.Namespace) -> None:
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
     inputs |= {f"metrics_{path.stem}": path for path in sorted(args.metrics.glob("*.json"))}
     made = sources_of(inputs, name=args.name, version=args.version)
-    lang = json.loads((args.model / "meta.json").read_text(encoding="utf8"))["lang"]
+    lang = read_json(args.model / "meta.json")["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"
     check_names(name, args.version)
     output = args.output / f"{name}-{args.version}"

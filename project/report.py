@@ -9,7 +9,6 @@ METRICS has a folder for each run, which project/score.py wrote. The papers' fig
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,7 @@ from .markdown import Table, markdown_table
 from .model_card import TOKEN_METRICS, treebank_name
 from .score import KINDS
 from .treebank_settings import read_table
-from .up_to_date import FACTS
+from .up_to_date import FACTS, read_facts, read_json
 
 PAPERS = Path(__file__).parent.parent / "assets" / "papers.json"
 #: Names of the metrics without punctuation, by the metrics with it.
@@ -88,13 +87,9 @@ def read_runs(metrics: Path) -> list[Run]:
     """Read runs, in the order of the table of treebanks and then by name."""
     runs: dict[str, Run] = {}
     for folder in sorted(path for path in metrics.iterdir() if path.is_dir()):
-        files = {path.stem: path for path in folder.glob("*.json")}
-        facts = (
-            json.loads(files.pop(Path(FACTS).stem).read_text(encoding="utf8"))
-            if (folder / FACTS).exists()
-            else {}
-        )
-        scores = {split: json.loads(path.read_text(encoding="utf8")) for split, path in sorted(files.items())}
+        facts = read_facts(folder)
+        files = sorted(path for path in folder.glob("*.json") if path.name != FACTS)
+        scores: dict[str, Scores] = {path.stem: read_json(path) for path in files}
         if scores:
             run = runs.setdefault(facts.get("run", folder.name), Run(facts.get("run", folder.name)))
             kind = facts.get("kind", KINDS[0])
@@ -274,7 +269,7 @@ def main() -> None:
         raise SystemExit(
             f"There are no scores in {args.metrics}. Expected scores of a workflow, such as all."
         )
-    papers = json.loads(PAPERS.read_text(encoding="utf8"))
+    papers = read_json(PAPERS)
     sections = make_sections(runs, papers)
     intro = (
         f"Scores of {len(runs)} run(s) in percent, by the CoNLL 2018 metrics on gold words and sentences "

@@ -10,9 +10,7 @@ project/amr_data.py converted, and FOLDER is the folder that it fetched.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,12 +21,12 @@ from wasabi import msg
 
 import spacy_g2g
 from spacy_g2g.amr.api import make_amr_corpus
-from spacy_g2g.cli.common import user_errors
+from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.cli.evaluate import evaluate
-from spacy_g2g.files import sha256_of, write_text
+from spacy_g2g.files import sha256_of
 
 from .treebank_settings import AMR, UNSET, read_source
-from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources
+from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources, today
 
 KINDS = ("parser", "refined", "pipeline")
 #: Prefixes of the metrics of AMRs in the scores of a pipeline.
@@ -67,7 +65,7 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
         name: {key: found[f"{prefix}_{letter}"] for key, letter in keys.items()}
         for name, prefix in AMR_SCORES.items()
     }
-    write_text(output, json.dumps(scores, indent=2) + "\n")
+    write_json(output, scores)
     rows = [(name, *(f"{100 * value:.2f}" for value in values.values())) for name, values in scores.items()]
     msg.divider(f"AMRs, from gold words and sentences: {output}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1"), aligns=("l", *"rrr"))
@@ -104,8 +102,7 @@ def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
     old = read_facts(args.metrics)
     if {**old, "date": None} == {**facts, "date": None}:
         return
-    facts["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    write_text(args.metrics / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    write_json(args.metrics / FACTS, {**facts, "date": today()})
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
-"""Make a tokenizer that cuts text as a treebank does.
+"""Make a tokenizer of spaCy that cuts text as a treebank does.
 
-    python -m project.tokenizer FOLDER OUTPUT [--lang CODE]
+    python -m project.tokenizer TRAIN.conllu OUTPUT [--dev DEV.conllu] [--lang CODE]
 
-A tokenizer that is up to date is not made again. Languages that spaCy tokenizes by other means than rules get
-none.
+OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. A multiword token
+stays whole. A tokenizer that is up to date is not made again. Languages that spaCy tokenizes by other means
+than rules get none, unless --rules asks for it.
 """
 
 from __future__ import annotations
@@ -15,40 +16,71 @@ import spacy
 from wasabi import msg
 
 from spacy_g2g.cli.common import user_errors
-from spacy_g2g.cli.tokenizer import RULES, make_tokenizer
+from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
+from spacy_g2g.formats.conllu import read_conllu
 
+from .tokenizer_search import train_tokenizer
 from .treebank_settings import choose_language, read_source
 from .up_to_date import is_up_to_date, record_sources, sources_of
 
+RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
 
-def tokenize_once(folder: Path, output: Path, lang: str) -> None:
-    """Make a tokenizer, unless the output is up to date or the language has another kind of tokenizer.
 
-    folder: Folder with train.conllu and dev.conllu.
-    output: Folder for an empty pipeline with the tokenizer.
+def make_tokenizer(
+    train: Path, output: Path, *, lang: str, dev: Path | None = None
+) -> dict[str, tuple[TokenCounts, TokenCounts]]:
+    """Make a tokenizer and save it as an empty pipeline.
+
+    train: CoNLL-U file.
+    output: Folder to write.
     lang: Language code.
+    dev: CoNLL-U file for further scores.
+    Returns the counts with the language's rules and with the new ones, for "train" and "dev".
+    Raises SystemExit if a file has no token without white space, and ValueError if it is not CoNLL-U.
     """
-    if spacy.blank(lang).config["nlp"]["tokenizer"] != RULES["nlp"]["tokenizer"]:
-        msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")
-        return
-    train, dev = folder / "train.conllu", folder / "dev.conllu"
+    chunks = {}
+    for name, path in (("train", train), ("dev", dev)):
+        if path is not None:
+            chunks[name] = read_chunks(read_conllu(path, trees="any"))
+            if not chunks[name]:
+                raise SystemExit(f"{path} has no words without white space. Expected the words of a text.")
+    nlp = spacy.blank(lang, config=RULES)
+    before = nlp.tokenizer
+    nlp.tokenizer = train_tokenizer(nlp, chunks["train"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    nlp.to_disk(output)
+    return {
+        name: (compare_tokens(before, counts), compare_tokens(nlp.tokenizer, counts))
+        for name, counts in chunks.items()
+    }
+
+
+def tokenize_once(train: Path, output: Path, lang: str, dev: Path | None) -> None:
+    """Make a tokenizer and print its scores, unless it is up to date; see ``make_tokenizer``."""
     sources = sources_of({"train": train}, lang=lang)
     if is_up_to_date(output, sources):
         return
-    with user_errors():
-        scores = make_tokenizer(train, output, lang=lang, dev=dev)
+    scores = make_tokenizer(train, output, lang=lang, dev=dev)
     record_sources(output, sources)
-    before, after = scores["dev"]
-    msg.good(f"{output}: F1 of tokens on dev {100 * after.f1:.2f}, before {100 * before.f1:.2f}")
+    for name, (before, after) in scores.items():
+        msg.good(f"{output}: F1 of tokens on {name} {100 * after.f1:.2f}, before {100 * before.f1:.2f}")
+    msg.text(f"Disagreements left on {name}: {show_disagreements(after)}")
 
 
 def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("folder", type=Path, help="folder with train.conllu and dev.conllu")
+    cli.add_argument("train", type=Path, help="CoNLL-U file with the training text and its words")
     cli.add_argument("output", type=Path, help="folder for the tokenizer")
-    cli.add_argument("--lang", default="", help="language code; empty for the treebank's")
+    cli.add_argument("--dev", type=Path, help="CoNLL-U file for further scores")
+    cli.add_argument("--lang", default="", help="language code; empty for that of the folder's treebank")
+    cli.add_argument("--rules", action="store_true", help="also for a language whose tokenizer has no rules")
     args = cli.parse_args()
-    tokenize_once(args.folder, args.output, choose_language(args.lang, read_source(args.folder)))
+    with user_errors():
+        lang = choose_language(args.lang, read_source(args.train.parent))
+        if args.rules or spacy.blank(lang).config["nlp"]["tokenizer"] == RULES["nlp"]["tokenizer"]:
+            tokenize_once(args.train, args.output, lang, args.dev)
+        else:
+            msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")
 
 
 if __name__ == "__main__":

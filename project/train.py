@@ -11,13 +11,11 @@ no conditions.
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import shutil
 import subprocess
 import time
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,8 +29,8 @@ from thinc.api import Config
 from wasabi import msg
 
 import spacy_g2g
+from spacy_g2g.cli.common import write_json
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs
-from spacy_g2g.files import write_text
 from spacy_g2g.pipeline.fitting import fit
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
 
@@ -50,7 +48,7 @@ from .training_config import (
     used_encoder,
 )
 from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
-from .up_to_date import FACTS, is_up_to_date, one_at_a_time, record_sources, sources_of
+from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
 
 CONFIG, TRAINING = "train.cfg", "training.json"
 
@@ -70,7 +68,7 @@ def train_into(folder: Path, config: Config, gpu: int) -> None:
     start = time.perf_counter()
     spacy_train(unfinished / CONFIG, unfinished, use_gpu=gpu)
     minutes = (time.perf_counter() - start) / 60
-    (unfinished / TRAINING).write_text(json.dumps({"minutes": minutes}) + "\n", encoding="utf8")
+    write_json(unfinished / TRAINING, {"minutes": minutes})
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
 
@@ -133,10 +131,8 @@ def device(gpu: int) -> str:
 
 def write_facts(output: Path, facts: Mapping[str, Any]) -> None:
     """Write facts, minutes, date and versions beside a trained pipeline."""
-    minutes = json.loads((output / TRAINING).read_text(encoding="utf8"))["minutes"]
-    date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    text = json.dumps({**facts, "minutes": round(minutes, 2), "date": date, "versions": versions()}, indent=2)
-    write_text(output / FACTS, text + "\n")
+    minutes = round(read_json(output / TRAINING)["minutes"], 2)
+    write_json(output / FACTS, {**facts, "minutes": minutes, "date": today(), "versions": versions()})
 
 
 def read_arguments() -> argparse.Namespace:

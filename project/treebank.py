@@ -12,27 +12,24 @@ suffix, as CoNLL-U.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.files import sha256_of, write_text
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 
 from .treebank_settings import SOURCE, UNSET, papers_treebanks, read_source
-from .up_to_date import one_at_a_time
+from .up_to_date import one_at_a_time, today
 
 SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
@@ -49,10 +46,6 @@ TERMS = {
 }  # fmt: skip
 
 
-class TreebankError(Exception):
-    """Error in a treebank; the message says what is wrong and what was expected."""
-
-
 def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
     """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder: all of them or nothing.
 
@@ -62,12 +55,12 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
     tag: Tag of the repository.
     folder: Folder to make. If it exists, it is only verified.
     checksums: File with checksums; it is written if it does not exist.
-    Raises TreebankError if the treebank, the tag or a set is missing, if files differ from the checksums, or
+    Raises SystemExit if the treebank, the tag or a set is missing, if files differ from the checksums, or
     if the folder has files by path.
     """
     if folder.exists():
         if read_source(folder).get("origin") == FILES:
-            raise TreebankError(
+            raise SystemExit(
                 f"{folder} is made of files by path. Expected train_path and dev_path, or another name for a "
                 "download."
             )
@@ -106,22 +99,22 @@ def import_files(
     folder: Folder to make. Other files by path in it are replaced.
     checksums: File for the checksums.
     data_license: Licence of the data.
-    Raises TreebankError if a path can't be read, the name is a UD treebank's, or the folder is a download.
+    Raises SystemExit if a path can't be read, the name is a UD treebank's, or the folder is a download.
     """
     if treebank in papers_treebanks():
-        raise TreebankError(
+        raise SystemExit(
             f"{treebank} is the name of a UD treebank. Expected a name of your own for files by path, as in: "
             "--vars.treebank mine"
         )
     missing = [f"{split}_path" for split in ("train", "dev") if split not in paths]
     if missing:
-        raise TreebankError(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
+        raise SystemExit(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
     files = {split: _files_at(path) for split, path in paths.items()}
     parts = {split: [_describe(path, str(path)) for path in found] for split, found in files.items()}
     if folder.exists():
         source = read_source(folder)
         if source.get("origin") != FILES:
-            raise TreebankError(f"{folder} is a download. Expected another name for files by path.")
+            raise SystemExit(f"{folder} is a download. Expected another name for files by path.")
         if source["parts"] == parts and source["license"] == data_license:
             verify(folder, checksums)
             return
@@ -142,10 +135,10 @@ def import_files(
 def verify(folder: Path, checksums: Path) -> None:
     """Compare the files of a folder with the checksums.
 
-    Raises TreebankError, which names the files that differ.
+    Raises SystemExit, which names the files that differ.
     """
     if not checksums.exists():
-        raise TreebankError(
+        raise SystemExit(
             f"There are no checksums for {folder}: expected {checksums}. "
             "Remove the folder to download it again."
         )
@@ -154,7 +147,7 @@ def verify(folder: Path, checksums: Path) -> None:
     found = _digests(folder)
     differ = sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
     if differ:
-        raise TreebankError(
+        raise SystemExit(
             f"SHA-256 differs from {checksums}: {', '.join(differ)}. Expected the files of the first "
             f"download; remove {checksums.name} if the treebank was changed on purpose."
         )
@@ -193,7 +186,7 @@ def _plain_folder(base: str, treebank: str) -> Path | None:
         return None
     path = path / treebank
     if not path.is_dir():
-        raise TreebankError(f"There is no folder {path}. Expected the treebank {treebank} in {base}.")
+        raise SystemExit(f"There is no folder {path}. Expected the treebank {treebank} in {base}.")
     is_repository = (path / ".git").exists() or (path / "HEAD").is_file()
     return None if is_repository else path
 
@@ -214,7 +207,7 @@ def _clone(base: str, treebank: str, tag: str, target: Path) -> Path:
         f"{root}/{treebank}", str(target),
     )  # fmt: skip
     if done.returncode:
-        raise TreebankError(
+        raise SystemExit(
             f"Can't clone {treebank} at the tag {tag!r} from {root}: expected a git repository with this "
             f"tag.\n{done.stderr.strip()}"
         )
@@ -244,7 +237,7 @@ def _join_splits(treebank: str, source: Path, target: Path) -> dict[str, list[di
         paths = sorted(_own_files(source, f"*-ud-{split}*.conllu"), key=_natural_order)
         if not paths:
             names = ", ".join(sorted(path.name for path in source.glob("*.conllu"))) or "no .conllu file"
-            raise TreebankError(
+            raise SystemExit(
                 f"{treebank} has no {split} set: expected *-ud-{split}.conllu, found {names}. "
                 "Choose a treebank that has all three sets, or give files by --vars.train_path and "
                 "--vars.dev_path, with another name as --vars.treebank; they need no test set."
@@ -290,18 +283,15 @@ def _files_at(path: Path) -> list[Path]:
         found = sorted((p for p in path.iterdir() if p.suffix in TREEBANK_SUFFIXES), key=_natural_order)
     if not found or not found[0].is_file() or found[0].suffix not in TREEBANK_SUFFIXES:
         expected = ", ".join(TREEBANK_SUFFIXES)
-        raise TreebankError(
+        raise SystemExit(
             f"There is no treebank at {path}. Expected a file, or a folder of files: {expected}."
         )
     return found
 
 
 def _write_conllu(paths: Sequence[Path], target: Path) -> None:
-    try:
-        with target.open("w", encoding="utf8", newline="") as output:
-            output.writelines(write_conllu(sentence for path in paths for sentence in read_conllu(path)))
-    except ValueError as error:
-        raise TreebankError(str(error)) from error
+    with target.open("w", encoding="utf8", newline="") as output:
+        output.writelines(write_conllu(sentence for path in paths for sentence in read_conllu(path)))
 
 
 def _describe(path: Path, name: str) -> dict[str, str]:
@@ -310,8 +300,7 @@ def _describe(path: Path, name: str) -> dict[str, str]:
 
 def write_source(folder: Path, **source: Any) -> None:
     """Record the source of a folder's files, with the date; ``read_source`` reads it."""
-    source["date"] = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    (folder / SOURCE).write_text(json.dumps(source, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+    write_json(folder / SOURCE, {**source, "date": today()})
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -343,16 +332,13 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "download":
             command.add_argument("--license", default="", help="licence of files by path")
     options = parser.parse_args(arguments)
-    # Exit as after an error, so that files of an unfinished download are removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Terminated"))
-    try:
+    # Files of an unfinished download are removed after SIGTERM, too.
+    with user_errors():
         if options.command == "verify":
             verify(options.folder, options.checksums)
             return
         with one_at_a_time(options.folder):
             fetch(options)
-    except TreebankError as error:
-        sys.exit(str(error))
 
 
 def fetch(options: argparse.Namespace) -> None:

@@ -7,13 +7,14 @@ prints the treebanks of the papers, one on each line.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from wasabi import msg
 
 from spacy_g2g.files import sha256_of
+
+from .up_to_date import read_json
 
 ASSETS = Path(__file__).parent.parent / "assets"
 TABLE, ENCODERS = ASSETS / "treebanks.json", ASSETS / "encoders.json"
@@ -30,14 +31,12 @@ NEUTRAL = "xx"
 
 def read_table() -> dict[str, Any]:
     """Read the table of treebanks."""
-    table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf8"))
-    return table
+    return read_json(TABLE)
 
 
 def read_encoders() -> dict[str, dict[str, str]]:
     """Read the first choice of encoder for each language, and the licences of encoders."""
-    table: dict[str, dict[str, str]] = json.loads(ENCODERS.read_text(encoding="utf8"))
-    return table
+    return read_json(ENCODERS)
 
 
 def papers_treebanks() -> list[str]:
@@ -47,10 +46,7 @@ def papers_treebanks() -> list[str]:
 
 def read_source(data: Path | None) -> dict[str, Any]:
     """Read the record of the source of a folder's data; an empty dictionary without one."""
-    if data is None or not (data / SOURCE).exists():
-        return {}
-    source: dict[str, Any] = json.loads((data / SOURCE).read_text(encoding="utf8"))
-    return source
+    return {} if data is None else read_json(data / SOURCE)
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:
@@ -104,8 +100,7 @@ def encoder_name(encoder: str) -> str:
     folder = Path(encoder)
     if not encoder or not folder.is_dir():
         return encoder
-    config = folder / "config.json"
-    kind = json.loads(config.read_text(encoding="utf8")).get("model_type") if config.exists() else None
+    kind = read_json(folder / "config.json").get("model_type")
     return f"{folder.resolve().name}, a local folder ({kind}, SHA-256 {sha256_of(folder)[:12]})"
 
 

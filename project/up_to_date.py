@@ -10,12 +10,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.files import sha256_of, write_text
+from spacy_g2g.cli.common import write_json
+from spacy_g2g.files import sha256_of
 
 #: File with the facts about a training or about scores, in their folder.
 FACTS = "facts.json"
@@ -71,13 +73,8 @@ def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
     output: File or folder.
     sources: Inputs and settings, see ``sources_of``.
     """
-    stamp = _stamp(output)
-    if not (output.exists() and stamp.exists()):
-        return False
-    up_to_date: bool = json.loads(stamp.read_text(encoding="utf8")) == {
-        **sources,
-        "output": sha256_of(output),
-    }
+    stamp = read_json(_stamp(output)) if output.exists() else {}
+    up_to_date = bool(stamp) and stamp == {**sources, "output": sha256_of(output)}
     if up_to_date:
         msg.info(f"{output} is up to date")
     return up_to_date
@@ -85,14 +82,23 @@ def is_up_to_date(output: Path, sources: Mapping[str, Any]) -> bool:
 
 def record_sources(output: Path, sources: Mapping[str, Any]) -> None:
     """Record what a file or folder was made from."""
-    write_text(_stamp(output), json.dumps({**sources, "output": sha256_of(output)}, indent=2) + "\n")
+    write_json(_stamp(output), {**sources, "output": sha256_of(output)})
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
     """Return the facts in a folder; an empty dictionary without any."""
-    path = folder / FACTS
+    return read_json(folder / FACTS)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return what a JSON file has; an empty dictionary without a file."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
     return found
+
+
+def today() -> str:
+    """Return the date, as records of sources and facts have it."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%d")
 
 
 def _stamp(output: Path) -> Path:

@@ -229,7 +229,6 @@ class Errors(metaclass=_TextsWithCodes):
         "amr_parser or another component that sets it."
     )
     E903 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
-    E904 = "There is no .conllu file at {path}."
     E905 = (
         "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text', "
         "without half characters and numbers of thousands of digits."
@@ -257,7 +256,6 @@ class Errors(metaclass=_TextsWithCodes):
         "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
     )
     E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
-    E917 = "batch_size is {batch_size}. Expected 1 or more."
     E925 = "{path} has no sentences. Expected one or more."
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."

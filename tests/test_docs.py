@@ -8,6 +8,7 @@ which take hours and data that is not here, are checked: files and options exist
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib.metadata import metadata
 from itertools import chain
@@ -25,7 +26,7 @@ from project.training_config import has_setting
 from spacy_g2g.formats.conllu import read_conllu
 
 from .models.test_sources import make_checkpoint
-from .project.workflows import run_workflow
+from .project.workflows import run_step, run_workflow
 
 ROOT = Path(__file__).parent.parent
 #: Pages of results: their commands are checked, not run.
@@ -174,8 +175,10 @@ def run(arguments: list[str]) -> None:
                 invoke(arguments[3:])
         case ["python", "-m", "spacy", *rest]:
             invoke(without_gpu(rest))
+        case ["python", "-m", "project.tokenizer", *_]:
+            run_step([sys.executable, *arguments[1:]])
         case ["python", "-m", module, *rest]:
-            # Modules of project/ that train all treebanks or five parsers, and of experiments/, take hours.
+            # Others of project/ train all treebanks or five parsers; those of experiments/ take hours.
             check_options(script_of(module), rest)
         case ["python", script, *rest]:
             check_options(script, rest)

@@ -1,4 +1,7 @@
-"""Command line ``python -m spacy g2g``: each command parses its arguments and calls one plain function."""
+"""Command line ``python -m spacy g2g``: each command is a function with the command's arguments.
+
+From Python, the functions raise errors. The command prints them (``common.user_errors``).
+"""
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -6,33 +9,30 @@ from spacy.cli._util import app as spacy_app
 from .analyze import analyze
 from .calibrate import calibrate
 from .common import user_errors
-from .convert import convert_cli
+from .convert import convert
 from .convert_amr import convert_amr
-from .debug_data import CONTEXT, debug_data_cli
-from .encoders import encoders_cli
+from .debug_data import CONTEXT, debug_data
 from .evaluate import evaluate
-from .parse import parse_cli
-from .parse_corpus import parse_corpus_cli
+from .parse import parse
+from .parse_corpus import parse_corpus
 from .refinement import refinement
 from .render import render
-from .serve import serve_cli
-from .tokenizer import tokenizer_cli
+from .serve import serve
 
 HELP = "Graph-to-Graph Transformer parsing: convert treebanks, parse, evaluate, serve."
 
 app = typer.Typer(name="g2g", help=HELP, no_args_is_help=True)
-app.command("convert")(convert_cli)
+app.command("convert")(user_errors()(convert))
 app.command("convert-amr")(user_errors()(convert_amr))
-app.command("debug-data", context_settings=CONTEXT)(debug_data_cli)
-app.command("parse")(parse_cli)
-app.command("parse-corpus")(parse_corpus_cli)
+app.command("debug-data", context_settings=CONTEXT)(user_errors()(debug_data))
+app.command("parse")(user_errors()(parse))
+app.command("parse-corpus")(parse_corpus)
 app.command("evaluate")(user_errors()(evaluate))
 app.command("calibrate")(user_errors()(calibrate))
 app.command("analyze")(user_errors()(analyze))
 app.command("refinement")(user_errors()(refinement))
 app.command("render")(user_errors()(render))
-app.command("serve")(serve_cli)
-app.command("tokenizer")(tokenizer_cli)
+app.command("serve")(serve)
 
 # spaCy imports the module of a ``spacy_cli`` entry point and expects the module to attach its commands. A
 # module is imported once, so the commands are attached once.

@@ -26,11 +26,6 @@ from .messages import msg
 
 T = TypeVar("T")
 
-#: Text or Doc to annotate, with further keys that go to the output.
-Task = tuple[str | Doc, dict[str, Any]]
-#: Annotated Doc with these keys.
-Result = tuple[Doc, dict[str, Any]]
-
 #: Pattern of a line that only AMR files have.
 AMR_LINE = re.compile(r"\s*#\s*::(?:id|snt|tok)\s")
 #: What PyTorch says when memory is short.
@@ -105,7 +100,7 @@ def read_gold(path: Path) -> list[ConlluSentence]:
     return sentences
 
 
-def with_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
+def with_initial_graphs(docs: Iterable[Doc], initial: Path | None, source: Path) -> Iterator[Doc]:
     """Give Docs their initial graphs.
 
     docs: Docs with words and sentences.
@@ -140,7 +135,7 @@ def gold_docs(
     """
     annotations = TOKEN_ANNOTATIONS if gold_tags else ("SENT_START",)
     docs = sentences_to_docs(sentences, vocab, annotations=annotations, keep_source=keep_source)
-    yield from with_graphs(docs, initial, source)
+    yield from with_initial_graphs(docs, initial, source)
 
 
 def check_suffix(path: Path, expected: Sequence[str]) -> str:

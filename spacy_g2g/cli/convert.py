@@ -1,7 +1,7 @@
 """``convert``: CoNLL-U or CoNLL-X files to spaCy's DocBin."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +13,9 @@ from spacy.tokens import DocBin
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..files import atomic_path
-from ..formats.conllu import ConlluSentence, read_conllu
+from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
-from .common import check_distinct, check_suffix, progress, user_errors
+from .common import check_distinct, check_suffix, progress
 from .messages import msg
 from .options import Silent
 
@@ -38,65 +38,31 @@ class Counts:
         self.labels.update(word.deprel for word in sentence.words if word.deprel != "_")
 
 
-def convert_cli(
-    paths: Annotated[
+def convert(
+    inputs: Annotated[
         list[Path],
-        typer.Argument(
-            help="CoNLL-U files, folders of them, or CoNLL-X files (.conllx, .conll); last, the .spacy file "
-            "to write"
-        ),
+        typer.Argument(help="CoNLL-U files, folders of them, or CoNLL-X files (.conllx, .conll)"),
     ],
-    n_sents: Annotated[int, typer.Option("--n-sents", "-n", help="Sentences per Doc")] = 1,
+    output: Annotated[Path, typer.Argument(help="The .spacy file to write")],
+    *,
+    n_sents: Annotated[
+        int, typer.Option("--n-sents", "-n", help="Sentences per Doc; `# newdoc` always starts a new one")
+    ] = 1,
     lang: Annotated[str, typer.Option("--lang", "-l", help="Language code of the vocabulary")] = "xx",
     merge_subtokens: Annotated[
         bool, typer.Option("--merge-subtokens", "-T", help="Make each multiword token one word")
     ] = False,
     silent: Silent = False,
-) -> None:
+) -> Counts:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
     Tokens are syntactic words, or with --merge-subtokens those of the text. Comments, multiword tokens, empty
     nodes and MISC are kept, and `parse` writes them back.
     """
-    if len(paths) < 2:
-        raise typer.BadParameter("expected one or more inputs, then the .spacy file to write")
-    *inputs, output = paths
-    with user_errors():
-        counts = convert(
-            inputs, output, n_sents=n_sents, lang=lang, merge_subtokens=merge_subtokens, silent=silent
-        )
-    if not silent:
-        msg.good(
-            f"{counts.sentences} sentences, {counts.words} words, "
-            f"{counts.multiword_tokens} multiword tokens, {len(counts.labels)} labels "
-            f"in {counts.docs} Docs: {output}"
-        )
-
-
-def convert(
-    inputs: Sequence[Path],
-    output: Path,
-    *,
-    n_sents: int = 1,
-    lang: str = "xx",
-    merge_subtokens: bool = False,
-    silent: bool = True,
-) -> Counts:
-    """Write the sentences of CoNLL-U or CoNLL-X files as a DocBin, with their raw text as user data.
-
-    inputs: Files, or folders whose .conllu files are read in the order of their names.
-    output: The .spacy file to write. It stays as it was if an error is raised.
-    n_sents: Sentences per Doc; a ``# newdoc`` always starts a new Doc.
-    lang: Language code of the vocabulary.
-    merge_subtokens: Make each multiword token one word (``ConlluSentence.merge_multiword``).
-    silent: Show no progress bar.
-    Raises ValueError if an input is malformed.
-    Raises FileNotFoundError if there is no input.
-    """
     check_suffix(output, [".spacy"])
     counts = Counts()
     doc_bin = DocBin(store_user_data=True)
-    read = _read(conllu_files(inputs))
+    read = (sentence for file in conllu_files(inputs) for sentence in read_conllu(file))
     sentences = _counted((s.merge_multiword() for s in read) if merge_subtokens else read, counts)
     bar = progress(sentences, unit="sentences", silent=silent)
     for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):
@@ -106,6 +72,12 @@ def convert(
         raise ValueError(Errors.E925.format(path=", ".join(map(str, inputs))))
     with atomic_path(output) as path:
         doc_bin.to_disk(path)
+    if not silent:
+        msg.good(
+            f"{counts.sentences} sentences, {counts.words} words, "
+            f"{counts.multiword_tokens} multiword tokens, {len(counts.labels)} labels "
+            f"in {counts.docs} Docs: {output}"
+        )
     return counts
 
 
@@ -120,17 +92,12 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         found = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
         if not found or not found[0].exists():
-            raise FileNotFoundError(Errors.E904.format(path=path))
+            raise FileNotFoundError(Errors.E906.format(path=path / "*.conllu" if path.is_dir() else path))
         for file in found:
             check_suffix(file, TREEBANK_SUFFIXES)
         files += found
     check_distinct(files)
     return files
-
-
-def _read(files: Iterable[Path]) -> Iterator[ConlluSentence]:
-    for file in files:
-        yield from read_conllu(file)
 
 
 def _counted(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from spacy.cli._util import import_code, parse_config_overrides, show_validation_error
-from spacy.schemas import ConfigSchemaTraining
-from spacy.util import load_config, load_model_from_config, registry, resolve_dot_names
-from thinc.api import Config
+from spacy.util import load_config
 
-from ..errors import Errors
-from ..evaluation.treebank_advice import find_problems
-from ..evaluation.treebank_report import DataReport, count_duplicates
-from ..pipeline.g2g_encoder import G2GEncoder
-from ..pipeline.g2g_parser import G2GParser
-from .common import user_errors, write_json
-from .debug_data_component import report_component, writers
-from .debug_data_corpus import read_corpus
-from .debug_data_tables import print_findings, print_report
+from ..evaluation.treebank_advice import COMPONENT_ROWS, CORPUS_ROWS, Finding, find_problems, show_figure
+from ..pipeline.treebank_figures import read_figures
+from .common import progress, write_json
+from .messages import msg
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-def debug_data_cli(
+def debug_data(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Training config", exists=True, dir_okay=False)],
     limit: Annotated[int, typer.Option(help="Number of Docs to read from each corpus; 0 for all")] = 0,
@@ -41,57 +35,53 @@ def debug_data_cli(
     """
     overrides = parse_config_overrides(context.args)
     import_code(code)
-    with user_errors(), show_validation_error(config):
-        report = debug_data(load_config(config, overrides=overrides), limit=limit, silent=False)
-        findings = find_problems(report)
-        if output is not None:
-            write_json(output, {**report.to_dict(), "findings": [asdict(finding) for finding in findings]})
-    print_report(report)
+    with show_validation_error(config):
+        loaded = load_config(config, overrides=overrides)
+        report = read_figures(
+            loaded, limit=limit, watch=lambda docs: progress(docs, unit="Docs", silent=False)
+        )
+    findings = find_problems(report)
+    if output is not None:
+        write_json(output, {**report, "findings": [asdict(finding) for finding in findings]})
+    print_figures(report)
     print_findings(findings)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(1)
 
 
-def debug_data(config: Config, *, limit: int = 0, silent: bool = True) -> DataReport:
-    """Return figures of the corpora as the trained parsers of this library see them.
+def print_figures(report: dict[str, Any]) -> None:
+    """Print the figures of the corpora and of each component as tables."""
+    corpora = [report["train"], report["dev"]]
+    msg.divider("Corpora")
+    _print_table([(title, *(show_figure(f, *row) for f in corpora)) for title, *row in CORPUS_ROWS])
+    duplicates, n_long = report["duplicates"], report["long_duplicates"]
+    msg.text(f"{duplicates} sentences of dev are also in train; {n_long} of them have 5 words or more")
+    msg.divider("Labels")
+    labels = [figures["labels"] for figures in corpora]
+    _print_table([(name, *(f"{of.get(name, 0):,}" for of in labels)) for name in labels[0] | labels[1]])
+    for name, component in report["components"].items():
+        msg.divider(name)
+        msg.text(f"Model {component['architecture']}")
+        if component["initial_from"]:
+            msg.text(f"Starts from the trees of {', '.join(component['initial_from'])}")
+        read = [{**report[corpus], **component[corpus]} for corpus in ("train", "dev")]
+        rows = [row for row in COMPONENT_ROWS if row[1] in read[0]]
+        _print_table([(title, *(show_figure(f, *row) for f in read)) for title, *row in rows])
 
-    config: Training config.
-    limit: Number of Docs to read from each corpus, 0 for all.
-    silent: Show no progress bar.
-    Raises ValueError if the config trains no parser of this library, or if a corpus can't be read.
-    """
-    nlp = load_model_from_config(config, auto_fill=True)
-    full = nlp.config.interpolate()
-    training = registry.resolve(full["training"], schema=ConfigSchemaTraining)
-    parsers = {
-        name: pipe
-        for name, pipe in nlp.pipeline
-        if isinstance(pipe, G2GParser) and name not in training["frozen_components"]
-    }
-    if not parsers:
-        raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=training["frozen_components"]))
-    if full["initialize"]["before_init"] is not None:  # it may give the pipeline another tokenizer
-        registry.resolve({"call": full["initialize"]["before_init"]})["call"](nlp)
-    names = [training["train_corpus"], training["dev_corpus"]]
-    train, dev = (
-        read_corpus(nlp, reader, name, limit=limit, silent=silent)
-        for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
-    )
-    duplicates, long_duplicates = count_duplicates(train.gold, dev.gold)
-    learns = bool(train.facts.inner_starts)
-    before = [
-        name
-        for name, pipe in nlp.pipeline[: nlp.pipe_names.index(next(iter(parsers)))]
-        if not isinstance(pipe, G2GEncoder) or pipe.finder.trained or (learns and pipe.finder.can_learn)
-    ]
-    return DataReport(
-        train=train.facts,
-        dev=dev.facts,
-        sets_boundaries=writers(nlp, before, "token.is_sent_start"),
-        duplicates=duplicates,
-        long_duplicates=long_duplicates,
-        components={
-            name: report_component(nlp, name, pipe, training["annotating_components"], train, dev)
-            for name, pipe in parsers.items()
-        },
-    )
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """Print the problems that were found."""
+    msg.divider("Findings")
+    for finding in findings:
+        title = f"{finding.where}: {finding.name}"
+        if finding.level == "error":
+            msg.fail(title, finding.text)
+        else:
+            msg.warn(title, finding.text)
+    if not findings:
+        msg.good("No problems found")
+
+
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    # Cells longer than max_col would push the columns after them out of line.
+    msg.table(rows, header=("", "train", "dev"), divider=True, aligns=("l", "r", "r"), max_col=100)

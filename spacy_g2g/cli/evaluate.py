@@ -18,6 +18,7 @@ from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import check_matplotlib, plot_reliability
 from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
 from ..evaluation.rates import percent
+from ..evaluation.tokenization import explain_tokens
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
@@ -26,7 +27,6 @@ from ..pipeline.fitting import judge_probabilities
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
-from .tokenizer import explain_tokens
 
 PLOT_SUFFIXES = (".png", ".svg")
 

@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,17 +29,28 @@ from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
 from ..pipeline.final_parser import final_parser
-from .common import Result, Task, check_suffix, progress, read_amr_words, read_texts, user_errors, with_graphs
-from .kbest_trees import Ranker, with_confidence
+from ..pipeline.g2g_parser import G2GParser
+from ..pipeline.scored_trees import SCORES, RankedTree
+from .common import check_suffix, progress, read_amr_words, read_texts, with_initial_graphs
 from .messages import msg
 from .options import BatchSize, Documents, GpuId, Initial, Pipeline, Silent, Unit
 
 AMR_SUFFIX = ".amr"
+OUT_SUFFIXES = (".conllu", ".jsonl", ".spacy", AMR_SUFFIX)
+#: Suffixes of output with the k best trees.
+RANKED_SUFFIXES = (".conllu", ".jsonl")
+
+#: Text or Doc to annotate, with further keys that go to the output.
+Given = tuple[str | Doc, dict[str, Any]]
+#: Annotated Doc with these keys.
+Parsed = tuple[Doc, dict[str, Any]]
+#: Yields the text of annotated Docs.
+ToText = Callable[[Iterable[Parsed]], Iterator[str]]
 
 
-def parse_cli(
+def parse(
     pipeline: Pipeline,
-    input_: Annotated[
+    source: Annotated[
         Path,
         typer.Argument(
             metavar="IN",
@@ -44,9 +58,10 @@ def parse_cli(
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],
+    *,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
-    format_: Annotated[
+    format: Annotated[
         str | None, typer.Option("--format", "-f", help="Format of OUT, in place of its suffix")
     ] = None,
     documents: Documents = Unit.LINE,
@@ -66,96 +81,52 @@ def parse_cli(
         ),
     ] = False,
     silent: Silent = False,
-) -> None:
+) -> int:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
 
     CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change. With
-    --kbest, CoNLL-U has a block for each tree, with the comments rank and score, and .jsonl a list.
+    --kbest, CoNLL-U has a block for each tree, with the comments rank and score, and .jsonl a list. Further
+    keys of .jsonl go to the output. Sentences of .amr keep the ids of the input ("id" in .jsonl).
     """
     silent = silent or is_stream(output)
-    with user_errors():
-        setup_gpu(gpu_id, silent=silent)
-        n_docs = parse(
-            pipeline,
-            input_,
-            output,
-            format=format_,
-            batch_size=batch_size,
-            documents=documents.value,
-            initial=initial,
-            kbest=kbest,
-            constrain=constrain,
-            confidence=confidence,
-            silent=silent,
-        )
+    read = _READERS[check_suffix(source, tuple(_READERS))]
+    suffixes = RANKED_SUFFIXES if kbest else OUT_SUFFIXES
+    written = Path(f"{output}.{format}") if format else output
+    out_suffix = check_suffix(written, (".jsonl",) if confidence else suffixes)
+    needed = {(".txt",): documents != Unit.LINE, (".conllu",): constrain, (".conllu", ".spacy"): initial}
+    for fitting, is_needed in needed.items():
+        if is_needed:
+            check_suffix(source, fitting)
+    if not source.is_file():
+        raise FileNotFoundError(Errors.E906.format(path=source))
+    setup_gpu(gpu_id, silent=silent)
+    nlp = spacy.load(pipeline)
+    parser = final_parser(nlp, keep_scores=True) if kbest or confidence else None
+    given = read(source, nlp)
+    if documents != Unit.LINE:
+        given = ((text, {}) for text in read_texts(source, documents))
+    if constrain:
+        given = map(_constrained, given)
+    if initial is not None:
+        docs = (doc for doc, _ in given if isinstance(doc, Doc))
+        given = ((doc, {}) for doc in with_initial_graphs(docs, initial, source))
+    annotated: Any = nlp.pipe(given, as_tuples=True, batch_size=batch_size or None)
+    parsed = progress(annotated, unit="Docs", silent=silent)
+    if parser is not None and out_suffix == ".jsonl":
+        parsed = _with_scores(parsed, parser, kbest, confidence)
+    to_text: ToText | None = _TO_TEXT.get(out_suffix)
+    if out_suffix == AMR_SUFFIX:
+        to_text = partial(_to_amrs, name=source.stem, names=nlp.pipe_names)
+    elif parser is not None and kbest and out_suffix == ".conllu":
+        to_text = partial(_to_ranked, parser=parser, k=kbest)
+    with atomic_path(output) as path:
+        n_docs = _write_spacy(parsed, path) if to_text is None else _write_text(parsed, path, to_text)
     if not silent:
         msg.good(f"{n_docs} Docs: {output}")
+    return n_docs
 
 
-def parse(
-    pipeline: str,
-    input_: Path,
-    output: Path,
-    *,
-    format: str | None = None,
-    batch_size: int | None = None,
-    documents: str = "line",
-    initial: Path | None = None,
-    kbest: int | None = None,
-    constrain: bool = False,
-    confidence: bool = False,
-    silent: bool = True,
-) -> int:
-    """Annotate a file with a pipeline. ``spacy g2g parse --help`` describes the arguments.
-
-    A "text" of .jsonl input is a document; its other keys go to the output, unless they are those of
-    ``Doc.to_json``, such as "tokens", "sents" and "ents". The pipeline is given words and
-    tags of .conllu input, and words of .amr input. Sentences of .amr output keep the ids of the input ("id"
-    in .jsonl). A sentence without an id gets the name of the input and a number.
-
-    Returns the number of Docs.
-    Raises ValueError if a suffix is unknown, if the input is malformed, if constraints can't be met, or if a
-        pipeline without AMRs is to write .amr. The output then stays as it was.
-    """
-    in_suffix = check_suffix(input_, tuple(_READERS))
-    suffixes = (".conllu", ".jsonl") if kbest else (*_WRITERS, AMR_SUFFIX)
-    if confidence:
-        suffixes = (".jsonl",)
-    out_suffix = check_suffix(Path(f"{output}.{format}") if format else output, suffixes)
-    if not input_.is_file():
-        raise FileNotFoundError(Errors.E906.format(path=input_))
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(Errors.E917.format(batch_size=batch_size))
-    nlp = spacy.load(pipeline)
-    ranker = Ranker(nlp, kbest) if kbest else None
-    if confidence:
-        final_parser(nlp, keep_scores=True)
-    tasks = _READERS[in_suffix](input_, nlp)
-    if documents != "line":
-        check_suffix(input_, (".txt",))
-        tasks = ((text, {}) for text in read_texts(input_, documents))
-    if constrain:
-        check_suffix(input_, (".conllu",))
-        tasks = map(_constrained, tasks)
-    if initial is not None:
-        check_suffix(input_, (".conllu", ".spacy"))
-        docs = (doc for doc, _ in tasks if isinstance(doc, Doc))
-        tasks = ((doc, {}) for doc in with_graphs(docs, initial, input_))
-    annotated: Any = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size)
-    with atomic_path(output) as path:
-        results = progress(annotated, unit="Docs", silent=silent)
-        if confidence:
-            results = with_confidence(final_parser(nlp), results)
-        if out_suffix == AMR_SUFFIX:
-            return _write_amr(results, path, input_.stem, nlp.pipe_names)
-        if ranker and out_suffix == ".conllu":
-            return ranker.write_conllu(results, path)
-        if ranker:
-            results = ranker.with_keys(results)
-        return _WRITERS[out_suffix](results, path)
-
-
-def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
+def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Given]:
     for number, line in enumerate(text_lines(path), start=1):
         if not line.strip():
             continue
@@ -170,13 +141,13 @@ def _read_jsonl(path: Path, _nlp: Language) -> Iterator[Task]:
         yield record["text"], record
 
 
-def _read_conllu(path: Path, nlp: Language) -> Iterator[Task]:
+def _read_conllu(path: Path, nlp: Language) -> Iterator[Given]:
     sentences = read_conllu(path, trees="any")
     for doc in sentences_to_docs(sentences, nlp.vocab, annotations=TOKEN_ANNOTATIONS):
         yield doc, {}
 
 
-def _constrained(task: Task) -> Task:
+def _constrained(task: Given) -> Given:
     """Set the heads and labels of the file that a Doc comes from as its constraints."""
     doc, keys = task
     assert isinstance(doc, Doc)
@@ -185,7 +156,7 @@ def _constrained(task: Task) -> Task:
     return doc, keys
 
 
-def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
+def _read_spacy(path: Path, nlp: Language) -> Iterator[Given]:
     n_read = 0
     try:
         for doc in read_bin(path.read_bytes(), nlp.vocab):
@@ -200,34 +171,9 @@ def _read_spacy(path: Path, nlp: Language) -> Iterator[Task]:
         raise ValueError(Errors.E928.format(path=path, number=n_read + 1, error=reason)) from error
 
 
-def _write_conllu(results: Iterable[Result], path: Path) -> int:
-    n_docs = 0
-
-    def sentences() -> Iterator[ConlluSentence]:
-        nonlocal n_docs
-        for doc, _ in results:
-            n_docs += 1
-            yield from doc_to_sentences(doc, doc_id=str(n_docs))
-
-    with path.open("w", encoding="utf8", newline="") as file_:
-        file_.writelines(write_conllu(sentences()))
-    return n_docs
-
-
-def _write_jsonl(results: Iterable[Result], path: Path) -> int:
-    n_docs = 0
-    with path.open("w", encoding="utf8", newline="") as file_:
-        for doc, record in results:
-            n_docs += 1
-            underscore = [AMR] if has_amrs(doc) else None
-            annotated = {**record, **doc.to_json(underscore=underscore)}
-            file_.write(json.dumps(annotated, ensure_ascii=False) + "\n")
-    return n_docs
-
-
-def _write_spacy(results: Iterable[Result], path: Path) -> int:
+def _write_spacy(parsed: Iterable[Parsed], path: Path) -> int:
     doc_bin = DocBin(store_user_data=True)
-    for number, (doc, record) in enumerate(results, start=1):
+    for number, (doc, record) in enumerate(parsed, start=1):
         if record:
             doc.user_data["jsonl"] = record
         try:
@@ -238,36 +184,92 @@ def _write_spacy(results: Iterable[Result], path: Path) -> int:
     return len(doc_bin)
 
 
-def _write_amr(results: Iterable[Result], path: Path, name: str, pipe_names: Sequence[str]) -> int:
-    """Write AMRs.
-
-    results: Annotated Docs.
-    path: File to write.
-    name: Prefix of the id that sentences without an id get.
-    pipe_names: Names of the pipeline's components, for error messages.
-    Returns the number of Docs.
-    """
+def _write_text(parsed: Iterable[Parsed], path: Path, to_text: ToText) -> int:
+    """Write Docs as they come, and return their number."""
     n_docs = 0
 
-    def amrs() -> Iterator[tuple[dict[str, str], str]]:
+    def counted() -> Iterator[Parsed]:
         nonlocal n_docs
-        n_sentences = 0
-        for doc, record in results:
+        for one in parsed:
             n_docs += 1
+            yield one
+
+    with path.open("w", encoding="utf8", newline="") as file_:
+        file_.writelines(to_text(counted()))
+    return n_docs
+
+
+def _to_conllu(parsed: Iterable[Parsed]) -> Iterator[str]:
+    docs = enumerate((doc for doc, _ in parsed), start=1)
+    return write_conllu(s for number, doc in docs for s in doc_to_sentences(doc, doc_id=str(number)))
+
+
+def _to_jsonl(parsed: Iterable[Parsed]) -> Iterator[str]:
+    for doc, record in parsed:
+        underscore = [AMR] if has_amrs(doc) else None
+        yield json.dumps({**record, **doc.to_json(underscore=underscore)}, ensure_ascii=False) + "\n"
+
+
+def _with_scores(
+    parsed: Iterable[Parsed], parser: G2GParser, kbest: int | None, confidence: bool
+) -> Iterator[Parsed]:
+    """Add the k best trees of each sentence, and the probabilities of its tree and arcs, to the keys."""
+    for doc, record in parsed:
+        if confidence:
+            record = {**record, "confidence": [asdict(found) for found in parser.confidence(doc)]}
+        if kbest:
+            record = {**record, "kbest": [[asdict(tree) for tree in t] for t in parser.kbest(doc, kbest)]}
+            doc._.set(SCORES, None)
+        yield doc, record
+
+
+def _to_ranked(parsed: Iterable[Parsed], parser: G2GParser, k: int) -> Iterator[str]:
+    """Yield a block of CoNLL-U for each tree, with the comments ``rank`` and ``score``."""
+
+    def sentences() -> Iterator[ConlluSentence]:
+        for number, (doc, _) in enumerate(parsed, start=1):
+            ranked = parser.kbest(doc, k)
+            doc._.set(SCORES, None)
+            written = doc_to_sentences(doc, doc_id=str(number))
+            for sentence, trees in zip(written, ranked, strict=True):
+                for rank, tree in enumerate(trees, start=1):
+                    yield _with_tree(sentence, tree, rank)
+
+    return write_conllu(sentences())
+
+
+def _with_tree(sentence: ConlluSentence, tree: RankedTree, rank: int) -> ConlluSentence:
+    """Return a sentence with another tree."""
+    numbers = {token: number for number, token in enumerate(tree.tokens, start=1)}
+    pairs = list(zip(tree.tokens, tree.heads, strict=True))
+    heads = [str(0 if head == token else numbers[head]) for token, head in pairs]
+    comments = {"rank": str(rank), "score": f"{tree.score:.4f}"}
+    deps = ["root" if dep == "ROOT" else dep for dep in tree.deps]
+    return sentence.replace(head=heads, deprel=deps).with_comments(comments)
+
+
+def _to_amrs(parsed: Iterable[Parsed], name: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield AMRs.
+
+    parsed: Annotated Docs.
+    name: Prefix of the id that sentences without an id get.
+    names: Names of the pipeline's components, for error messages.
+    """
+    numbers = count(1)
+
+    def amrs() -> Iterator[tuple[dict[str, str], str]]:
+        for doc, record in parsed:
             spans, texts = sentences_of(doc), get_amrs(doc)
             if texts is None and spans:
-                raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(pipe_names)))
+                raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(names)))
             ids = _sentence_ids(doc, record, len(spans))
             for span, id_, text in zip(spans, ids, texts or [], strict=True):
                 words = ["_".join(token.text.split()) for token in span if token.text.strip()]
                 if words:
-                    n_sentences += 1
-                    snt = " ".join(span.text.split())
-                    yield {"id": id_ or f"{name}.{n_sentences}", "snt": snt, "tok": " ".join(words)}, text
+                    number, snt = next(numbers), " ".join(span.text.split())
+                    yield {"id": id_ or f"{name}.{number}", "snt": snt, "tok": " ".join(words)}, text
 
-    with path.open("w", encoding="utf8", newline="") as file_:
-        file_.writelines(write_amrs(amrs()))
-    return n_docs
+    return write_amrs(amrs())
 
 
 def _sentence_ids(doc: Doc, record: dict[str, Any], n: int) -> list[str]:
@@ -281,15 +283,11 @@ def _sentence_ids(doc: Doc, record: dict[str, Any], n: int) -> list[str]:
     return [str(doc_id)] if n == 1 else [f"{doc_id}.{number}" for number in range(1, n + 1)]
 
 
-_READERS: dict[str, Callable[[Path, Language], Iterator[Task]]] = {
+_READERS: dict[str, Callable[[Path, Language], Iterator[Given]]] = {
     ".txt": lambda path, _: ((text, {}) for text in read_texts(path)),
     ".jsonl": _read_jsonl,
     ".conllu": _read_conllu,
     AMR_SUFFIX: lambda path, nlp: ((doc, {}) for doc, _ in read_amr_words(path, nlp.vocab)),
     ".spacy": _read_spacy,
 }
-_WRITERS: dict[str, Callable[[Iterable[Result], Path], int]] = {
-    ".conllu": _write_conllu,
-    ".jsonl": _write_jsonl,
-    ".spacy": _write_spacy,
-}
+_TO_TEXT: dict[str, ToText] = {".conllu": _to_conllu, ".jsonl": _to_jsonl}

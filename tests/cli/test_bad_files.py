@@ -51,12 +51,16 @@ def test_raw_text_of_a_treebank_without_sentences_is_an_error(pipeline, tmp_path
 @pytest.mark.parametrize(
     "line",
     [
+        "{",
+        "[]",
+        '{"id": 1}',
+        '{"text": 1}',
         "[" * 100_000,
         '{"text": "a", "n": ' + "9" * 5000 + "}",
         '{"text": "\\ud800"}',
         '{"text": "a", "b": "\\uDFFF"}',
     ],
-    ids=["deep", "digits", "text", "key"],
+    ids=["cut", "list", "no-text", "number", "deep", "digits", "text", "key"],
 )
 def test_json_that_is_no_document_is_an_error_with_its_line(pipeline, tmp_path, line):
     (tmp_path / "in.jsonl").write_text('{"text": "A"}\n' + line)

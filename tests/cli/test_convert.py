@@ -81,9 +81,9 @@ def test_wrong_paths_are_errors(sample, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"E903.*'\.txt'.*\.conllu"):
         convert([tmp_path / "in.txt"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E904.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"E906.*nowhere"):
         convert([tmp_path / "nowhere"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E904.*empty"):
+    with pytest.raises(FileNotFoundError, match=r"E906.*empty.\*\.conllu"):
         convert([tmp_path / "empty"], tmp_path / "out.spacy")
 
 

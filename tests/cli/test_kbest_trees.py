@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import spacy
 
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.formats.conllu import read_conllu
@@ -72,15 +71,3 @@ def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_
     source.write_text(TEXT.replace("_\t_\t_\tobl", "_\t_\t2\tobl"), "utf8")
     with pytest.raises(ValueError, match=r"G2G-E516\] .* token 1 'saw' has the head 2 'cats'; token 2"):
         parse(folder, source, out, constrain=True)
-
-
-def test_options_that_do_not_fit_are_refused(folder: str, tmp_path):
-    source = tmp_path / "in.txt"
-    source.write_text("she saw cats\n", "utf8")
-    with pytest.raises(ValueError, match="G2G-E903"):
-        parse(folder, source, tmp_path / "out.spacy", kbest=2)
-    with pytest.raises(ValueError, match="G2G-E903"):
-        parse(folder, source, tmp_path / "out.conllu", constrain=True)
-    spacy.blank("xx").to_disk(tmp_path / "blank")
-    with pytest.raises(ValueError, match="G2G-E840"):
-        parse(str(tmp_path / "blank"), source, tmp_path / "out.conllu", kbest=2)

@@ -1,9 +1,9 @@
 """The workflow `amr` of project.yml: from AMRs to a wheel, and data that is not as expected."""
 
-import signal
+import io
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZipFile
@@ -76,14 +76,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def fetch(folder: Path, **options: str | Path) -> str:
     """Run the command in this process; gives the error, "" for none."""
-    handler = signal.getsignal(signal.SIGTERM)
+    printed = io.StringIO()
     given = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
     try:
-        amr_data.main(["fetch", "tiny", str(folder), *given])
+        with redirect_stdout(printed):
+            amr_data.main(["fetch", "tiny", str(folder), *given])
     except SystemExit as error:
-        return str(error)
-    finally:
-        signal.signal(signal.SIGTERM, handler)
+        return f"{' '.join(printed.getvalue().split())} {error}"
     return ""
 
 

@@ -1,5 +1,6 @@
 """Steps of the project that are killed, or run twice at once: the same command then gives what it should."""
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -16,10 +17,12 @@ import spacy
 
 from project import amr_data, corpora, jackknife, package, score, train, treebank
 from project.up_to_date import one_at_a_time
-from spacy_g2g.files import sha256_of
+from spacy_g2g.cli.convert import convert as make_corpus
+from spacy_g2g.files import sha256_of, write_text
 
 from ..formats.samples import SAMPLE
 from ..util import forks
+from .workflows import pretend_to_package
 
 TINY = Path(__file__).parents[2] / "configs/test/syntr_tiny.cfg"
 AMRS = "\n\n".join(f"# ::id a.{i}\n# ::snt She ran .\n(r / run-01\n   :ARG0 (s / she))" for i in range(1, 7))
@@ -54,13 +57,13 @@ def run_main(module: Any, *arguments: Any) -> None:
     module.main()
 
 
-def make_corpora(folder: Path) -> list[Path]:
+def copy_corpora(folder: Path) -> list[Path]:
     """Make the folder this process's own, since settings of a training name the corpora."""
     folder.mkdir(exist_ok=True)
     os.chdir(folder)
     files = [Path(f"{split}.spacy") for split in ("train", "dev")]
     for path in files:
-        corpora.convert_once(folder.parent / f"base/UD_Mine/x-ud-{path.stem}.conllu", path, 1)
+        shutil.copyfile(folder.parent / "base" / path, path)
     return files
 
 
@@ -72,22 +75,16 @@ def pretend_to_train(config: Path, folder: Path, use_gpu: int) -> None:
 def train_parser(folder: Path) -> None:
     train.spacy_train, train.time = pretend_to_train, SimpleNamespace(perf_counter=lambda: 0.0)
     train.calibrate = lambda folder, config: None
-    run_main(train, *make_corpora(folder), folder / "model", "--config", TINY, "--lang", "xx", "--steps", 2)
+    run_main(train, *copy_corpora(folder), folder / "model", "--config", TINY, "--lang", "xx", "--steps", 2)
 
 
 def evaluate(folder: Path) -> None:
-    score.write_trees = lambda model, gold, output, *_: score.write_text(output, sha256_of(gold))
+    score.write_trees = lambda model, gold, output, *_: write_text(output, sha256_of(gold))
     treebank_folder = folder.parent / "base/renamed"
-    run_main(score, folder.parent / "base/UD_Mine", treebank_folder, folder / "metrics", "--raw")
+    run_main(score, folder.parent / "base/UD_Mine", treebank_folder, folder / "metrics")
 
 
 def make_package(folder: Path) -> None:
-    def pretend_to_package(pipeline: Path, output: Path, **_: Any) -> None:
-        meta = package.json.loads((pipeline / "meta.json").read_text(encoding="utf8"))
-        dist = output / f"{meta['lang']}_{meta['name']}-{meta['version']}" / "dist"
-        dist.mkdir(parents=True)
-        (dist / "xx_g2g.whl").write_text(sha256_of(pipeline), encoding="utf8")
-
     package.package = pretend_to_package
     model, data = folder.parent / "base/model", folder.parent / "base/renamed"
     run_main(package, model, data, folder / "metrics", folder / "out", "--name", "xx_g2g", "--version", "0.1")
@@ -95,9 +92,9 @@ def make_package(folder: Path) -> None:
 
 def parse_folds(folder: Path) -> None:
     jackknife.train = pretend_to_train
-    jackknife.parse = lambda model, held_out, output, silent: shutil.copyfile(held_out, output)
+    jackknife.parse = lambda model, held_out, output, gpu_id: shutil.copyfile(held_out, output)
     jackknife.sha256_of = lambda path: path.name
-    files = make_corpora(folder)
+    files = copy_corpora(folder)
     options = ["--config", TINY, "--lang", "xx", "--steps", 2, "--folds", 2, "--block", 1]
     options += ["--work", folder / ".folds", "--dev", files[1]]
     jackknife.main([*map(str, [files[0], folder / "parsed.spacy", *options])])
@@ -118,6 +115,8 @@ def base(tmp_path: Path) -> Path:
     renamed.mkdir()
     for split in ("dev", "test"):
         shutil.copyfile(folder / f"x-ud-{split}.conllu", renamed / f"{split}.conllu")
+    for split in ("train", "dev"):
+        make_corpus([folder / f"x-ud-{split}.conllu"], folder.parent / f"{split}.spacy", silent=True)
     model.mkdir()
     (model / "meta.json").write_text('{"lang": "xx", "pipeline": []}', encoding="utf8")
     return tmp_path
@@ -236,7 +235,7 @@ def test_a_hostile_name_of_a_package_is_an_error(lang, name, version, tmp_path, 
     model.mkdir()
     victim.mkdir(parents=True)
     (victim / "file").write_text("keep")
-    (model / "meta.json").write_text(package.json.dumps({"lang": lang}))
+    (model / "meta.json").write_text(json.dumps({"lang": lang}))
     folders = [str(model), str(tmp_path), str(tmp_path / "metrics"), str(tmp_path / "a/b/c/out")]
     monkeypatch.setattr(sys, "argv", ["package", *folders, "--name", name, "--version", version])
     with pytest.raises(SystemExit, match="of the package is"):

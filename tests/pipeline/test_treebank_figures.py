@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
-from spacy_g2g.cli.debug_data import debug_data
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import write_tree
+from spacy_g2g.pipeline.treebank_figures import count_pieces, read_figures
 
+from ..formats.samples import SAMPLE
 from ..util import TREEBANK, gold_doc, plain_doc, read_treebank
 
 ROOT = Path(__file__).parents[2]
@@ -77,8 +79,9 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, " ".join(result.output.split())
 
 
-def names(findings: list[dict[str, str]]) -> set[str]:
-    return {finding["name"] for finding in findings}
+def on(corpus: str, path: Path = TINY, **settings: Any) -> Any:
+    """The config, with one corpus for training and development."""
+    return load_config(path, overrides={"paths.train": corpus, "paths.dev": corpus} | settings)
 
 
 @pytest.mark.parametrize("predicted", ["boundaries", "text"])
@@ -86,7 +89,7 @@ def test_counts_of_docs_equal_those_worked_out_by_hand(predicted: str, corpus: s
     registry.readers("test_troubled.v1", func=troubled_reader)
     config = load_config(TINY, overrides={"paths.dev": corpus})
     config["corpora"]["train"] = {"@readers": "test_troubled.v1", "predicted": predicted}
-    facts = debug_data(config).train
+    facts = read_figures(config)["train"]
     expected = {
         "docs": 8,
         "sentences": 10,
@@ -110,127 +113,146 @@ def test_counts_of_docs_equal_those_worked_out_by_hand(predicted: str, corpus: s
         "space_heads": 1,
         "multiword_tokens": None,
         "multiword_words": None,
+        "labels": {"dep": 10, "root": 9},
+        "rare_labels": {"dep": 10, "root": 9},
         "roots": {"root": 9},
+        "root_labels": {},
+        "root_label_elsewhere": 0,
     }
-    assert {name: getattr(facts, name) for name in expected} == expected
+    assert {name: facts[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize(("has_text", "has_network"), [(True, True), (True, False), (False, True)])
 def test_an_encoder_sets_boundaries_if_it_learns_them(has_text: bool, has_network: bool, corpus: str):
     registry.readers("test_troubled.v1", func=troubled_reader)
-    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    config = on(corpus)
     if has_text:
         config["corpora"]["train"] = {"@readers": "test_troubled.v1", "predicted": "text"}
     config["nlp"]["pipeline"].insert(0, "g2g_encoder")
     boundaries = {} if has_network else {"boundaries": None}
+    config["components"]["g2g_parser"]["boundaries"] = None
     config["components"]["g2g_encoder"] = {"factory": "g2g_encoder", **boundaries}
-    assert ("g2g_encoder" in debug_data(config).sets_boundaries) == (has_text and has_network)
+    report = read_figures(config)
+    assert ("g2g_encoder" in report["sets_boundaries"]) == (has_text and has_network)
+    assert report["components"]["g2g_parser"]["learns_sentences"] == has_network
 
 
 def test_command_shows_figures_and_advice_and_writes_them(corpus: str, tmp_path: Path):
     output = tmp_path / "report.json"
-    code, text = run(str(TINY), "--json", str(output), "--paths.train", corpus, "--paths.dev", corpus)
-    assert code == 0, text
+    arguments = [str(TINY), "--json", str(output), "--paths.train", corpus, "--paths.dev", corpus]
+    result = CliRunner().invoke(app, ["debug-data", *arguments])
+    assert result.exit_code == 0, result.output
     report = json.loads(output.read_text(encoding="utf8"))
     assert (report["train"]["sentences"], report["train"]["non_projective"]) == (10, 2)
     assert report["train"]["words"] == len(TREEBANK.split())
-    assert names(report["findings"]) == {"few_sentences", "duplicates", "rare_labels"}
-    for finding in report["findings"]:
+    long = [sentence for sentence in read_treebank() if len(sentence) >= 5]
+    assert (report["duplicates"], report["long_duplicates"]) == (10, len(long))
+    findings = report["findings"]
+    assert {finding["name"] for finding in findings} == {"few_sentences", "duplicates", "rare_labels"}
+    text = " ".join(result.output.split())
+    for finding in findings:
         assert " ".join(finding["text"].split()) in text
-    assert report["components"]["g2g_parser"]["train"]["pieces"]["limit"] == 128 - 3
+    for row in ("Sentences 10 10", "Non-projective trees 2 (20.0%) 2 (20.0%)", "Multiword tokens unknown"):
+        assert row in text
+    assert report["components"]["g2g_parser"]["train"]["piece_limit"] == 128 - 3
+    # Columns stay in line behind long titles.
+    starts = ("Docs ", "Multiword tokens", "Heads in other")
+    rows = [line for line in result.output.splitlines() if line.startswith(starts)]
+    assert len(rows) == 3
+    assert len(set(map(len, rows))) == 1
+
+
+def test_pieces_are_counted_with_what_does_not_fit():
+    words = [["a", "b"], ["a", "a", "a"], ["c"]]
+    ids = [[(5,), (6, 7, 8)], [(9, 5)] * 3, [(5,)]]
+    pieces = SimpleNamespace(split=lambda sentences: ids, unk_id=9, max_pieces=4)
+    corpus: Any = SimpleNamespace(words=words, labels=["dep"] * 6)
+    assert count_pieces(pieces, corpus) == {
+        "pieces_per_word": 11 / 6,
+        "most_pieces": 6,
+        "piece_limit": 4,
+        "too_many_pieces": 1,
+        "in_windows": 0,
+        "unknown": 3,
+        "unknown_words": {"a": 3},
+    }
+    pieces.max_pieces = 2
+    assert count_pieces(pieces, corpus)["in_windows"] == 1
+
+
+def test_multiword_tokens_and_tokens_are_known_if_the_reader_keeps_the_conllu(corpus: str, tmp_path: Path):
+    path = tmp_path / "sample.conllu"
+    path.write_text(SAMPLE, encoding="utf8")
+    config = on(corpus)
+    config["corpora"]["train"] = {"@readers": "spacy_g2g.Corpus.v1", "path": str(path)}
+    train = read_figures(config)["train"]
+    assert (train["multiword_tokens"], train["multiword_words"]) == (2, 4)
+    assert list(train["token_errors"]) == ["Sí Duerme / SíDuerme"]
+
+
+def learnable(parser: Any) -> tuple[int, int, int]:
+    train = parser["train"]
+    return train["learnable"], train["unlearnable"], train["unlearnable_trees"]
 
 
 @pytest.mark.parametrize("architecture", ["sent_tr", "state_tr", "stack_transformer"])
 def test_sentences_that_an_architecture_cannot_learn_are_counted(corpus: str, architecture: str):
-    path = ROOT / "configs" / f"{architecture}.cfg"
-    settings = {"paths.train": corpus, "paths.dev": corpus, "components.g2g_parser.model.swap": False}
-    config = load_config(path, overrides=settings | {"paths.encoder": "/no/such/folder"})
-    parser = debug_data(config).components["g2g_parser"]
-    assert (parser.train.learnable, parser.train.unlearnable, parser.train.unlearnable_trees) == (8, 2, 2)
-    assert parser.train.pieces is None
-    assert "/no/such/folder" in str(parser.encoder_problem)
+    settings = {"components.g2g_parser.model.swap": False, "paths.encoder": "/no/such/folder"}
+    config = on(corpus, ROOT / "configs" / f"{architecture}.cfg", **settings)
+    parser = read_figures(config)["components"]["g2g_parser"]
+    assert learnable(parser) == (8, 2, 2)
+    assert "pieces_per_word" not in parser["train"]
+    assert "/no/such/folder" in parser["encoder_problem"]
 
 
-@pytest.mark.parametrize(("architecture", "learnable"), [("sent_tr", 10), ("stack_transformer", 9)])
+@pytest.mark.parametrize(("architecture", "n"), [("sent_tr", 10), ("stack_transformer", 9)])
 def test_only_the_stack_transformer_cannot_learn_a_root_label_below_the_root(
-    architecture: str, learnable: int, tmp_path: Path
+    architecture: str, n: int, tmp_path: Path
 ):
     vocab = Vocab()
     docs = [gold_doc(vocab, [sentence]) for sentence in read_treebank()]
     next(token for token in docs[0] if token.head.i != token.i).dep_ = "root"
     path = tmp_path / "wrong.spacy"
     DocBin(docs=docs).to_disk(path)
-    paths = {"paths.train": str(path), "paths.dev": str(path), "paths.encoder": "/no/such/folder"}
-    config = load_config(ROOT / "configs" / f"{architecture}.cfg", overrides=paths)
-    parser = debug_data(config).components["g2g_parser"]
-    assert (parser.train.learnable, parser.train.unlearnable) == (learnable, 10 - learnable)
+    config = on(str(path), ROOT / "configs" / f"{architecture}.cfg", **{"paths.encoder": "/no/such/folder"})
+    report = read_figures(config)
+    assert learnable(report["components"]["g2g_parser"])[:2] == (n, 10 - n)
+    assert report["train"]["root_label_elsewhere"] == 1
 
 
 def test_words_without_the_tag_that_a_parser_reads_are_counted(corpus: str):
-    settings = {"paths.train": corpus, "paths.dev": corpus, "components.g2g_parser.model.tag_attr": "TAG"}
-    overrides = settings | {"corpora.train.annotations": ["SENT_START", "TAG"]}
-    parser = debug_data(load_config(TINY, overrides=overrides)).components["g2g_parser"]
-    assert parser.train.missing_tags == 0
-    assert parser.dev.missing_tags == len(TREEBANK.split())
+    settings = {"components.g2g_parser.model.tag_attr": "TAG"}
+    config = on(corpus, **settings, **{"corpora.train.annotations": ["SENT_START", "TAG"]})
+    parser = read_figures(config)["components"]["g2g_parser"]
+    assert parser["train"]["missing_tags"] == 0
+    assert parser["dev"]["missing_tags"] == len(TREEBANK.split())
 
 
-def test_graphs_of_a_refiner_come_from_the_parser_before_it(corpus: str, trained_folder: Path):
-    config = load_config(
-        ROOT / "configs" / "test" / "rngtr_tiny.cfg",
-        overrides={
-            "paths.train": corpus,
-            "paths.dev": corpus,
-            "paths.parser": str(trained_folder),
-            "nlp.lang": "xx",
-        },
-    )
-    report = debug_data(config)
-    assert list(report.components) == ["rng_refiner"]
-    assert report.components["rng_refiner"].initial_from == ("g2g_parser",)
-    initial = report.components["rng_refiner"].train.initial
-    assert initial is not None
-    assert (initial.heads, initial.words) == (0, len(TREEBANK.split()))
-
-
-def test_graphs_of_a_refiner_that_come_with_the_corpus_are_compared(corpus: str, trained_folder: Path):
-    config = load_config(
-        ROOT / "configs" / "test" / "rngtr_tiny.cfg",
-        overrides={
-            "paths.train": corpus,
-            "paths.dev": corpus,
-            "paths.parser": str(trained_folder),
-            "nlp.lang": "xx",
-        }
-        | {"paths.train_parsed": corpus},
-    )
-    initial = debug_data(config).components["rng_refiner"].train.initial
-    assert initial is not None
-    assert initial.right == initial.words == len(TREEBANK.split())
+@pytest.mark.parametrize("come_with_corpus", [False, True])
+def test_graphs_of_a_refiner_come_from_the_parser_before_it_or_with_the_corpus(
+    corpus: str, trained_folder: Path, come_with_corpus: bool
+):
+    settings = {"paths.parser": str(trained_folder), "nlp.lang": "xx"}
+    settings |= {"paths.train_parsed": corpus} if come_with_corpus else {}
+    report = read_figures(on(corpus, ROOT / "configs" / "test" / "rngtr_tiny.cfg", **settings))
+    assert list(report["components"]) == ["rng_refiner"]
+    refiner, n = report["components"]["rng_refiner"], len(TREEBANK.split())
+    assert refiner["initial_from"] == ["g2g_parser"]
+    n_heads = n if come_with_corpus else 0
+    names = ("initial_words", "initial_heads", "initial_right", "initial_share")
+    assert [refiner["train"][name] for name in names] == [n, n_heads, n_heads, n_heads / n]
 
 
 def test_pieces_are_those_of_the_encoder_that_components_share(corpus: str):
-    config = load_config(
-        ROOT / "configs" / "pipeline_scratch.cfg", overrides={"paths.train": corpus, "paths.dev": corpus}
-    )
-    components = debug_data(config).components
-    pieces = components["g2g_parser"].train.pieces
-    assert pieces is not None
-    assert pieces.pieces > 0
-    assert components["rng_refiner"].train.pieces == pieces
-
-
-def test_columns_stay_in_line_behind_long_titles(corpus: str):
-    command = ["debug-data", str(TINY), "--paths.train", corpus, "--paths.dev", corpus]
-    lines = CliRunner().invoke(app, command).output.splitlines()
-    rows = [line for line in lines if line.startswith(("Docs ", "Multiword tokens", "Heads in other"))]
-    assert len(rows) == 3
-    assert len(set(map(len, rows))) == 1
+    components = read_figures(on(corpus, ROOT / "configs" / "pipeline_scratch.cfg"))["components"]
+    parser, refiner = components["g2g_parser"]["train"], components["rng_refiner"]["train"]
+    assert refiner["pieces_per_word"] == parser["pieces_per_word"] >= 1
 
 
 def test_labels_that_were_not_given_are_an_error(corpus: str):
-    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    config = on(corpus)
     config["initialize"]["components"]["g2g_parser"]["labels"] = ["root", "nsubj"]
-    unknown = debug_data(config).components["g2g_parser"].unknown_labels
+    unknown = read_figures(config)["components"]["g2g_parser"]["unknown_labels"]
     assert "punct" in unknown
     assert "nsubj" not in unknown
 
@@ -244,8 +266,8 @@ def test_data_without_trees_cannot_be_trained_on(corpus: str, tmp_path: Path):
 
 
 def test_limit_reads_the_first_docs(corpus: str):
-    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
-    assert debug_data(config, limit=3).train.docs == 3
+    config = on(corpus)
+    assert read_figures(config, limit=3)["train"]["docs"] == 3
 
 
 def test_a_config_without_paths_is_an_error_that_names_the_corpus():
@@ -257,7 +279,7 @@ def test_a_config_without_paths_is_an_error_that_names_the_corpus():
 
 
 def test_a_config_without_a_component_of_ours_is_an_error(corpus: str, tmp_path: Path):
-    config = load_config(TINY, overrides={"paths.train": corpus, "paths.dev": corpus})
+    config = on(corpus)
     config["training"]["frozen_components"] = ["g2g_parser"]
     config.to_disk(tmp_path / "config.cfg")
     code, text = run(str(tmp_path / "config.cfg"))

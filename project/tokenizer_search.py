@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from spacy.attrs import IDX, LENGTH
 from spacy.language import Language
 from spacy.symbols import ORTH
 from spacy.tokenizer import Tokenizer
 from spacy.vocab import Vocab
 
-from ..arrays import IntArray
-from .chunks import Chunk, ChunkTable
+from spacy_g2g.arrays import IntArray
+from spacy_g2g.evaluation.tokenization import Chunk, compare_tokens
+
 from .tokenizer_rules import Change, Rules, additions, language_rules, removals
 
 #: Number of times that patterns and exceptions are looked for, each time with those found before.
@@ -30,13 +33,51 @@ N_CANDIDATES = 500
 LEAST_GAIN = 3
 
 
+class ChunkTable:
+    """Distinct chunks with their counts, made to be cut again and again.
+
+    chunks: Counts by the tokens of a chunk.
+    """
+
+    def __init__(self, chunks: Counter[Chunk]) -> None:
+        self.chunks = list(chunks)
+        self.counts: IntArray = np.fromiter(chunks.values(), np.int64, len(chunks))
+        self.texts = ["".join(chunk) for chunk in self.chunks]
+
+    def errors(self, tokenizer: Tokenizer, rows: Sequence[int] | IntArray) -> IntArray:
+        """Count the wrong tokens of chunks, on both sides, each chunk as often as it occurs.
+
+        tokenizer: The tokenizer.
+        rows: Indices of the chunks to cut.
+        Returns int [rows].
+        """
+        if not len(rows):
+            return np.zeros(0, np.int64)
+        offsets = np.cumsum([0, *(len(self.texts[row]) + 1 for row in rows)])
+        doc = tokenizer(" ".join(self.texts[row] for row in rows))
+        names: list[Any] = [IDX, LENGTH]
+        spans = doc.to_array(names).astype(np.int64)
+        system = spans[:, 0] * offsets[-1] + spans[:, 0] + spans[:, 1]
+        starts, ends = [], []
+        for row, offset in zip(rows, offsets.tolist(), strict=False):
+            for token in self.chunks[row]:
+                starts.append(offset)
+                offset += len(token)
+                ends.append(offset)
+        gold = np.array(starts) * offsets[-1] + ends
+        wrong = np.setxor1d(gold, system, assume_unique=True)
+        # The start of a span tells its chunk.
+        errors: IntArray = np.histogram(wrong // offsets[-1], offsets)[0] * self.counts[rows]
+        return errors
+
+
 def train_tokenizer(nlp: Language, chunks: Counter[Chunk]) -> Tokenizer:
     """Make a tokenizer that cuts as a treebank does.
 
     nlp: Pipeline of the language, for its rules and its vocabulary.
     chunks: Counts of the training chunks by their tokens.
     """
-    search = _Search(nlp, ChunkTable(chunks))
+    search = _Search(nlp, chunks)
     for _ in range(N_ROUNDS):
         search.try_changes(additions(search.wrong())[:N_CANDIDATES])
         search.try_changes(removals(search.rules))
@@ -48,22 +89,23 @@ class _Search:
     """Rules that are changed step by step, with the errors that they make.
 
     nlp: Pipeline of the language.
-    table: Training chunks.
+    chunks: Counts of the training chunks by their tokens.
     """
 
-    def __init__(self, nlp: Language, table: ChunkTable) -> None:
+    def __init__(self, nlp: Language, chunks: Counter[Chunk]) -> None:
         #: A vocabulary that computes nothing of its words.
         self.vocab = Vocab()
-        self.table = table
+        self.chunks = chunks
+        self.table = ChunkTable(chunks)
         self.rules = language_rules(nlp)
         self.longest = max(map(len, self.rules.exceptions), default=0)
         self._parts_of: dict[int, set[str]] = {}
-        self.all_rows = np.arange(len(table.chunks))
-        self.errors = table.errors(self.rules.tokenizer(self.vocab), self.all_rows)
+        self.all_rows = np.arange(len(chunks))
+        self.errors = self.table.errors(self.rules.tokenizer(self.vocab), self.all_rows)
 
     def wrong(self) -> list[tuple[Chunk, Chunk, int]]:
         """List the chunks that are cut in the wrong way: gold tokens, tokens, and number of times."""
-        return self.table.score(self.rules.tokenizer(self.vocab)).disagreements
+        return compare_tokens(self.rules.tokenizer(self.vocab), self.chunks).disagreements
 
     def try_changes(self, changes: Iterable[Change]) -> None:
         """Keep the changes that mend more than they spoil, tried in the order of what each mends alone."""

@@ -14,7 +14,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 from spacy.vocab import Vocab
 
-from .chunks import Chunk
+from spacy_g2g.evaluation.tokenization import Chunk
 
 LETTER, DIGIT = r"[^\W\d_]", r"\d"
 _PARTS = re.compile(rf"{DIGIT}+|{LETTER}+|.", re.DOTALL)

@@ -1,0 +1,114 @@
+"""How a tokenizer of spaCy cuts the text of a treebank, compared with the treebank's tokens.
+
+spaCy's tokenizer cuts a text at white space first, then each chunk by itself. So the chunks of a treebank and
+their counts have all that matters to a tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from spacy.tokenizer import Tokenizer
+
+from ..formats.conllu import ConlluSentence
+from .alignment import multiword_limit
+
+#: Tokens of a chunk of text without white space, in their order.
+Chunk = tuple[str, ...]
+#: Number of disagreements that are shown.
+N_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """Agreement of a tokenizer with the tokens of a treebank.
+
+    correct: Number of tokens with the right start and end.
+    gold: Number of tokens in the treebank.
+    system: Number of the tokenizer's tokens.
+    disagreements: Number of times that each chunk is cut in another way, with the treebank's tokens and the
+        tokenizer's, most frequent first.
+    """
+
+    correct: int
+    gold: int
+    system: int
+    disagreements: list[tuple[Chunk, Chunk, int]]
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, between 0 and 1."""
+        return 2 * self.correct / max(self.gold + self.system, 1)
+
+    @property
+    def most_frequent(self) -> dict[str, int]:
+        """The first disagreements as texts, such as "e-mail / e - mail", with their numbers."""
+        first = self.disagreements[:N_SHOWN]
+        return {f"{' '.join(gold)} / {' '.join(system)}": times for gold, system, times in first}
+
+
+def read_chunks(sentences: Iterable[ConlluSentence]) -> Counter[Chunk]:
+    """Count the chunks of a treebank by their tokens. A multiword token is one token.
+
+    Sentences without white space between them share a chunk. A token with inner white space is left out with
+    the chunks that it touches, since tokens of spaCy have none.
+    """
+    return Counter(chunk for chunk in _chunks(sentences) if not any(map(str.isspace, "".join(chunk))))
+
+
+def _chunks(sentences: Iterable[ConlluSentence]) -> Iterator[Chunk]:
+    chunk: list[str] = []
+    for sentence in sentences:
+        for token in sentence.tokens:
+            chunk.append(token.form)
+            if token.space_after:
+                yield tuple(chunk)
+                chunk = []
+    if chunk:
+        yield tuple(chunk)
+
+
+def compare_tokens(tokenizer: Tokenizer, chunks: Mapping[Chunk, int]) -> TokenCounts:
+    """Compare a tokenizer with the chunks of a treebank and their counts."""
+    correct = n_gold = n_system = 0
+    differ = []
+    for gold, times in chunks.items():
+        system = tokens_of(tokenizer, "".join(gold))
+        correct += times * len(_token_spans(gold) & _token_spans(system))
+        n_gold += times * len(gold)
+        n_system += times * len(system)
+        if gold != system:
+            differ.append((gold, system, times))
+    differ.sort(key=lambda found: (-found[2], "".join(found[0])))
+    return TokenCounts(correct, n_gold, n_system, differ)
+
+
+def tokens_of(tokenizer: Tokenizer, text: str) -> Chunk:
+    """Return the tokens of a chunk."""
+    return tuple(token.text for token in tokenizer(text))
+
+
+def _token_spans(tokens: Chunk) -> set[tuple[int, int]]:
+    return set(pairwise(accumulate(map(len, tokens), initial=0)))
+
+
+def explain_tokens(tokenizer: Tokenizer, sentences: Sequence[ConlluSentence]) -> Iterator[str]:
+    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any."""
+    counts = compare_tokens(tokenizer, read_chunks(sentences))
+    if counts.disagreements:
+        yield f"Tokens that differ most often: {show_disagreements(counts)}"
+    n_words = sum(len(sentence.words) for sentence in sentences)
+    inside = sum(t.end - t.start + 1 for s in sentences for t in s.tokens if t.is_multiword)
+    if inside:
+        yield (
+            f"{inside} of {n_words} words are parts of multiword tokens, which stay whole: F1 of words is at "
+            f"most {100 * multiword_limit(sentences):.2f}"
+        )
+
+
+def show_disagreements(counts: TokenCounts) -> str:
+    """List the most frequent disagreements: the treebank's tokens, the tokenizer's, and how often."""
+    return "; ".join(f"{text} ({n})" for text, n in counts.most_frequent.items()) or "none"
