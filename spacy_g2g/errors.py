@@ -1,12 +1,12 @@
 """Every error and warning text of the library, each with a code.
 
-Use a text as in ``raise ValueError(Errors.E101.format(...))``. Each text says what happened, names the bad
+Use a text as in ``raise ValueError(Errors.E107.format(...))``. Each text says what happened, names the bad
 value, and says what was expected or what to do. The number of a code begins with that of its room.
 """
 
 
 class _TextsWithCodes(type):
-    """Metaclass that puts the code in front of its text: ``Errors.E101`` is ``"[G2G-E101] ..."``."""
+    """Metaclass that puts the code in front of its text: ``Errors.E107`` is ``"[G2G-E107] ..."``."""
 
     def __getattribute__(cls, name: str) -> str:
         text: str = super().__getattribute__(name)
@@ -263,8 +263,6 @@ class Errors(metaclass=_TextsWithCodes):
     E927 = "These files are named more than once: {paths}. Expected each file once."
     E928 = "{path}, document {number}: {error}. Expected a file that spaCy's DocBin has written."
     E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
-    E940 = "{path} has no words without white space. Expected a CoNLL-U file with the words of a text."
-    E941 = "spaCy has no rules for the language {lang!r}: {error}. Expected a code such as 'en' or 'xx'."
 
     # 10xx: amr
     E1002 = "{where}: can't read the AMR {text}: {error}. Expected a graph, as in (b / bark :ARG0 (d / dog))."

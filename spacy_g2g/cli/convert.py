@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from ..data.docs import sentences_to_docs
 from ..errors import Errors
 from ..files import atomic_path
-from ..formats.conllu import ConlluSentence
+from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
 from .common import check_distinct, check_suffix, progress
 from .messages import msg
