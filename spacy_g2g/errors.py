@@ -112,6 +112,7 @@ class Errors(metaclass=_TextsWithCodes):
         "null."
     )
     E421 = "factor is {factor}. Expected a number above 0."
+    E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
 
     # 5xx: data
     E501 = "n_sents is {n_sents}. Expected 1 or more sentences in each Doc."

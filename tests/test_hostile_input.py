@@ -19,6 +19,7 @@ from thinc.api import fix_random_seed
 
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import get_shim
 
 from .formats.samples import SAMPLE
@@ -140,7 +141,9 @@ class Bomb:
 
 def with_weights(whole: bytes, weights: bytes) -> bytes:
     """The bytes of a model with other weights, as an attacker would write them."""
-    data: bytes = srsly.msgpack_dumps({**srsly.msgpack_loads(whole), "weights": weights})
+    msg = srsly.msgpack_loads(whole)
+    digest = digest_of(msg["spec"], weights)
+    data: bytes = srsly.msgpack_dumps({**msg, "weights": weights, "sha256": digest})
     return data
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import Any
 
 import srsly
@@ -20,7 +22,9 @@ def to_bytes(spec: NetworkSpec, weights: dict[str, Tensor], dtype: torch.dtype) 
     dtype: Type of the saved weights. Weights with values that are too large for it keep their own type.
     """
     saved = {name: _convert(weight.detach().cpu().contiguous(), dtype) for name, weight in weights.items()}
-    data: bytes = srsly.msgpack_dumps({"spec": spec.to_dict(), "weights": save_tensors(saved)})
+    fields, content = spec.to_dict(), save_tensors(saved)
+    digest = digest_of(fields, content)
+    data: bytes = srsly.msgpack_dumps({"spec": fields, "weights": content, "sha256": digest})
     return data
 
 
@@ -28,9 +32,18 @@ def from_bytes(data: bytes) -> tuple[NetworkSpec, dict[str, Tensor]]:
     """Return the specification and the weights. Raises ValueError when the bytes are not those saved."""
     try:
         msg: dict[str, Any] = srsly.msgpack_loads(data)
+        if msg.get("sha256") != digest_of(msg["spec"], msg["weights"]):
+            raise ValueError(Errors.E430)
         return NetworkSpec.from_dict(msg["spec"]), load_tensors(msg["weights"])
     except Exception as error:  # whatever damaged bytes lead to
         raise ValueError(Errors.E406.format(error=error)) from error
+
+
+def digest_of(spec: dict[str, Any], weights: bytes) -> str:
+    """Return the SHA-256 of a specification and weights, which tells damage but not an attack."""
+    digest = sha256(json.dumps(spec, sort_keys=True).encode())
+    digest.update(weights)
+    return digest.hexdigest()
 
 
 def _convert(weight: Tensor, dtype: torch.dtype) -> Tensor:
