@@ -57,6 +57,7 @@ def run_step(command: list[str], *, without: Container[str] = (), **options: Any
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", command[2:])
+        patch.delitem(sys.modules, command[2], raising=False)  # another test may have imported it
         try:
             runpy.run_module(command[2], run_name="__main__")
         except SystemExit as error:
