@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 from ...data.docs import sentences_of
 from ...errors import Errors
 from ..formats.amr_file import AmrBlock
-from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
+from ..formats.penman_text import decode_penman, format_penman, without_markers
 
 #: Name of the extension attributes of Docs and Spans.
 AMR = "amr"
@@ -91,9 +91,7 @@ def amr_graphs(doc: Doc) -> list[Any] | None:
     amrs = get_amrs(doc)
     if amrs is None:
         return None
-    for number, text in enumerate(amrs, start=1):
-        parse_penman(text, f"doc._.{AMR}, sentence {number}")
-    return [decode_penman(text) for text in amrs]
+    return [decode_penman(text, f"doc._.{AMR}, sentence {i}") for i, text in enumerate(amrs, start=1)]
 
 
 def amr_of_span(span: Span) -> str | None:

@@ -8,6 +8,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -162,13 +163,8 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
 
 def _read_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield each run of lines that are not empty, with the number of its first line."""
-    block: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            block.append(line.strip() if line.lstrip().startswith("#") else line.rstrip())
-        elif block:
-            yield number - len(block), block
-            block = []
-    if block:
-        yield number + 1 - len(block), block
+    rows = ((number, line.rstrip()) for number, line in enumerate(lines, start=1))
+    for has_text, block in groupby(rows, key=lambda row: bool(row[1])):
+        if has_text:
+            numbers, texts = zip(*block, strict=True)
+            yield numbers[0], [text.strip() if text.lstrip().startswith("#") else text for text in texts]

@@ -15,7 +15,6 @@ from thinc.api import Model
 from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
-from ...errors import Errors
 from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
@@ -130,8 +129,8 @@ class AmrTransformer(ActionNetwork):
         self.length_penalty = settings.length_penalty
 
     def resize_labels(self, n_labels: int) -> None:
-        """Raise ValueError: an AMR parser has no labels to add."""
-        raise ValueError(Errors.E1026.format(n=n_labels))
+        """Do not call this: an AMR parser has actions, which stay as they are."""
+        raise NotImplementedError
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
         """Return the number of actions that the table has."""

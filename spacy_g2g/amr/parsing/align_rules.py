@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
+from itertools import takewhile
 
 from .actions import AmrSentence
 from .lemmas import find_lemma, stem
@@ -33,7 +33,7 @@ class AlignRules:
     def prefix_words(self, label: str) -> list[int]:
         """Return the words that share the longest prefix with a label, if it is long enough."""
         text = stem(label)
-        lengths = [len(commonprefix((text.lower(), lower))) for lower in self._lowers]
+        lengths = [_shared(text.lower(), lower) for lower in self._lowers]
         longest = max(lengths, default=0)
         if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
             return []
@@ -52,3 +52,8 @@ class AlignRules:
             return []
         first, last = self._lemma(parts[0]), self._lemma(parts[-1])
         return [i for i in first if any(0 < j - i <= MULTIWORD_SPAN for j in last)] or first
+
+
+def _shared(a: str, b: str) -> int:
+    """Return the length of the prefix that two texts share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))

@@ -6,7 +6,7 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.util import registry
 
-from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, make_amr_corpus
+from spacy_g2g.amr.data.corpus import AMR_SUFFIXES, AmrReader, make_amr_corpus
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.data.corpus import corpus_files
 
@@ -144,9 +144,9 @@ def test_an_amr_that_cannot_be_read_is_an_error_with_file_line_and_id(broken: Pa
 
 
 def test_amrs_that_cannot_be_read_are_skipped_and_counted(broken: Path, nlp: Language):
-    reader = AmrReader(nlp, AmrOptions(on_error="skip"))
+    reader = AmrReader(on_error="skip")
     with pytest.warns(UserWarning, match=r"W1001\] 2 AMR\(s\) of .*b\.amr.*id b\.1"):
-        docs = list(reader.read([broken]))
+        docs = list(reader.read(nlp, [broken]))
     assert [doc.text for doc in docs] == ["Birds sing"]
     assert len(reader.skipped) == 2
 

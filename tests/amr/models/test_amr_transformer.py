@@ -272,11 +272,3 @@ def test_sentences_in_windows_are_learned():
     backprop(None)
     assert np.isfinite(loss)
     assert torch.isfinite(shim.network.encoder.layers[0].attention.qkv.weight.grad).all()
-
-
-# The model as a whole
-
-
-def test_labels_can_not_be_added():
-    with pytest.raises(ValueError, match=r"E1026.* 3 labels"):
-        make()[1].resize_labels(3)

@@ -2,7 +2,7 @@ import pytest
 
 from spacy_g2g.amr.formats.penman_text import format_penman, parse_penman
 from spacy_g2g.amr.parsing.graph import AmrGraph, Edge
-from spacy_g2g.amr.parsing.tree import split_marker
+from spacy_g2g.amr.parsing.tree import tree_edges
 
 from .samples import SAMPLES, facts, graph_of
 
@@ -71,7 +71,8 @@ def test_alignment_markers_are_taken_off_concepts_roles_and_strings():
     [("boy~e.3", ("boy", (3,))), ("boy~3", ("boy", (3,))), ("a~b", ("a~b", ())), ('"a~1"', ('"a~1"', ()))],
 )
 def test_a_marker_is_a_tilde_with_numbers_at_the_end(text: str, expected: tuple):
-    assert split_marker(text) == expected
+    (edge,) = tree_edges(("x", [("/", text)]))
+    assert (edge.target, edge.words) == expected
 
 
 def test_the_marker_of_a_concept_goes_before_that_of_its_variable():

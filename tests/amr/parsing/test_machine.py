@@ -1,6 +1,7 @@
 import pytest
 
 from spacy_g2g.amr.formats.penman_text import format_penman
+from spacy_g2g.amr.parsing import machine
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence, copied_label, is_constant_label
 from spacy_g2g.amr.parsing.build import REPAIR_ROLE, build_graph
 from spacy_g2g.amr.parsing.graph import Edge
@@ -137,8 +138,9 @@ def test_a_copy_goes_its_own_way():
     assert state.n_actions == 4
 
 
-def test_a_state_is_final_after_the_most_actions():
-    state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA], max_factor=2)
+def test_a_state_is_final_after_the_most_actions(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(machine, "MAX_ACTIONS_PER_WORD", 2)
+    state = make_state("a", [SHIFT, LEMMA, FORK, LEMMA])
     assert state.is_final
     assert format_penman(build_graph(state).to_tree()) == "(a / a)"
 
