@@ -28,7 +28,7 @@ from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
 from ..parsing.machine import AmrState
 from ..parsing.table import AmrActions, Replay
-from .types import AmrInput, AmrParse, AmrStart
+from .types import AmrParse, AmrStart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,8 @@ class AmrTransformer(ActionNetwork):
         parses: list[AmrParse] = []
         for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             width = int(batch.n_words[part].max()) + 1
-            sentences = [machine_input(sentence) for sentence in batch.sentences[part]]
+            inputs: Sequence[Any] = batch.sentences[part]
+            sentences: list[AmrSentence] = [sentence.amr for sentence in inputs]
             machines = AmrMachines(
                 self.table,
                 [self.table.begin(sentence) for sentence in sentences],
@@ -168,13 +169,6 @@ class AmrTransformer(ActionNetwork):
                     AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), coverage=coverage)
                 )
         return parses
-
-
-def machine_input(sentence: Sentence) -> AmrSentence:
-    """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
-    if isinstance(sentence, AmrInput):
-        return sentence.amr
-    return AmrSentence.of(sentence.words)
 
 
 def pad_replays(replays: Sequence[Replay], width: int, n_actions: int) -> Sequences:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ class AmrActions:
     def __init__(
         self,
         actions: Iterable[AmrAction],
-        seen: Mapping[str, Sequence[str]] | None = None,
+        seen: Mapping[str, Collection[str]] | None = None,
         candidates: Candidates = "lemma",
         max_forks: int = MAX_FORKS,
     ) -> None:
@@ -98,8 +98,7 @@ class AmrActions:
         if shift_labels:
             frequent = sorted(words, key=lambda word: (-words[word], word))[:shift_labels]
             actions.update(AmrAction(ActionKind.SHIFT, word) for word in (*frequent, ROOT_FORM))
-        by_key = {key: sorted(labels) for key, labels in seen.items()} if candidates != "vocab" else {}
-        return cls(actions, by_key, candidates, max_forks)
+        return cls(actions, seen if candidates != "vocab" else None, candidates, max_forks)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AmrActions:
@@ -115,10 +114,6 @@ class AmrActions:
 
     def __len__(self) -> int:
         return len(self.actions)
-
-    def labels(self, kind: ActionKind) -> list[str]:
-        """Return the labels of a kind's actions, in order."""
-        return [action.label for action in self.actions if action.kind == kind]
 
     def id(self, action: AmrAction) -> int:
         """Return the number of an action, or NO_ACTION if the table lacks it."""

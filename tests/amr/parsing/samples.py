@@ -1,10 +1,11 @@
 """Small AMRs, written by hand, and their sentences."""
 
 from spacy_g2g.amr.formats.penman_text import parse_penman
-from spacy_g2g.amr.parsing.actions import AmrSentence
+from spacy_g2g.amr.parsing.actions import ActionKind, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph, canonical
 from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.table import AmrActions
 
 # Reentrancy, inverse roles, a name, numbers, polarity and mode, a cycle, several nodes of one word.
 SAMPLES = {
@@ -43,6 +44,10 @@ def facts(graph: AmrGraph) -> tuple:
     ]
     labels = sorted((label, node in graph.constants) for node, label in enumerate(graph.labels))
     return graph.labels[graph.top], labels, sorted(edges)
+
+
+def labels_of(table: AmrActions, kind: ActionKind) -> list[str]:
+    return [action.label for action in table.actions if action.kind == kind]
 
 
 def execute(sentence: AmrSentence, actions) -> AmrGraph:

@@ -16,7 +16,7 @@ from spacy_g2g.amr.parsing.oracle import amr_oracle_actions
 from spacy_g2g.amr.parsing.table import AmrActions, Replay
 from spacy_g2g.transition.parsing.arc_standard import NO_ACTION
 
-from .samples import SAMPLES, execute, facts, graph_of, sentence_of
+from .samples import SAMPLES, execute, facts, graph_of, labels_of, sentence_of
 
 ODD = [
     "/",
@@ -114,12 +114,12 @@ def test_pred_gives_the_labels_seen_with_the_word_or_lemma(candidates, form, lem
 def test_with_vocab_each_word_may_have_any_label():
     table = TABLES["vocab"]
     (choices,) = table.word_choices(AmrSentence.of(["dogs"], ["dog"]))
-    assert {table.actions[i].label for i in choices} - {""} == set(table.labels(ActionKind.PRED))
+    assert {table.actions[i].label for i in choices} - {""} == set(labels_of(table, ActionKind.PRED))
 
 
 def test_frequent_words_and_root_have_a_shift_of_their_own_which_is_the_only_valid_one():
     table = make_table(shift_labels=2)
-    assert table.labels(ActionKind.SHIFT) == ["", "!", ROOT_FORM, "the"]
+    assert labels_of(table, ActionKind.SHIFT) == ["", "!", ROOT_FORM, "the"]
     sentence = AmrSentence.of(["the", "dog"], ["the", "dog"])
     state, choices = AmrState(sentence), table.word_choices(sentence)
     for label in ("the", "", ROOT_FORM):

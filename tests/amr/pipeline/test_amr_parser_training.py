@@ -27,6 +27,7 @@ from spacy_g2g.models.sources import encoder_from_scratch
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
+from ..parsing.samples import labels_of
 from ..util import AMRS, amr_doc, amr_examples, amr_model, amr_nlp, amr_parser_of
 
 pytestmark = pytest.mark.slow
@@ -84,7 +85,7 @@ def test_settings_are_those_of_what_is_learned():
     assert scheme is not None
     assert (scheme.table.candidates, scheme.table.max_forks) == ("vocab", 1)
     assert scheme.aligner.unaligned == "free_word"
-    assert len([label for label in scheme.table.labels(ActionKind.SHIFT) if label]) == 3
+    assert len([label for label in labels_of(scheme.table, ActionKind.SHIFT) if label]) == 3
     assert "wiki" in {action.label for action in scheme.table.actions}
     plain = amr_parser_of(initialised()).scheme
     assert plain is not None
@@ -259,7 +260,7 @@ def test_lemmas_of_frozen_components_are_learned_with(is_trainable: bool):
     parser = amr_parser_of(nlp)
     assert parser.scheme is not None
     # The concept is the lemma's copy.
-    assert parser.scheme.table.labels(ActionKind.PRED) == []
+    assert labels_of(parser.scheme.table, ActionKind.PRED) == []
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
     (sentence,) = parser.inputs([doc], lay_out([doc]))
