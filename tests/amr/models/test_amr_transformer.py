@@ -13,7 +13,6 @@ from spacy_g2g.amr.models.amr_transformer import (
     AmrMachines,
     AmrTransformer,
     build_amr_transformer,
-    pad_replays,
 )
 from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
@@ -88,29 +87,6 @@ def plain_places(state: AmrState) -> tuple[list[int], list[int]]:
             if depths and max(stack[column], buffer[column]) < 0:
                 places[column] = depths[0]
     return stack, buffer
-
-
-def test_padded_replays_are_the_states_of_each_step():
-    sequences = pad_replays(GOLD, 12, len(SCHEME.table))
-    valid = iter(sequences.valid)
-    for i, (text, amr) in enumerate(AMRS.items()):
-        sentence = AmrSentence.of(text.split())
-        n, state = len(sentence) + 1, SCHEME.table.begin(sentence)
-        choices = SCHEME.table.word_choices(sentence)
-        actions = SCHEME.amr_oracle_actions(graph_of(amr), sentence)
-        for t, action in enumerate(actions):
-            stack, buffer = plain_places(state)
-            assert sequences.stack[i, t].tolist() == stack + [-1] * (12 - n)
-            assert sequences.buffer[i, t].tolist() == buffer + [-1] * (12 - n)
-            assert next(valid).tolist() == SCHEME.table.valid_actions(state, choices).tolist()
-            taken = SCHEME.table.actions[sequences.actions[i, t]]
-            assert (taken.kind, taken.value) == (action.kind, action.value)
-            state.apply(taken)
-        # ROOT is the first, and the heads of the stack see it there.
-        assert sequences.stack[i, len(actions) - 1, 0] == 0
-        assert (sequences.actions[i, len(actions) :] == -1).all()
-        assert (sequences.stack[i, len(actions) :] == -1).all()
-    assert next(valid, None) is None
 
 
 def test_states_that_are_taken_twice_go_their_own_ways():

@@ -27,6 +27,15 @@ SAMPLES = {
     "Yes": "(y / yes :mode expressive)",
 }
 
+#: Marks of PENMAN, white space, control characters, letters that change in lower case.
+_ODD = (
+    'a/b (x x~1 x~e.1 e~1 ~e.1 :-" "x http://x.y/?z=(1) 👩‍👩‍👧‍👦 e\u0301\u0302 שלום '
+    "\u202eabc\u202c a\x00b \u2028x [SEP] <ROOT> -01 amr-unknown"
+)
+ODD_WORDS = [
+    *"/():\"'~\\#-.%&<| \n\x00\x1c\x85\u2028\u0301\u200bİǅi🙂", "New York", "x" * 300, *_ODD.split(" "),
+]  # fmt: skip
+
 
 def graph_of(text: str) -> AmrGraph:
     return AmrGraph.from_tree(parse_penman(text))

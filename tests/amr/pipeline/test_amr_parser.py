@@ -20,6 +20,7 @@ from spacy_g2g.models.shim import get_shim
 
 from ...keeping import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
 from ...util import forks, overfit, plain_doc, randomise
+from ..parsing.samples import ODD_WORDS
 from ..util import AMRS, amr_examples, amr_nlp, amr_parser_of
 
 
@@ -202,41 +203,10 @@ def test_white_space_is_no_word(trained: Language, expected: list[list[str]]):
     assert_amrs(doc)
 
 
-WORDS = [
-    *"/():\"'~\\#-.%&<|",
-    "a/b",
-    "(x",
-    "x~1",
-    "x~e.1",
-    ':-"',
-    "http://x.y/?z=(1)",
-    "🙂",
-    "👩‍👩‍👧‍👦",
-    "e\u0301\u0302",
-    "\u0301",
-    "שלום",
-    "\u202eabc\u202c",
-    "\x00",
-    "a\x00b",
-    "\x1c",
-    "\u2028x",
-    "\u200b",
-    "İ",
-    "ǅ",
-    "[SEP]",
-    "<ROOT>",
-    "New York",
-    "-01",
-    "amr-unknown",
-    "i",
-    "x" * 300,
-]
-
-
 @pytest.mark.parametrize("pipeline", ["trained", "rambling"])
 def test_any_word_is_parsed(pipeline: str, request: pytest.FixtureRequest):
     nlp: Language = request.getfixturevalue(pipeline)
-    docs = [plain_doc(nlp.vocab, [word], ["The", word, "sleeps"]) for word in WORDS]
+    docs = [plain_doc(nlp.vocab, [word], ["The", word, "sleeps"]) for word in ODD_WORDS]
     for doc in nlp.pipe(docs):
         assert_amrs(doc)
 
