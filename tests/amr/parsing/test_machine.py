@@ -32,17 +32,8 @@ def ra(role: str) -> AmrAction:
 
 def test_actions_build_the_graph_that_they_spell_out():
     want, polarity = AmrAction(ActionKind.PRED, "want-01"), AmrAction(ActionKind.DEPENDENT, "polarity", "-")
-    first = [
-        SHIFT,
-        LEMMA,
-        SHIFT,
-        want,
-        la("ARG0"),
-        polarity,
-        SHIFT,
-        AmrAction(ActionKind.COPY_SENSE01),
-        ra("ARG1"),
-    ]
+    sleep = AmrAction(ActionKind.COPY_SENSE01)
+    first = [SHIFT, LEMMA, SHIFT, want, la("ARG0"), polarity, SHIFT, sleep, ra("ARG1")]
     state = make_state("boy wants sleep", [*first, SWAP, la("ARG0"), REDUCE, REDUCE, SHIFT, SHIFT, ROOT])
     graph = build_graph(state)
     expected = "(w / want-01 :polarity - :ARG0 (b / boy) :ARG1 (s / sleep-01 :ARG0 b))"
@@ -51,10 +42,8 @@ def test_actions_build_the_graph_that_they_spell_out():
 
 
 def test_fork_gives_a_word_one_more_item():
-    state = make_state(
-        "Paris",
-        [SHIFT, AmrAction(ActionKind.COPY_QUOTE), FORK, AmrAction(ActionKind.PRED, "name"), la("op1")],
-    )
+    quote, name = AmrAction(ActionKind.COPY_QUOTE), AmrAction(ActionKind.PRED, "name")
+    state = make_state("Paris", [SHIFT, quote, FORK, name, la("op1")])
     assert state.stack == [0, 2]
     assert state.words == [0, 1, 0]
     assert state.labels == ['"Paris"', None, "name"]

@@ -66,12 +66,8 @@ def sample_docs(vocab: Vocab) -> list[Doc]:
     return [plain_doc(vocab, first, second), *(plain_doc(vocab, text) for text in others)]
 
 
-def docs_of(nlp: Language) -> list[Doc]:
-    return sample_docs(nlp.vocab)
-
-
 def amrs_of(nlp: Language, **settings: Any) -> list[list[str]]:
-    return [get_amrs(doc) or [] for doc in nlp.pipe(docs_of(nlp), **settings)]
+    return [get_amrs(doc) or [] for doc in nlp.pipe(sample_docs(nlp.vocab), **settings)]
 
 
 def assert_amrs(doc: Doc) -> None:
@@ -96,7 +92,7 @@ def test_sentences_are_learned_by_heart(trained: Language):
 
 
 def test_predictions_leave_docs_alone(trained: Language):
-    docs = docs_of(trained)
+    docs = sample_docs(trained.vocab)
     before = [doc.to_bytes() for doc in docs]
     parses = amr_parser_of(trained).predict(docs).by_doc()
     assert [len(of_doc) for of_doc in parses] == [2, *[1] * (len(docs) - 1)]
