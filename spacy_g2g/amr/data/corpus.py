@@ -84,7 +84,7 @@ class AmrReader:
     def __post_init__(self) -> None:
         if self.on_error not in ("raise", "skip"):
             raise ValueError(Errors.E1008.format(on_error=self.on_error))
-        self._is_wanted = select_ids(self.ids) if self.ids is not None else lambda _: True
+        self._is_wanted = select_ids(self.ids)
 
     def read(self, nlp: Language, files: Iterable[Path]) -> Iterator[Doc]:
         """Yield the Docs of files.

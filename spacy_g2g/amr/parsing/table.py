@@ -191,23 +191,18 @@ class AmrActions:
 
     def _set_new(self, valid: BoolArray, state: AmrState, top: int, second: int | None) -> None:
         """Set the actions that draw an edge or a constant which the graph still lacks."""
-        valid[self._of_kind[ActionKind.DEPENDENT]] = True
-        for item, role, constant in state.constants:
-            if item == top:
-                self._unset(valid, AmrAction(ActionKind.DEPENDENT, role, constant))
-        if second is None or state.labels[second] is None:
-            return
-        valid[self._of_kind[ActionKind.LA]] = True
-        valid[self._of_kind[ActionKind.RA]] = True
+        kinds = [ActionKind.DEPENDENT]
+        if second is not None and state.labels[second] is not None:
+            kinds += [ActionKind.LA, ActionKind.RA]
+        for kind in kinds:
+            valid[self._of_kind[kind]] = True
+        there = [
+            AmrAction(ActionKind.DEPENDENT, *constant) for item, *constant in state.constants if item == top
+        ]
         for source, role, target in state.edges:
-            if (source, target) == (top, second):
-                self._unset(valid, AmrAction(ActionKind.LA, role))
-            elif (source, target) == (second, top):
-                self._unset(valid, AmrAction(ActionKind.RA, role))
-
-    def _unset(self, valid: BoolArray, action: AmrAction) -> None:
-        if (found := self._ids.get(action)) is not None:
-            valid[found] = False
+            if {source, target} == {top, second}:
+                there.append(AmrAction(ActionKind.LA if source == top else ActionKind.RA, role))
+        valid[[self._ids[action] for action in there if action in self._ids]] = False
 
 
 def _key(sentence: AmrSentence, position: int, candidates: Candidates) -> str:

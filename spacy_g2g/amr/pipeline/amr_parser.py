@@ -124,7 +124,8 @@ class AmrParser(ParserPipe):
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
-        return [AmrInput.of(found) for found in read_amr_sentences(docs, layout, self.settings.lemma_source)]
+        sentences = read_amr_sentences(docs, layout, self.settings.lemma_source)
+        return [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
@@ -193,7 +194,7 @@ class AmrParser(ParserPipe):
             self.scheme = AmrScheme.learn(graphs, self.settings)
         self._replays = ReplayCache()
         self.cfg["scheme"] = self.scheme.to_dict()
-        inputs: list[Sentence] = [AmrInput.of(sentence) for sentence in sentences]
+        inputs: list[Sentence] = [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
         self._build_model(get_examples, encoder, inputs, AmrStart(table=self.scheme.table))
 
     def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:

@@ -34,7 +34,8 @@ SCHEME = AmrScheme.learn(PAIRS, AmrSettings(shift_labels=3))
 
 
 def sentence_of(text: str) -> AmrInput:
-    return AmrInput.of(AmrSentence.of(text.split()))
+    read = AmrSentence.of(text.split())
+    return AmrInput(read.forms, amr=read)
 
 
 def replay_of(text: str, amr: str) -> Replay:

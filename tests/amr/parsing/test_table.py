@@ -1,4 +1,3 @@
-import json
 import random
 
 import numpy as np
@@ -128,10 +127,3 @@ def test_a_replay_of_a_label_that_is_not_there_has_no_action_and_of_one_not_seen
     assert unknown.ids[1] == NO_ACTION
     unseen = table.replay(sentence, [shift, AmrAction(ActionKind.PRED, "person"), shift, root])
     assert unpacked(table, unseen)[1, unseen.ids[1]]
-
-
-def test_a_table_survives_json():
-    table = make_table(shift_labels=2)
-    again = AmrActions.from_dict(json.loads(json.dumps(table.to_dict())))
-    assert again.to_dict() == table.to_dict()
-    assert again.actions == table.actions
