@@ -28,9 +28,6 @@ AMR_IDS_KEY = "amr_ids"
 #: Characters of a value that an error shows.
 SHOWN_CHARACTERS = 80
 
-#: A sentence of a Doc: number of characters before it, and its characters, all without white space.
-SentenceKey = tuple[int, str]
-
 
 def set_amr_extensions() -> None:
     """Register ``Doc._.amr``, ``Doc._.amr_graphs`` and ``Span._.amr`` unless they exist.
@@ -149,7 +146,7 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     example: The Example.
     spans: Spans of the predicted Doc: first token, and last token + 1.
     """
-    numbers: dict[SentenceKey, list[int]] = {}
+    numbers: dict[tuple[int, str], list[int]] = {}
     reference_spans = [(span.start, span.end) for span in sentences_of(example.reference)]
     for number, key in enumerate(_sentence_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
@@ -192,7 +189,8 @@ def _amr_values(doc: Doc) -> list[str] | None:
     return [*amrs]
 
 
-def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
+def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Return the number of characters before each span, and its own, all without white space."""
     words = ["".join(token.text.split()) for token in doc]
     starts = [0]
     for word in words:
