@@ -108,3 +108,11 @@ def ids(output: Path) -> list[str]:
 def errors(output: Path) -> list[dict[str, Any]]:
     paths = sorted((output / "errors").iterdir())
     return [json.loads(line) for path in paths for line in path.read_text("utf8").splitlines()]
+
+
+def rows(output: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    return [
+        row
+        for path in sorted((output / "data").iterdir())
+        for row in pq.read_table(path, columns=columns).to_pylist()
+    ]
