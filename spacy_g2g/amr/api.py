@@ -1,6 +1,6 @@
 """The door of the AMR wing: everything that commands and projects import from it."""
 
-from .data.corpus import AMR_SUFFIXES, AmrOptions, AmrReader, make_amr_corpus
+from .data.corpus import AMR_SUFFIXES, AmrReader, make_amr_corpus
 from .data.docs import AMR, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs
 from .evaluation.drawing import draw_amrs
 from .formats.amr_file import AmrBlock, OnError, read_amr_file, read_metadata, select_ids, write_amrs
@@ -9,7 +9,6 @@ __all__ = [
     "AMR",
     "AMR_SUFFIXES",
     "AmrBlock",
-    "AmrOptions",
     "AmrReader",
     "OnError",
     "doc_from_amr",

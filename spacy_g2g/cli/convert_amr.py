@@ -8,7 +8,7 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 
-from ..amr.api import AMR_SUFFIXES, AmrOptions, AmrReader, OnError
+from ..amr.api import AMR_SUFFIXES, AmrReader, OnError
 from ..data.corpus import corpus_files
 from ..files import atomic_path
 from .common import check_suffix, progress
@@ -52,12 +52,12 @@ def convert_amr(
     Docs have the AMRs in doc._.amr and keep their ids.
     """
     check_suffix(output, [".spacy"])
-    options = AmrOptions(gold_tokens, ids or None, limit, cast(OnError, on_error))
+    how = cast(OnError, on_error)
+    reader = AmrReader(gold_tokens=gold_tokens, ids=ids or None, limit=limit, on_error=how)
     files = [file for path in inputs for file in corpus_files(path, AMR_SUFFIXES)]
     counts = AmrCounts()
     doc_bin = DocBin(store_user_data=True)
-    reader = AmrReader(spacy.blank(lang), options)
-    for doc in progress(reader.read(files), unit="AMRs", silent=silent):
+    for doc in progress(reader.read(spacy.blank(lang), files), unit="AMRs", silent=silent):
         counts.words += len(doc)
         doc_bin.add(doc)
     counts.amrs, counts.skipped = len(doc_bin), reader.skipped

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from spacy.util import get_package_path, is_package
+from spacy.util import dict_to_dot, get_package_path, is_package
 
 from ..errors import Errors
 from ..files import sha256_of
@@ -123,7 +123,7 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
         version_there = None
     if version_there != FORMAT_VERSION:
         raise OtherJobError(Errors.E1123.format(path=path, there=version_there, now=FORMAT_VERSION))
-    before, now = _flat(there), _flat(own)
+    before, now = dict_to_dot(there), dict_to_dot(own)
     different = [
         f"{key} (there {before.get(key)!r}, now {now.get(key)!r})"
         for key in {**now, **before}
@@ -132,12 +132,3 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
     if different:
         raise OtherJobError(Errors.E1111.format(output=output, different="; ".join(different[:SHOWN])))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _flat(identity: dict[str, Any]) -> dict[str, Any]:
-    """Return an identity with a key for each value of its dicts."""
-    flat: dict[str, Any] = {}
-    for key, value in identity.items():
-        inner = {f"{key} {name}": value[name] for name in value} if isinstance(value, dict) else {key: value}
-        flat.update(inner)
-    return flat

@@ -123,14 +123,11 @@ def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]
                 warnings.warn(Warnings.W1102.format(path=path), stacklevel=3)
             elif state is not None and kind_of(path):
                 n_found += 1
-                yield path, (_label("/".join(inside) or path.name), state)
+                label = "/".join(inside) or path.name
+                # Names of files need not be Unicode.
+                yield path, (label.encode("utf8", "backslashreplace").decode(), state)
         if not n_found:
             raise ValueError(Errors.E1101.format(path=input_, expected=", ".join(KINDS)))
-
-
-def _label(path: str) -> str:
-    """Return a path as Unicode, which names of files need not be."""
-    return path.encode("utf8", "backslashreplace").decode()
 
 
 def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> tuple[int, list[int]]:

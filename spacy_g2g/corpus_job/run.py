@@ -26,8 +26,6 @@ from .store import Place, put
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
 #: Seconds between looks at what other processes are doing.
 POLL_SECONDS = 2.0
-#: Totals in the manifest.
-COUNTS = ("docs", "words", "sentences")
 
 
 @dataclass
@@ -145,7 +143,8 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
     for path in job.states.iterdir():
         if path.name.partition(".")[0] in names:
             remove_attempt(path)  # A process has died between a shard's commit and this.
-    totals = {name: sum(record[name] for record in records) for name in (*COUNTS, "errors")}
+    counts = ("docs", "words", "sentences", "errors")
+    totals = {name: sum(record[name] for record in records) for name in counts}
     manifest = {"job": job.fingerprint, **totals, "unread": unread, "shards": records}
     put(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

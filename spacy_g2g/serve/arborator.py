@@ -82,18 +82,15 @@ class GivenSamples(BaseModel):
                 yield name, sentence
 
 
-def written_columns(worker: Worker) -> set[str]:
-    """Return the names of the columns that a pipeline writes."""
-    pipes = (worker.nlp.get_pipe_meta(name) for name in worker.nlp.pipe_names)
-    attributes = {attribute for meta in pipes for attribute in meta.assigns}
-    return {column for column, name in ANNOTATIONS.items() if f"token.{name.lower()}" in attributes}
-
-
 def doc_of_sample(worker: Worker, sentence: ConlluSentence, settings: KeptColumns) -> Doc:
     """Make the Doc of a sentence, with the annotation that is kept and no other that the pipeline writes."""
-    kept, written = settings.by_column(), written_columns(worker)
+    kept = settings.by_column()
+    pipes = (worker.nlp.get_pipe_meta(name) for name in worker.nlp.pipe_names)
+    written = {attribute for meta in pipes for attribute in meta.assigns}
     annotations = [
-        name for column, name in ANNOTATIONS.items() if kept[column] != "NONE" or column not in written
+        name
+        for column, name in ANNOTATIONS.items()
+        if kept[column] != "NONE" or f"token.{name.lower()}" not in written
     ]
     doc = sentences_to_doc([sentence], worker.nlp.vocab, annotations=["SENT_START", *annotations])
     heads, deps = source_arcs(doc)

@@ -97,14 +97,11 @@ class Worker:
         """
         return await asyncio.wrap_future(self._readers.submit(reads))
 
-    def close(self, seconds: float = GRACE) -> None:
-        """End the thread after the batch that it parses. A batch that takes longer ends with the process.
-
-        seconds: How long to wait for the batch.
-        """
+    def close(self) -> None:
+        """End the thread after the batch that it parses. A batch that takes longer ends with the process."""
         self._put(0.0, None)
         self._readers.shutdown(wait=False, cancel_futures=True)
-        self._thread.join(seconds)
+        self._thread.join(GRACE)
 
     def _put(self, turn: float, task: Task | None) -> None:
         self._waiting.put((turn, next(self._numbers), task))
@@ -141,10 +138,11 @@ class Worker:
         """
         try:
             with self.nlp.memory_zone():
-                docs = self.nlp.pipe(
-                    [self._checked(task.make()) for task in tasks], batch_size=len(tasks) or 1
-                )
-                found = [task.tell(doc) for task, doc in zip(tasks, docs, strict=True)]
+                docs = [task.make() for task in tasks]
+                for doc in docs:
+                    self.limits.check_words(len(doc), len(doc.text))
+                parsed = self.nlp.pipe(docs, batch_size=len(docs) or 1)
+                found = [task.tell(doc) for task, doc in zip(tasks, parsed, strict=True)]
         except Exception as error:
             if len(tasks) == 1:
                 tasks[0].future.set_exception(error)
@@ -152,7 +150,3 @@ class Worker:
         for task, answer in zip(tasks, found, strict=True):
             task.future.set_result(answer)
         return True
-
-    def _checked(self, doc: Doc) -> Doc:
-        self.limits.check_words(len(doc), len(doc.text))
-        return doc

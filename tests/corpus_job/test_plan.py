@@ -154,12 +154,15 @@ def test_a_name_that_is_no_unicode_is_written_out(tmp_path):
     assert [(d.id, d.content) for d in found] == [("a\\udcff.txt:0", "text")]
 
 
-def test_packed_files_are_read(tmp_path):
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("one\n\ntwo €\n".encode()))
+def test_packed_files_are_read_without_a_byte_order_mark(tmp_path):
+    for name, pack in (("a.txt", bytes), ("a.txt.gz", gzip.compress)):
+        (tmp_path / name).write_bytes(pack("\ufeffone\n\ntwo €\n".encode()))
     with pa.output_stream(tmp_path / "b.jsonl.zst", compression="zstd") as file:
         file.write(b'{"text": "three", "id": 7}\n')
     (gz,), zst = documents([tmp_path / "a.txt.gz"], 1), documents([tmp_path / "b.jsonl.zst"], 1)
-    assert [(d.id, d.content) for d in gz] == [("a.txt.gz:0", "one"), ("a.txt.gz:5", "two €")]
+    (plain,) = documents([tmp_path / "a.txt"], 10**9)
+    for name, found in (("a.txt", plain), ("a.txt.gz", gz)):
+        assert [(d.id, d.content) for d in found] == [(f"{name}:0", "one"), (f"{name}:8", "two €")]
     assert [(d.id, d.content) for d in zst[0]] == [("7", "three")]
 
 
@@ -223,32 +226,19 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
     ]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\ntwo\n")
-    (found,) = documents([tmp_path / "a.txt"], 10**9)
-    assert [d.content for d in found] == ["one", "two"]
-
-
-def test_rows_without_text_are_errors_and_kept_columns_are_text(tmp_path):
-    table = pa.table(
-        {"text": ["a", None, "c"], "id": ["x", None, "z"], "n": [1, 2, None], "s": ["p", "q", "r"]}
-    )
-    pq.write_table(table, tmp_path / "a.parquet")
+def test_rows_without_a_text_that_is_unicode_are_errors_and_kept_columns_are_text(tmp_path):
+    texts = pa.array([b"a", None, b"\xff", b"c"]).view(pa.string())
+    columns = {"id": ["x", None, "y", "z"], "n": [1, 2, 3, None], "s": ["p", "q", "r", "s"]}
+    pq.write_table(pa.table({"text": texts, **columns}), tmp_path / "a.parquet")
     (found,) = documents([tmp_path / "a.parquet"], 10**9, Fields(kept=("n", "s")))
     assert [(d.id, d.content, d.kept) for d in found] == [
         ("x", "a", ("1", "p")),
         ("a.parquet:1", None, ()),
-        ("z", "c", (None, "r")),
+        ("a.parquet:2", None, ()),
+        ("z", "c", (None, "s")),
     ]
     assert "E1106" in found[1].error
-
-
-def test_texts_that_are_not_unicode_are_errors_of_their_own(tmp_path):
-    texts = pa.array([b"a", b"\xff", b"c"]).view(pa.string())
-    pq.write_table(pa.table({"text": texts, "id": ["x", "y", "z"]}), tmp_path / "a.parquet")
-    (found,) = documents([tmp_path / "a.parquet"], 10**9)
-    assert [(d.id, d.content) for d in found] == [("x", "a"), ("a.parquet:1", None), ("z", "c")]
-    assert "UnicodeDecodeError" in found[1].error
+    assert "UnicodeDecodeError" in found[2].error
 
 
 def test_comments_of_conllu_can_be_kept_and_a_byte_order_mark_costs_no_id(tmp_path):

@@ -50,18 +50,8 @@ def test_ray_gives_the_files_of_an_undisturbed_run_whatever_dies(tmp_path):
     pipeline = save_chain(tmp_path / "pipeline")
     corpus = write_jsonl(tmp_path / "in.jsonl", [BAD.get(i, text) for i, text in enumerate(texts(N))])
     out = tmp_path / "out"
-    arguments = [
-        pipeline,
-        str(corpus),
-        str(out),
-        "--code",
-        str(CODE),
-        "--shard-mb",
-        "0.001",
-        "--timeout",
-        "2",
-    ]
-    run_of = [*arguments, "--workers", "2"]
+    settings = ["--shard-mb", "0.001", "--timeout", "2", "--workers", "2"]
+    run_of = [pipeline, str(corpus), str(out), "--code", str(CODE), *settings]
     first = subprocess.Popen(command(*run_of))
     kill_a_worker(first, out / "data")
     while first.poll() is None and len(list((out / "data").iterdir())) < 4:

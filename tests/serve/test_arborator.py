@@ -79,18 +79,18 @@ def test_existing_heads_and_labels_are_kept_and_met(app):
         ({"s": SAMPLE.replace("\t3\t_\t", "\t2\t_\t")}, keep("EXISTING"), "G2G-E307] s, line 3"),
         ({"s": SAMPLE}, keep("SOME"), "keep_upos is 'SOME'"),
         ({"s": 3}, keep("NONE"), "body.to_parse_samples.s is 3"),
+        (
+            {"s": SAMPLE.rstrip() + "\n# a" * 30_500 + "\n\n"},
+            keep("NONE"),
+            "sentence: 61. Expected 60 at most",
+        ),
     ],
-    ids=["columns", "loop", "setting", "type"],
+    ids=["columns", "loop", "setting", "type", "rows"],
 )
 def test_what_is_wrong_is_said_in_the_reply(app, samples, settings, text):
     found = parse(app, samples, settings)
     assert found["status"] == "failure"
     assert text in found["error"]
-
-
-def test_a_sentence_of_too_many_rows_is_refused(app):
-    found = parse(app, {"s": SAMPLE.rstrip("\n") + "\n# a" * 30_500 + "\n\n"}, keep("NONE"))
-    assert "Words of a text or sentence: 61. Expected 60 at most" in found["error"]
 
 
 def test_samples_are_read_as_they_are_needed_and_off_the_event_loop(app, monkeypatch: pytest.MonkeyPatch):

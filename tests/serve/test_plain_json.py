@@ -152,15 +152,13 @@ def test_a_bad_request_is_answered_with_what_is_wrong(app, body, status, text):
     assert text in reply.json()["error"]
 
 
-def test_other_trees_of_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
+def test_other_trees_of_long_sentences_and_constraints_on_them_are_refused(
+    app, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("spacy_g2g.serve.limits.MAX_CONSTRAINED_WORDS", 6)
     short, long = post(app, "/parse", {"text": TEXT, "k": 2}, {"text": "dogs bark " * 4, "k": 2})
     assert (short.status_code, long.status_code) == (200, 413)
     assert "with k above 1: 8. Expected 6 at most." in long.json()["error"]
-
-
-def test_constraints_on_long_sentences_are_refused(app, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("spacy_g2g.serve.limits.MAX_CONSTRAINED_WORDS", 6)
     constraints, starts = {"heads": {"0": 1}}, [i in (0, 4) for i in range(len(WORDS))]
     bodies: list[dict[str, Any]] = [
         {"words": WORDS},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,12 @@ def make_amr_corpus(
     Raises ValueError for an unknown value of on_error. The reader raises ValueError or FileNotFoundError
         without a path, without a corpus there, if none of the ids is found, and if an AMR can't be read.
     """
-    options = AmrOptions(gold_tokens, ids, limit, on_error)
+    reader = AmrReader(gold_tokens=gold_tokens, ids=ids, limit=limit, on_error=on_error)
     kept: dict[str, Any] = {"vocab": None}
 
     def read(nlp: Language) -> Iterator[Example]:
         if kept["vocab"] is not nlp.vocab:
-            docs = list(AmrReader(nlp, options).read(corpus_files(path, AMR_CORPUS_SUFFIXES)))
+            docs = list(reader.read(nlp, corpus_files(path, AMR_CORPUS_SUFFIXES)))
             kept.update(vocab=nlp.vocab, docs=docs)
         for doc in kept["docs"]:
             yield Example(unparsed_copy(doc, ["SENT_START"]), doc)
@@ -65,91 +66,78 @@ def make_amr_corpus(
     return read
 
 
-@dataclass(frozen=True)
-class AmrOptions:
-    """Choice of AMRs and way of reading them; see ``make_amr_corpus``."""
+@dataclass(kw_only=True)
+class AmrReader:
+    """Reads Docs with AMRs: a Doc for each AMR of a text file, and the Docs of .spacy files unchanged.
+
+    The settings are those of ``make_amr_corpus``.
+
+    skipped: A message for each AMR that was skipped.
+    """
 
     gold_tokens: bool = True
     ids: Sequence[str] | None = None
     limit: int = 0
     on_error: OnError = "raise"
+    skipped: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         if self.on_error not in ("raise", "skip"):
             raise ValueError(Errors.E1008.format(on_error=self.on_error))
+        self._is_wanted = select_ids(self.ids)
 
-
-class AmrReader:
-    """Reads Docs with AMRs: a Doc for each AMR of a text file, and the Docs of .spacy files unchanged.
-
-    nlp: Pipeline with the vocabulary of the Docs and the tokenizer.
-    options: Choice of AMRs and way of reading them.
-    skipped: A message for each AMR that was skipped.
-    """
-
-    def __init__(self, nlp: Language, options: AmrOptions) -> None:
-        set_amr_extensions()
-        self.nlp = nlp
-        self.options = options
-        self.skipped: list[str] = []
-        self._is_wanted = select_ids(options.ids) if options.ids is not None else lambda _: True
-        self._n_docs = 0
-
-    def read(self, files: Iterable[Path]) -> Iterator[Doc]:
+    def read(self, nlp: Language, files: Iterable[Path]) -> Iterator[Doc]:
         """Yield the Docs of files.
 
+        nlp: Pipeline with the vocabulary of the Docs and the tokenizer.
         files: The files.
         Raises ValueError for an AMR that cannot be read, unless it is skipped, and if no file has a wanted
         AMR.
         """
-        names = []
-        found_ids = set[str]()
+        set_amr_extensions()
+        self.skipped = []
+        names, found_ids, n = [], set[str](), 0
         for file in files:
-            if self._is_full:
-                break
             names.append(str(file))
-            for doc in self._read_bin(file) if file.suffix == ".spacy" else self._read_text(file):
+            read = self._read_bin if file.suffix == ".spacy" else self._read_text
+            for doc in read(nlp, file, self.limit - n):
                 found_ids.update(get_amr_ids(doc) or ())
+                n += 1
                 yield doc
-        if not self._n_docs:
+            if 0 < self.limit <= n:
+                return
+        if not n:
             raise ValueError(Errors.E1007.format(path=", ".join(names), n=len(self.skipped)))
-        missing = [entry for entry in self.options.ids or () if not any(map(select_ids([entry]), found_ids))]
-        if missing and not self.skipped and not self._is_full:
+        missing = [entry for entry in self.ids or () if not any(map(select_ids([entry]), found_ids))]
+        if missing and not self.skipped:
             message = Warnings.W1005.format(missing=missing[:5], path=", ".join(names))
             warnings.warn(message, stacklevel=2)
 
-    @property
-    def _is_full(self) -> bool:
-        return 0 < self.options.limit <= self._n_docs
+    def _read_bin(self, nlp: Language, file: Path, most: int) -> Iterator[Doc]:
+        docs = DocBin().from_disk(file).get_docs(nlp.vocab)
+        if self.ids is not None:
+            docs = (doc for doc in docs if any(map(self._is_wanted, get_amr_ids(doc) or ())))
+        return islice(docs, most if most > 0 else None)
 
-    def _read_bin(self, file: Path) -> Iterator[Doc]:
-        for doc in DocBin().from_disk(file).get_docs(self.nlp.vocab):
-            if not self._is_full and (
-                self.options.ids is None or any(map(self._is_wanted, get_amr_ids(doc) or ()))
-            ):
-                self._n_docs += 1
-                yield doc
-
-    def _read_text(self, file: Path) -> Iterator[Doc]:
+    def _read_text(self, nlp: Language, file: Path, most: int) -> Iterator[Doc]:
         """Yield the Docs of a file. Warn of skipped AMRs, and if most of the text is not tokenised."""
-        tokenizer = None if self.options.gold_tokens else self.nlp.tokenizer
+        tokenizer = None if self.gold_tokens else nlp.tokenizer
         skipped, raw, n = [], [], 0
         for block in read_file_blocks(file, self._is_wanted):
             try:
                 if isinstance(block, ValueError):
                     raise block
-                doc = doc_from_amr(block, self.nlp.vocab, tokenizer)
+                doc = doc_from_amr(block, nlp.vocab, tokenizer)
             except ValueError as error:
-                if self.options.on_error == "raise":
+                if self.on_error == "raise":
                     raise
                 skipped.append(str(error))
                 continue
             n += 1
             if tokenizer is None and "tok" not in block.metadata:
                 raw += _raw_words(block.tokens)[:1]
-            self._n_docs += 1
             yield doc
-            if self._is_full:
+            if n == most:
                 break
         self.skipped += skipped
         if skipped:

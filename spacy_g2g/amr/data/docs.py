@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 from ...data.docs import sentences_of
 from ...errors import Errors
 from ..formats.amr_file import AmrBlock
-from ..formats.penman_text import decode_penman, format_penman, parse_penman, without_markers
+from ..formats.penman_text import decode_penman, format_penman, without_markers
 
 #: Name of the extension attributes of Docs and Spans.
 AMR = "amr"
@@ -27,9 +27,6 @@ AMR = "amr"
 AMR_IDS_KEY = "amr_ids"
 #: Characters of a value that an error shows.
 SHOWN_CHARACTERS = 80
-
-#: A sentence of a Doc: number of characters before it, and its characters, all without white space.
-SentenceKey = tuple[int, str]
 
 
 def set_amr_extensions() -> None:
@@ -91,9 +88,7 @@ def amr_graphs(doc: Doc) -> list[Any] | None:
     amrs = get_amrs(doc)
     if amrs is None:
         return None
-    for number, text in enumerate(amrs, start=1):
-        parse_penman(text, f"doc._.{AMR}, sentence {number}")
-    return [decode_penman(text) for text in amrs]
+    return [decode_penman(text, f"doc._.{AMR}, sentence {i}") for i, text in enumerate(amrs, start=1)]
 
 
 def amr_of_span(span: Span) -> str | None:
@@ -151,7 +146,7 @@ def match_sentences(example: Example, spans: Sequence[tuple[int, int]]) -> list[
     example: The Example.
     spans: Spans of the predicted Doc: first token, and last token + 1.
     """
-    numbers: dict[SentenceKey, list[int]] = {}
+    numbers: dict[tuple[int, str], list[int]] = {}
     reference_spans = [(span.start, span.end) for span in sentences_of(example.reference)]
     for number, key in enumerate(_sentence_keys(example.reference, reference_spans)):
         numbers.setdefault(key, []).append(number)
@@ -194,7 +189,8 @@ def _amr_values(doc: Doc) -> list[str] | None:
     return [*amrs]
 
 
-def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[SentenceKey]:
+def _sentence_keys(doc: Doc, spans: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Return the number of characters before each span, and its own, all without white space."""
     words = ["".join(token.text.split()) for token in doc]
     starts = [0]
     for word in words:

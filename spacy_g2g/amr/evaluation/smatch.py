@@ -8,7 +8,7 @@ is the package's hill-climbing by moves and swaps, with better first starts and 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 
 from spacy.scorer import PRFScore
@@ -26,7 +26,7 @@ def smatch(
     seed: int = 0,
     wiki: bool = False,
 ) -> tuple[PRFScore, PRFScore]:
-    """Return Smatch over all sentences (micro average), and the score of the concepts alone.
+    """Return Smatch over all sentences (micro average), and the score of the concepts alone, as bags.
 
     gold: The text of a graph for each sentence; None for an empty graph.
     predicted: The text of a graph for each sentence. None and ill-formed text count as an empty graph.
@@ -36,21 +36,6 @@ def smatch(
     Raises ValueError for an ill-formed gold graph, and for different numbers of graphs.
     """
     triples, concepts = PRFScore(), PRFScore()
-    for scores in smatch_scores(gold, predicted, restarts=restarts, seed=seed, wiki=wiki):
-        triples += scores[0]
-        concepts += scores[1]
-    return triples, concepts
-
-
-def smatch_scores(
-    gold: Iterable[str | None],
-    predicted: Iterable[str | None],
-    *,
-    restarts: int = RESTARTS,
-    seed: int = 0,
-    wiki: bool = False,
-) -> Iterator[tuple[PRFScore, PRFScore]]:
-    """Yield the scores of each sentence: of all triples, and of its concepts as bags; see ``smatch``."""
     for number, (gold_text, text) in enumerate(zip(gold, predicted, strict=True), start=1):
         expected = found = Triples([], Counter(), Counter())
         if gold_text is not None:
@@ -59,10 +44,9 @@ def smatch_scores(
             found = to_triples(parse_penman(text or ""), wiki=wiki)
         n_matched, _ = best_mapping(found, expected, restarts=restarts, seed=seed)
         n_shared = (Counter(found.concepts) & Counter(expected.concepts)).total()
-        yield (
-            make_score(n_matched, predicted=found.size, gold=expected.size),
-            make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts)),
-        )
+        triples += make_score(n_matched, predicted=found.size, gold=expected.size)
+        concepts += make_score(n_shared, predicted=len(found.concepts), gold=len(expected.concepts))
+    return triples, concepts
 
 
 def make_score(matched: int, *, predicted: int, gold: int) -> PRFScore:

@@ -8,6 +8,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -63,9 +64,8 @@ def read_amr_file(path: str | Path, *, ids: Iterable[str] | None = None) -> list
     ids: Blocks to take, see ``select_ids``; None for all. Other blocks are not parsed.
     Raises ValueError for text that is not UTF-8, for a block that cannot be read, and if no graph is found.
     """
-    is_wanted = select_ids(ids) if ids is not None else None
     blocks = []
-    for block in read_file_blocks(Path(path), is_wanted):
+    for block in read_file_blocks(Path(path), select_ids(ids)):
         if isinstance(block, ValueError):
             raise block
         blocks.append(block)
@@ -74,15 +74,13 @@ def read_amr_file(path: str | Path, *, ids: Iterable[str] | None = None) -> list
     return blocks
 
 
-def read_file_blocks(
-    path: Path, is_wanted: Callable[[str], bool] | None = None
-) -> Iterator[AmrBlock | ValueError]:
+def read_file_blocks(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[AmrBlock | ValueError]:
     """Yield the blocks of a file, and an error in place of each block that cannot be read.
 
     Blocks with neither graph nor ``::id``, ``::snt`` or ``::tok``, such as a file's header, are passed over.
 
     path: The file.
-    is_wanted: Says whether to take the block of an id; None for all.
+    is_wanted: Says whether to take the block of an id.
     Raises ValueError for text that is not UTF-8, with its line.
     """
     for number, block in _read_blocks(text_lines(path)):
@@ -90,7 +88,7 @@ def read_file_blocks(
         text = "\n".join(line for line in block if not line.startswith("#"))
         metadata = read_metadata(comments)
         is_header = not text and not metadata.keys() & {"id", *TEXT_KEYS}
-        if is_header or (is_wanted is not None and not is_wanted(metadata.get("id", ""))):
+        if is_header or not is_wanted(metadata.get("id", "")):
             continue
         where = f"{path}, line {number}, id {metadata.get('id', '(none)')}"
         try:
@@ -126,14 +124,16 @@ def read_metadata(comments: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
+def select_ids(ids: Iterable[str] | None) -> Callable[[str], bool]:
     """Return a function that says whether an id is among these.
 
     A range with zeros before its start, as in "a.008..145", has numbers with and without zeros: a.009, a.9.
 
-    ids: Ids, and ranges of ids such as "lpp_1943.1..145" that include both ends.
+    ids: Ids, and ranges of ids such as "lpp_1943.1..145" that include both ends; None for all ids.
     Raises ValueError for a range that ends before it starts.
     """
+    if ids is None:
+        return lambda _: True
     names: set[str] = set()
     # Ranges by prefix; a range has the width of numbers that begin with zeros, or 0 for none.
     ranges: dict[str, list[tuple[range, int]]] = {}
@@ -162,13 +162,8 @@ def select_ids(ids: Iterable[str]) -> Callable[[str], bool]:
 
 def _read_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield each run of lines that are not empty, with the number of its first line."""
-    block: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            block.append(line.strip() if line.lstrip().startswith("#") else line.rstrip())
-        elif block:
-            yield number - len(block), block
-            block = []
-    if block:
-        yield number + 1 - len(block), block
+    rows = ((number, line.rstrip()) for number, line in enumerate(lines, start=1))
+    for has_text, block in groupby(rows, key=lambda row: bool(row[1])):
+        if has_text:
+            numbers, texts = zip(*block, strict=True)
+            yield numbers[0], [text.strip() if text.lstrip().startswith("#") else text for text in texts]

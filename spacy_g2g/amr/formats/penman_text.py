@@ -47,9 +47,10 @@ def format_penman(tree: AmrTree) -> str:
     return text
 
 
-def decode_penman(text: str) -> Any:
-    """Return the ``penman.Graph`` of a well-formed AMR."""
-    penman = _import_penman()
+def decode_penman(text: str, where: str = "<text>") -> Any:
+    """Return the ``penman.Graph`` of an AMR. Raises as ``parse_penman`` does."""
+    parse_penman(text, where)
+    import penman
     from penman.models.amr import model
 
     return penman.decode(text, model=model)

@@ -15,7 +15,6 @@ from thinc.api import Model
 from torch import Tensor
 
 from ...arrays import BoolArray, FloatArray, IntArray
-from ...errors import Errors
 from ...models.batch import Batch
 from ...models.model import make_model
 from ...models.network import NetworkSpec
@@ -29,7 +28,7 @@ from ..parsing.actions import AmrSentence
 from ..parsing.build import build_graph
 from ..parsing.machine import AmrState
 from ..parsing.table import AmrActions, Replay
-from .types import AmrInput, AmrParse, AmrStart
+from .types import AmrParse, AmrStart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +129,8 @@ class AmrTransformer(ActionNetwork):
         self.length_penalty = settings.length_penalty
 
     def resize_labels(self, n_labels: int) -> None:
-        """Raise ValueError: an AMR parser has no labels to add."""
-        raise ValueError(Errors.E1026.format(n=n_labels))
+        """Do not call this: an AMR parser has actions, which stay as they are."""
+        raise NotImplementedError
 
     def count_targets(self, gold: Sequence[Replay]) -> int:
         """Return the number of actions that the table has."""
@@ -148,7 +147,8 @@ class AmrTransformer(ActionNetwork):
         parses: list[AmrParse] = []
         for part in split_batch(batch.n_words, self.parser.settings.beam_width, self.device):
             width = int(batch.n_words[part].max()) + 1
-            sentences = [machine_input(sentence) for sentence in batch.sentences[part]]
+            inputs: Sequence[Any] = batch.sentences[part]
+            sentences: list[AmrSentence] = [sentence.amr for sentence in inputs]
             machines = AmrMachines(
                 self.table,
                 [self.table.begin(sentence) for sentence in sentences],
@@ -169,13 +169,6 @@ class AmrTransformer(ActionNetwork):
                     AmrParse(graph=graph, log_prob=total, n_words=len(state.sentence), coverage=coverage)
                 )
         return parses
-
-
-def machine_input(sentence: Sentence) -> AmrSentence:
-    """Return the input of the machine; a word without a lemma has its lower-case form as lemma."""
-    if isinstance(sentence, AmrInput):
-        return sentence.amr
-    return AmrSentence.of(sentence.words)
 
 
 def pad_replays(replays: Sequence[Replay], width: int, n_actions: int) -> Sequences:

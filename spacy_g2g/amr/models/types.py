@@ -21,11 +21,6 @@ class AmrInput(Sentence):
 
     amr: AmrSentence = field(kw_only=True)
 
-    @classmethod
-    def of(cls, sentence: AmrSentence) -> AmrInput:
-        """Return the input that has the words of a sentence."""
-        return cls(sentence.forms, amr=sentence)
-
 
 @dataclass(frozen=True, kw_only=True)
 class AmrStart(Start):

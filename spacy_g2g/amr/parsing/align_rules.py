@@ -1,4 +1,4 @@
-"""Rules for the words that a node of an AMR may stand for, in tiers from the surest to the boldest."""
+"""Rules for the words that a node of an AMR may stand for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from itertools import takewhile
 from .actions import AmrSentence
 from .lemmas import find_lemma, stem
 
-# Tiers in order. Nodes of the tiers before "prefix" are placed first.
-TIERS = ("exact", "lemma", "multiword", "prefix")
 # Most words from the first part of a concept of several words to its last part.
 MULTIWORD_SPAN = 4
 MIN_PREFIX, MIN_PREFIX_SHARE = 4, 0.6
@@ -27,13 +25,19 @@ class AlignRules:
             for lower, lemma in zip(self._lowers, sentence.lemmas, strict=True)
         ]
 
-    def candidates(self, label: str) -> tuple[str, list[int]]:
-        """Return the first tier that has words for a label, and these words; ("", []) if no tier has any."""
+    def sure_words(self, label: str) -> list[int]:
+        """Return the words that equal a label, or else have it as lemma, or else begin its several words."""
         text = stem(label)
-        for tier, rule in zip(TIERS, (self._exact, self._lemma, self._multiword, self._prefix), strict=True):
-            if words := rule(text):
-                return tier, words
-        return "", []
+        return self._exact(text) or self._lemma(text) or self._multiword(text)
+
+    def prefix_words(self, label: str) -> list[int]:
+        """Return the words that share the longest prefix with a label, if it is long enough."""
+        text = stem(label)
+        lengths = [_shared(text.lower(), lower) for lower in self._lowers]
+        longest = max(lengths, default=0)
+        if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
+            return []
+        return [i for i, length in enumerate(lengths) if length == longest]
 
     def _exact(self, text: str) -> list[int]:
         same = [i for i, form in enumerate(self._forms) if form == text]
@@ -48,14 +52,6 @@ class AlignRules:
             return []
         first, last = self._lemma(parts[0]), self._lemma(parts[-1])
         return [i for i in first if any(0 < j - i <= MULTIWORD_SPAN for j in last)] or first
-
-    def _prefix(self, text: str) -> list[int]:
-        """Return the words that share the longest prefix with a text, if it is long enough."""
-        lengths = [_shared(text.lower(), lower) for lower in self._lowers]
-        longest = max(lengths, default=0)
-        if longest < MIN_PREFIX or longest < MIN_PREFIX_SHARE * len(text):
-            return []
-        return [i for i, length in enumerate(lengths) if length == longest]
 
 
 def _shared(a: str, b: str) -> int:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ...transition.parsing.state import NO_WORD
 from .actions import AmrSentence
-from .align_rules import TIERS, AlignRules
+from .align_rules import AlignRules
 from .graph import AmrGraph
 from .lemmas import stem
 
@@ -25,23 +24,9 @@ Unaligned = Literal["neighbour", "free_word"]
 STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")
 # Constants under these roles have no word: DEPENDENT adds them to the node above.
 MODIFIERS = ("polarity", "mode", "polite")
-# The tiers of nodes with a word of their own.
-LEXICAL = (*TIERS, "marker", "EM")
 
 N_ITERATIONS = 8
 MIN_COUNT, MIN_PROBABILITY, DISTANCE_DECAY = 1.5, 0.05, 0.15
-
-
-@dataclass
-class Alignment:
-    """Words of a graph's nodes.
-
-    words: Word of each node. NO_WORD for a constant without a word, and for all nodes of an empty sentence.
-    tiers: How each word was found: a name out of LEXICAL, "structure", "propagated", or "dependent".
-    """
-
-    words: list[int]
-    tiers: list[str]
 
 
 class Aligner:
@@ -67,15 +52,17 @@ class Aligner:
                 bags.append((concepts, words))
         self.translations = _model_1(bags, iterations)
 
-    def align(self, graph: AmrGraph, sentence: AmrSentence) -> Alignment:
-        """Return the words of a graph's nodes. Markers of the graph come before any rule."""
+    def align(self, graph: AmrGraph, sentence: AmrSentence) -> list[int]:
+        """Return the word of each node of a graph. Markers of the graph come before any rule.
+
+        NO_WORD is for constants without a word, and for all nodes if the sentence is empty.
+        """
         search = _Placement(graph, sentence)
-        if not len(sentence):
-            return Alignment(search.words, search.tiers)
-        search.run_rules()
-        search.run_translations(self.translations)
-        search.propagate(self.unaligned)
-        return Alignment(search.words, search.tiers)
+        if len(sentence):
+            search.run_rules()
+            search.run_translations(self.translations)
+            search.propagate(self.unaligned)
+        return search.words
 
 
 class _Placement:
@@ -85,24 +72,21 @@ class _Placement:
         self.graph = graph
         self.sentence = sentence
         self.words = [NO_WORD] * len(graph.labels)
-        self.tiers = ["dependent" if node in graph.constants else "" for node in range(len(graph.labels))]
         self.neighbours = graph.neighbours()
         self._used = [0] * len(sentence)
         self._modifiers = {edge.target for edge in graph.edges if edge.role in MODIFIERS} & graph.constants
 
     def run_rules(self) -> None:
-        """Place nodes by markers, then by the tiers of rules, then by structure."""
+        """Place nodes by markers, then by the rules, the boldest last, then by structure."""
         for node, marked in self.graph.markers.items():
             inside = [word for word in marked if word < len(self.sentence)]
             if inside and node not in self._modifiers:
-                self._set(node, inside[-1], "marker")
+                self._set(node, inside[-1])
         rules = AlignRules(self.sentence)
-        found: dict[int, tuple[str, list[int]]] = {}
-        for node, label in enumerate(self.graph.labels):
-            if self.words[node] == NO_WORD and node not in self._modifiers:
-                found[node] = rules.candidates(label)
-        for tiers in (TIERS[:-1], TIERS[-1:]):
-            self._resolve({node: hit for node, hit in found.items() if hit[0] in tiers})
+        for rule in (rules.sure_words, rules.prefix_words):
+            open_ = (node for node, word in enumerate(self.words) if word == NO_WORD)
+            found = {node: rule(self.graph.labels[node]) for node in open_ if node not in self._modifiers}
+            self._resolve({node: words for node, words in found.items() if words})
         self._place_structure()
 
     def run_translations(self, translations: dict[tuple[str, str], float]) -> None:
@@ -117,7 +101,7 @@ class _Placement:
                     scored.append((-score, node, word))
         for _, node, word in sorted(scored):
             if self.words[node] == NO_WORD and not self._used[word]:
-                self._set(node, word, "EM")
+                self._set(node, word)
 
     def propagate(self, unaligned: Unaligned) -> None:
         """Place each remaining concept on the word of a child, or of a parent if no child has a word."""
@@ -126,32 +110,32 @@ class _Placement:
             if unaligned == "free_word":
                 free = self.unused_words()
                 word = min(free, key=lambda other: (abs(other - word), other), default=word)
-            self._set(node, word, "propagated")
+            self._set(node, word)
 
     def open_nodes(self) -> list[int]:
         """Return the concepts without a word."""
-        return [node for node, word in enumerate(self.words) if word == NO_WORD and not self.tiers[node]]
+        constants = self.graph.constants
+        return [node for node, word in enumerate(self.words) if word == NO_WORD and node not in constants]
 
     def unused_words(self) -> list[int]:
         """Return the words without a node."""
         return [word for word, n in enumerate(self._used) if not n]
 
-    def _set(self, node: int, word: int, tier: str) -> None:
-        self.words[node], self.tiers[node] = word, tier
+    def _set(self, node: int, word: int) -> None:
+        self.words[node] = word
         self._used[word] += 1
 
-    def _resolve(self, found: dict[int, tuple[str, list[int]]]) -> None:
+    def _resolve(self, found: dict[int, list[int]]) -> None:
         """Choose a word for each node: first if it has one candidate, then beside placed nodes."""
-        left = dict(sorted(found.items(), key=lambda item: (len(item[1][1]) > 1, item[0])))
+        left = dict(sorted(found.items(), key=lambda item: (len(item[1]) > 1, item[0])))
         while left:
             node = next(iter(left))
-            if len(left[node][1]) > 1:
+            if len(left[node]) > 1:
                 node = next(
                     (n for n in left if any(self.words[m] != NO_WORD for m in self.neighbours[n])), node
                 )
-            tier, words = left.pop(node)
-            word = min(words, key=lambda word: (self._used[word], self._distance(node, word), word))
-            self._set(node, word, tier)
+            word = min(left.pop(node), key=lambda word: (self._used[word], self._distance(node, word), word))
+            self._set(node, word)
 
     def _distance(self, node: int, word: int) -> float:
         """Return the mean distance from a word to the words of a node's neighbours, or 0."""
@@ -169,11 +153,8 @@ class _Placement:
                 targets = names if is_named else [edge.target for edge in children] * is_structure
                 words = [self.words[target] for target in targets if self.words[target] != NO_WORD]
                 if words:
-                    self._set(
-                        node,
-                        max(words) if is_named or self.graph.labels[node] == "name" else words[0],
-                        "structure",
-                    )
+                    is_last = is_named or self.graph.labels[node] == "name"
+                    self._set(node, max(words) if is_last else words[0])
 
     def _nearest(self, nodes: Sequence[int]) -> tuple[int, int]:
         """Return the next node to place, deepest first, and the word of a child or parent."""

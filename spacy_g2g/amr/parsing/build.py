@@ -22,13 +22,13 @@ def build_graph(state: AmrState) -> AmrGraph:
     within MAX_DEPTH steps is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its label
     looks like one.
     """
-    graph, nodes, top = _raw_graph(state)
+    graph, nodes = _raw_graph(state)
     if not graph.labels:
         return AmrGraph([EMPTY_LABEL], [])
     parents, children = _count_edges(graph)
     # The first of equal nodes.
     best = max(range(len(graph.labels)), key=lambda node: (parents[node] == 0, children[node], -node))
-    graph.top = best if top is None else nodes[top]
+    graph.top = best if state.root is None else nodes[state.root]
     _drop_lonely(graph)
     _attach(graph)
     parents, children = _count_edges(graph)
@@ -40,8 +40,8 @@ def build_graph(state: AmrState) -> AmrGraph:
     return graph
 
 
-def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int], int | None]:
-    """Return the nodes by word with their edges, the node of each item, and the top's item."""
+def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int]]:
+    """Return the nodes by word with their edges, and the node of each item."""
     items = [item for item, label in enumerate(state.labels) if label is not None]
     items.sort(key=lambda item: (state.words[item], item))
     nodes = {item: node for node, item in enumerate(items)}
@@ -52,7 +52,7 @@ def _raw_graph(state: AmrState) -> tuple[AmrGraph, dict[int, int], int | None]:
     for item, role, constant in state.constants:
         graph.edges.append(Edge(nodes[item], role, len(graph.labels)))
         graph.labels.append(constant)
-    return graph, nodes, state.root
+    return graph, nodes
 
 
 def _count_edges(graph: AmrGraph) -> tuple[Counter[int], Counter[int]]:

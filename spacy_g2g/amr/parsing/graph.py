@@ -71,7 +71,8 @@ class AmrGraph:
                 node = graph._node(target, nodes)
                 graph.edges.append(forward_edge(source, role, node))
             else:
-                node = graph._node(None, nodes, target)
+                node = len(graph.labels)
+                graph.labels.append(target)
                 constants.add(node)
                 graph.edges.append(Edge(source, role, node))
             if words and (role == "/" or node in constants):
@@ -112,14 +113,12 @@ class AmrGraph:
             found[target].append(source)
         return found
 
-    def _node(self, variable: str | None, nodes: dict[str, int], label: str = "") -> int:
-        """Return the node of a variable, or a new node for a constant."""
-        if variable is not None and variable in nodes:
-            return nodes[variable]
-        self.labels.append(label)
-        if variable is not None:
-            nodes[variable] = len(self.labels) - 1
-        return len(self.labels) - 1
+    def _node(self, variable: str, nodes: dict[str, int]) -> int:
+        """Return the node of a variable, a new one at its first mention."""
+        if variable not in nodes:
+            nodes[variable] = len(self.labels)
+            self.labels.append("")
+        return nodes[variable]
 
     def _spanning_tree(self) -> dict[int, tuple[int | None, bool, int | None]]:
         """Return the edge, its forwardness and the parent of each reachable node, breadth first."""

@@ -45,7 +45,6 @@ class AmrState:
 
     sentence: The sentence.
     max_forks: Most FORKs for one word.
-    max_factor: Most actions for each word, ROOT included; after as many the state is final.
 
     stack: Items, the top last.
     buffer: Items, the front last.
@@ -57,14 +56,7 @@ class AmrState:
     n_actions: Number of actions applied.
     """
 
-    __slots__ = (
-        "_has_ended", "_limit", "_max_forks", "_swapped", "buffer", "constants", "edges",
-        "labels", "n_actions", "root", "sentence", "stack", "words",
-    )  # fmt: skip
-
-    def __init__(
-        self, sentence: AmrSentence, *, max_forks: int = MAX_FORKS, max_factor: int = MAX_ACTIONS_PER_WORD
-    ) -> None:
+    def __init__(self, sentence: AmrSentence, *, max_forks: int = MAX_FORKS) -> None:
         n = len(sentence)
         self.sentence = sentence
         self.stack: list[int] = []
@@ -76,15 +68,14 @@ class AmrState:
         self.root: int | None = None
         self.n_actions = 0
         self._max_forks = max_forks
-        self._limit = max_factor * (n + 1)
+        self._limit = MAX_ACTIONS_PER_WORD * (n + 1)
         self._swapped: set[tuple[int, int]] = set()
         self._has_ended = False
 
     def copy(self) -> AmrState:
         """Return a state that continues independently of this one."""
         state = AmrState.__new__(AmrState)
-        for name in AmrState.__slots__:
-            value = getattr(self, name)
+        for name, value in vars(self).items():
             setattr(state, name, value.copy() if isinstance(value, (list, dict, set)) else value)
         return state
 

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 
 from ...transition.parsing.state import NO_WORD
 from .actions import COPIES, ActionKind, AmrAction, AmrSentence, copied_label
-from .aligner import Alignment
 from .graph import AmrGraph
 from .machine import MAX_FORKS, AmrState
 
 
 def amr_oracle_actions(
-    graph: AmrGraph, sentence: AmrSentence, alignment: Alignment, *, max_forks: int = MAX_FORKS
+    graph: AmrGraph, sentence: AmrSentence, words: list[int], *, max_forks: int = MAX_FORKS
 ) -> list[AmrAction]:
     """Return the actions that build a graph over a sentence.
 
@@ -27,10 +26,10 @@ def amr_oracle_actions(
 
     graph: The graph.
     sentence: Sentence of the graph.
-    alignment: Words of the nodes, see `aligner`. Constants without a word become DEPENDENTs.
+    words: Word of each node, see `aligner`. Constants without a word become DEPENDENTs.
     max_forks: Most FORKs for one word; further nodes go to the nearest words without a node.
     """
-    return list(_Oracle(graph, sentence, alignment, max_forks))
+    return list(_Oracle(graph, sentence, words, max_forks))
 
 
 def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
@@ -59,10 +58,10 @@ def limit_nodes(words: list[int], n_words: int, max_nodes: int) -> list[int]:
 
 
 class _Oracle:
-    def __init__(self, graph: AmrGraph, sentence: AmrSentence, alignment: Alignment, max_forks: int) -> None:
+    def __init__(self, graph: AmrGraph, sentence: AmrSentence, words: list[int], max_forks: int) -> None:
         self._graph = graph
         self._state = AmrState(sentence, max_forks=max_forks)
-        words = limit_nodes(alignment.words, len(sentence), max_forks + 1)
+        words = limit_nodes(words, len(sentence), max_forks + 1)
         self._is_placed = [word != NO_WORD for word in words]
         self._queues = self._order(words)
         # The node of each item that has a label.

@@ -112,8 +112,8 @@ class AmrScheme:
 
     def amr_oracle_actions(self, graph: AmrGraph, sentence: AmrSentence) -> list[AmrAction]:
         """Return the actions that build a gold graph."""
-        alignment = self.aligner.align(graph, sentence)
-        return amr_oracle_actions(graph, sentence, alignment, max_forks=self.table.max_forks)
+        words = self.aligner.align(graph, sentence)
+        return amr_oracle_actions(graph, sentence, words, max_forks=self.table.max_forks)
 
     def replay(self, graph: AmrGraph, sentence: AmrSentence) -> Replay:
         """Return the oracle's actions for a gold graph, and the states before them."""

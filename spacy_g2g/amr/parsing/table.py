@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ class AmrActions:
     def __init__(
         self,
         actions: Iterable[AmrAction],
-        seen: Mapping[str, Sequence[str]] | None = None,
+        seen: Mapping[str, Collection[str]] | None = None,
         candidates: Candidates = "lemma",
         max_forks: int = MAX_FORKS,
     ) -> None:
@@ -98,8 +98,7 @@ class AmrActions:
         if shift_labels:
             frequent = sorted(words, key=lambda word: (-words[word], word))[:shift_labels]
             actions.update(AmrAction(ActionKind.SHIFT, word) for word in (*frequent, ROOT_FORM))
-        by_key = {key: sorted(labels) for key, labels in seen.items()} if candidates != "vocab" else {}
-        return cls(actions, by_key, candidates, max_forks)
+        return cls(actions, seen if candidates != "vocab" else None, candidates, max_forks)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AmrActions:
@@ -115,10 +114,6 @@ class AmrActions:
 
     def __len__(self) -> int:
         return len(self.actions)
-
-    def labels(self, kind: ActionKind) -> list[str]:
-        """Return the labels of a kind's actions, in order."""
-        return [action.label for action in self.actions if action.kind == kind]
 
     def id(self, action: AmrAction) -> int:
         """Return the number of an action, or NO_ACTION if the table lacks it."""
@@ -196,23 +191,18 @@ class AmrActions:
 
     def _set_new(self, valid: BoolArray, state: AmrState, top: int, second: int | None) -> None:
         """Set the actions that draw an edge or a constant which the graph still lacks."""
-        valid[self._of_kind[ActionKind.DEPENDENT]] = True
-        for item, role, constant in state.constants:
-            if item == top:
-                self._unset(valid, AmrAction(ActionKind.DEPENDENT, role, constant))
-        if second is None or state.labels[second] is None:
-            return
-        valid[self._of_kind[ActionKind.LA]] = True
-        valid[self._of_kind[ActionKind.RA]] = True
+        kinds = [ActionKind.DEPENDENT]
+        if second is not None and state.labels[second] is not None:
+            kinds += [ActionKind.LA, ActionKind.RA]
+        for kind in kinds:
+            valid[self._of_kind[kind]] = True
+        there = [
+            AmrAction(ActionKind.DEPENDENT, *constant) for item, *constant in state.constants if item == top
+        ]
         for source, role, target in state.edges:
-            if (source, target) == (top, second):
-                self._unset(valid, AmrAction(ActionKind.LA, role))
-            elif (source, target) == (second, top):
-                self._unset(valid, AmrAction(ActionKind.RA, role))
-
-    def _unset(self, valid: BoolArray, action: AmrAction) -> None:
-        if (found := self._ids.get(action)) is not None:
-            valid[found] = False
+            if {source, target} == {top, second}:
+                there.append(AmrAction(ActionKind.LA if source == top else ActionKind.RA, role))
+        valid[[self._ids[action] for action in there if action in self._ids]] = False
 
 
 def _key(sentence: AmrSentence, position: int, candidates: Candidates) -> str:

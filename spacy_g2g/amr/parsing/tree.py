@@ -36,16 +36,9 @@ def tree_edges(tree: AmrTree) -> Iterator[TreeEdge]:
         variable, role, target = agenda.pop()
         role = _MARKER.sub("", role).removeprefix(":")
         if isinstance(target, str):
-            text, words = split_marker(target)
-            yield TreeEdge(variable, role, text, words)
+            match = _MARKER.search(target)
+            words = match[1].split(",") if match else ()
+            yield TreeEdge(variable, role, _MARKER.sub("", target), tuple(map(int, words)))
         else:
             yield TreeEdge(variable, role, target[0], ())
             agenda.extend((target[0], *branch) for branch in reversed(target[1]))
-
-
-def split_marker(text: str) -> tuple[str, tuple[int, ...]]:
-    """Split a concept or constant from the words of its alignment marker: boy~e.3 into ("boy", (3,))."""
-    match = _MARKER.search(text)
-    if match is None:
-        return text, ()
-    return text[: match.start()], tuple(int(word) for word in match[1].split(","))

@@ -124,7 +124,8 @@ class AmrParser(ParserPipe):
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
-        return [AmrInput.of(found) for found in read_amr_sentences(docs, layout, self.settings.lemma_source)]
+        sentences = read_amr_sentences(docs, layout, self.settings.lemma_source)
+        return [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
@@ -185,16 +186,16 @@ class AmrParser(ParserPipe):
 
         self._check_model()
         validate_get_examples(get_examples, "AmrParser.initialize")
-        data = read_training_data(get_examples, name=self.name, settings=self.settings, nlp=nlp)
+        sentences, graphs = read_training_data(get_examples, name=self.name, settings=self.settings, nlp=nlp)
         if labels is not None:
             self.scheme = AmrScheme.from_dict(labels)
             self._warn_settings()
         else:
-            self.scheme = AmrScheme.learn(data.graphs, self.settings)
+            self.scheme = AmrScheme.learn(graphs, self.settings)
         self._replays = ReplayCache()
         self.cfg["scheme"] = self.scheme.to_dict()
-        sentences: list[Sentence] = [AmrInput.of(sentence) for sentence in data.sentences]
-        self._build_model(get_examples, encoder, sentences, AmrStart(table=self.scheme.table))
+        inputs: list[Sentence] = [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
+        self._build_model(get_examples, encoder, inputs, AmrStart(table=self.scheme.table))
 
     def _has_gold(self, gold: Sequence[Replay]) -> BoolArray:
         """Return which sentences have an action that the table has, bool [sentences]."""

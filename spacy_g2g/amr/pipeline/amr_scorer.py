@@ -51,25 +51,14 @@ def score_amrs(
         references = get_amrs(example.reference)
         if references is None:
             continue
-        found, without_gold = _predictions(example, len(references))
-        gold += [*references, *[None] * len(without_gold)]
-        predicted += [*found, *without_gold]
+        texts = get_amrs(example.predicted) or []
+        spans = [(span.start, span.end) for span in sentences_of(example.predicted)] if texts else []
+        pairs = list(zip(match_sentences(example, spans), texts, strict=True))
+        found, extra = dict(pairs), [text for number, text in pairs if number is None]
+        gold += [*references, *[None] * len(extra)]
+        predicted += [*map(found.get, range(len(references))), *extra]
     triples, concepts = smatch(gold, predicted, restarts=restarts, seed=seed, wiki=wiki)
     return _summary("smatch", triples) | _summary("amr_concepts", concepts)
-
-
-def _predictions(example: Example, n_gold: int) -> tuple[list[str | None], list[str]]:
-    """Return the prediction or None for each gold sentence, and the predictions without a gold sentence."""
-    found: list[str | None] = [None] * n_gold
-    without_gold: list[str] = []
-    texts = get_amrs(example.predicted) or []
-    spans = [(span.start, span.end) for span in sentences_of(example.predicted)] if texts else []
-    for number, text in zip(match_sentences(example, spans), texts, strict=True):
-        if number is None:
-            without_gold.append(text)
-        else:
-            found[number] = text
-    return found, without_gold
 
 
 def _summary(name: str, score: PRFScore) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -28,26 +27,14 @@ MAX_BYTES = 500_000_000
 SHOWN_WORDS = 8
 
 
-@dataclass
-class TrainingData:
-    """All that is read before training.
-
-    sentences: The sentences that have words.
-    graphs: Gold graphs with their sentences.
-    """
-
-    sentences: list[AmrSentence] = field(default_factory=list)
-    graphs: list[TrainingGraph] = field(default_factory=list)
-
-
 def read_training_data(
     get_examples: Callable[[], Iterable[Example]],
     *,
     name: str,
     settings: AmrSettings,
     nlp: Language | None,
-) -> TrainingData:
-    """Read the sentences and gold graphs of Examples.
+) -> tuple[list[AmrSentence], list[TrainingGraph]]:
+    """Return the sentences of Examples that have words, and the gold graphs with their sentences.
 
     get_examples: The training data.
     name: Name of the component.
@@ -55,25 +42,27 @@ def read_training_data(
     nlp: The pipeline, whose components give lemmas; None to take those of the Docs.
     Raises ValueError for an ill-formed AMR, and if no sentence has an AMR.
     """
-    data, n_graphs = TrainingData(), 0
+    sentences: list[AmrSentence] = []
+    graphs: list[TrainingGraph] = []
+    n_graphs = 0
     for batch in minibatch(get_examples(), size=READ_AT_ONCE):  # type: ignore[no-untyped-call]
         layout = lay_out_examples(batch)
         docs = [example.predicted for example in batch]
         if settings.lemma_source == "token" and nlp is not None:
             docs = annotate(docs, nlp, name)
         n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
-        sentences = read_amr_sentences(docs, layout, settings.lemma_source)
-        data.sentences += sentences
-        for sentence, text in zip(sentences, gold_texts(batch, layout), strict=True):
+        of_batch = read_amr_sentences(docs, layout, settings.lemma_source)
+        sentences += of_batch
+        for sentence, text in zip(of_batch, gold_texts(batch, layout), strict=True):
             if text is not None:
                 graph = gold_graph(text, sentence.forms, name=name, wiki=settings.wiki)
-                data.graphs.append((graph, sentence))
-    if not data.graphs:
-        raise ValueError(Errors.E1028.format(name=name, n=len(data.sentences), amrs=n_graphs))
-    if len(data.graphs) < n_graphs:
-        n_left_out = n_graphs - len(data.graphs)
+                graphs.append((graph, sentence))
+    if not graphs:
+        raise ValueError(Errors.E1028.format(name=name, n=len(sentences), amrs=n_graphs))
+    if len(graphs) < n_graphs:
+        n_left_out = n_graphs - len(graphs)
         warnings.warn(Warnings.W1003.format(name=name, n=n_left_out, of=n_graphs), stacklevel=3)
-    return data
+    return sentences, graphs
 
 
 def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:

@@ -105,18 +105,17 @@ def test_an_ill_formed_amr_has_no_graph_but_an_error_that_names_it():
         _ = doc._.amr_graphs
 
 
-@pytest.mark.parametrize("value", [BARK, [BARK, None], {"amr": BARK}])
-def test_a_value_that_is_no_list_of_texts_is_an_error(value):
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        *((value, r"E1017.*bark") for value in (BARK, [BARK, None], {"amr": BARK})),
+        ([BARK], r"E1018.* 1 AMR.*2 s"),
+    ],
+)
+def test_a_value_that_is_not_a_text_for_each_sentence_is_an_error(value, error):
     doc = two_sentences()
     doc._.amr = value
-    with pytest.raises(ValueError, match=r"E1017.*bark"):
-        get_amrs(doc)
-
-
-def test_another_number_of_amrs_than_of_sentences_is_an_error_with_both():
-    doc = two_sentences()
-    doc._.amr = [BARK]
-    with pytest.raises(ValueError, match=r"E1018.* 1 AMR.*2 sentence"):
+    with pytest.raises(ValueError, match=error):
         get_amrs(doc)
 
 
@@ -141,6 +140,7 @@ def test_gold_amrs_are_those_of_sentences_with_the_same_text():
     assert gold_of(words, [0, 2, 3], two_sentences()) == [None, None, SLEEP]
     assert gold_of(["Dogs", "bark.", "Cats", "sleep", "."], [0, 2], two_sentences()) == [BARK, SLEEP]
     assert gold_of(["dogs", *words[1:]], [0, 3], two_sentences()) == [None, SLEEP]
+    assert gold_of(["Dogs", "bark"], [0], Doc(NLP.vocab, words=["Dogs", "bark"])) == [None]
 
 
 def test_markers_that_count_other_words_are_left_out():
@@ -168,10 +168,6 @@ def test_each_sentence_of_white_space_matches_one():
     doc = Doc(NLP.vocab, words=["\n", "\n", "Go"], sent_starts=[True] * 3)
     spans = [(i, i + 1) for i in range(3)]
     assert match_sentences(Example(doc.copy(), doc), spans) == [0, 1, 2]
-
-
-def test_without_amrs_there_is_no_gold():
-    assert gold_of(["Dogs", "bark"], [0], Doc(NLP.vocab, words=["Dogs", "bark"])) == [None]
 
 
 def test_a_doc_of_a_block_has_its_words_text_amr_and_id():

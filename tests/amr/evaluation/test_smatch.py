@@ -6,7 +6,7 @@ import smatch as package
 from spacy.scorer import PRFScore
 
 from spacy_g2g.amr.evaluation.mapping import best_mapping
-from spacy_g2g.amr.evaluation.smatch import smatch, smatch_scores
+from spacy_g2g.amr.evaluation.smatch import smatch
 from spacy_g2g.amr.evaluation.triples import Triples, to_triples
 from spacy_g2g.amr.formats.amr_file import read_amr_file
 from spacy_g2g.amr.formats.penman_text import parse_penman
@@ -133,7 +133,7 @@ def test_the_score_is_the_same_each_time_and_symmetric_in_its_counts():
     gold, predicted = ([random_graph(rng, 12) for _ in range(10)] for _ in range(2))
     first, again = ([*map(counts, smatch(gold, predicted, seed=3))] for _ in range(2))
     assert first == again
-    scores = list(smatch_scores(gold, predicted, seed=3))
+    scores = [smatch([g], [p], seed=3) for g, p in zip(gold, predicted, strict=True)]
     assert [counts(sum(of_kind, PRFScore())) for of_kind in zip(*scores, strict=True)] == first
 
 
@@ -142,11 +142,6 @@ def test_an_ill_formed_prediction_counts_as_an_empty_graph(prediction: str | Non
     score, concepts = smatch([WANT, WANT], [prediction, WANT])
     assert (counts(score), counts(concepts)) == ((7, 7, 14), (3, 3, 6))
     assert (score.precision, score.recall) == (1.0, 0.5)
-
-
-def test_an_ill_formed_gold_graph_is_an_error_with_its_number():
-    with pytest.raises(ValueError, match=r"G2G-E1002.*gold AMR 2"):
-        smatch([WANT, "(a / b"], [WANT, WANT])
 
 
 def test_nothing_predicted_scores_zero():
@@ -177,8 +172,9 @@ def test_scores_of_a_real_corpus_are_those_of_the_package():
     gold = [block.text for block in read_amr_file(path, ids=["lpp_1943.1..145"])]
     rng = random.Random(0)
     predicted = [text.replace("-01", rng.choice(["-01", "-02"])).replace(":ARG0 ", ":ARG8 ") for text in gold]
-    scores = [counts(score) for score, _ in smatch_scores(gold, predicted, wiki=True)]
-    by_other = [by_package(p, g, restarts=4) for p, g in zip(predicted, gold, strict=True)]
+    pairs = list(zip(predicted, gold, strict=True))
+    scores = [counts(smatch([g], [p], wiki=True)[0]) for p, g in pairs]
+    by_other = [by_package(p, g, restarts=4) for p, g in pairs]
     assert [score[1:] for score in scores] == [score[1:] for score in by_other]
     ours, theirs = (sum(score[0] for score in found) for found in (scores, by_other))
     assert theirs <= ours <= theirs + 5

@@ -1,10 +1,11 @@
 """Small AMRs, written by hand, and their sentences."""
 
 from spacy_g2g.amr.formats.penman_text import parse_penman
-from spacy_g2g.amr.parsing.actions import AmrSentence
+from spacy_g2g.amr.parsing.actions import ActionKind, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.graph import AmrGraph, canonical
 from spacy_g2g.amr.parsing.machine import AmrState
+from spacy_g2g.amr.parsing.table import AmrActions
 
 # Reentrancy, inverse roles, a name, numbers, polarity and mode, a cycle, several nodes of one word.
 SAMPLES = {
@@ -26,6 +27,15 @@ SAMPLES = {
     "Yes": "(y / yes :mode expressive)",
 }
 
+#: Marks of PENMAN, white space, control characters, letters that change in lower case.
+_ODD = (
+    'a/b (x x~1 x~e.1 e~1 ~e.1 :-" "x http://x.y/?z=(1) 👩‍👩‍👧‍👦 e\u0301\u0302 שלום '
+    "\u202eabc\u202c a\x00b \u2028x [SEP] <ROOT> -01 amr-unknown"
+)
+ODD_WORDS = [
+    *"/():\"'~\\#-.%&<| \n\x00\x1c\x85\u2028\u0301\u200bİǅi🙂", "New York", "x" * 300, *_ODD.split(" "),
+]  # fmt: skip
+
 
 def graph_of(text: str) -> AmrGraph:
     return AmrGraph.from_tree(parse_penman(text))
@@ -43,6 +53,10 @@ def facts(graph: AmrGraph) -> tuple:
     ]
     labels = sorted((label, node in graph.constants) for node, label in enumerate(graph.labels))
     return graph.labels[graph.top], labels, sorted(edges)
+
+
+def labels_of(table: AmrActions, kind: ActionKind) -> list[str]:
+    return [action.label for action in table.actions if action.kind == kind]
 
 
 def execute(sentence: AmrSentence, actions) -> AmrGraph:

@@ -5,11 +5,8 @@ import pytest
 from spacy_g2g.amr.parsing.actions import AmrSentence
 from spacy_g2g.amr.parsing.lemmas import find_lemma, stem
 
-LEMMAS = (
-    "boys boy|Boxes box|stories story|knives knife|children child|running run|making make|called call|"
-    "fell fall|stopped stop|hurried hurry|agreed agree|needed need|settled settle|dying die|glass glass|"
-    "this this|nothing nothing|during during|his he|me i|was be|n't not|king king|saw see|themselves they"
-)
+#: Of the library, some; of our own, pronouns.
+LEMMAS = "boys boy|Boxes box|children child|running run|was be|n't not|saw see|his he|me i|themselves they"
 
 
 @pytest.mark.parametrize(("form", "lemma"), [entry.split() for entry in LEMMAS.split("|")])

@@ -20,6 +20,7 @@ from spacy_g2g.models.shim import get_shim
 
 from ...keeping import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
 from ...util import forks, overfit, plain_doc, randomise
+from ..parsing.samples import ODD_WORDS
 from ..util import AMRS, amr_examples, amr_nlp, amr_parser_of
 
 
@@ -65,12 +66,8 @@ def sample_docs(vocab: Vocab) -> list[Doc]:
     return [plain_doc(vocab, first, second), *(plain_doc(vocab, text) for text in others)]
 
 
-def docs_of(nlp: Language) -> list[Doc]:
-    return sample_docs(nlp.vocab)
-
-
 def amrs_of(nlp: Language, **settings: Any) -> list[list[str]]:
-    return [get_amrs(doc) or [] for doc in nlp.pipe(docs_of(nlp), **settings)]
+    return [get_amrs(doc) or [] for doc in nlp.pipe(sample_docs(nlp.vocab), **settings)]
 
 
 def assert_amrs(doc: Doc) -> None:
@@ -95,7 +92,7 @@ def test_sentences_are_learned_by_heart(trained: Language):
 
 
 def test_predictions_leave_docs_alone(trained: Language):
-    docs = docs_of(trained)
+    docs = sample_docs(trained.vocab)
     before = [doc.to_bytes() for doc in docs]
     parses = amr_parser_of(trained).predict(docs).by_doc()
     assert [len(of_doc) for of_doc in parses] == [2, *[1] * (len(docs) - 1)]
@@ -202,41 +199,10 @@ def test_white_space_is_no_word(trained: Language, expected: list[list[str]]):
     assert_amrs(doc)
 
 
-WORDS = [
-    *"/():\"'~\\#-.%&<|",
-    "a/b",
-    "(x",
-    "x~1",
-    "x~e.1",
-    ':-"',
-    "http://x.y/?z=(1)",
-    "🙂",
-    "👩‍👩‍👧‍👦",
-    "e\u0301\u0302",
-    "\u0301",
-    "שלום",
-    "\u202eabc\u202c",
-    "\x00",
-    "a\x00b",
-    "\x1c",
-    "\u2028x",
-    "\u200b",
-    "İ",
-    "ǅ",
-    "[SEP]",
-    "<ROOT>",
-    "New York",
-    "-01",
-    "amr-unknown",
-    "i",
-    "x" * 300,
-]
-
-
 @pytest.mark.parametrize("pipeline", ["trained", "rambling"])
 def test_any_word_is_parsed(pipeline: str, request: pytest.FixtureRequest):
     nlp: Language = request.getfixturevalue(pipeline)
-    docs = [plain_doc(nlp.vocab, [word], ["The", word, "sleeps"]) for word in WORDS]
+    docs = [plain_doc(nlp.vocab, [word], ["The", word, "sleeps"]) for word in ODD_WORDS]
     for doc in nlp.pipe(docs):
         assert_amrs(doc)
 

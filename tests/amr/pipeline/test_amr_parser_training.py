@@ -27,6 +27,7 @@ from spacy_g2g.models.sources import encoder_from_scratch
 
 from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
+from ..parsing.samples import labels_of
 from ..util import AMRS, amr_doc, amr_examples, amr_model, amr_nlp, amr_parser_of
 
 pytestmark = pytest.mark.slow
@@ -84,41 +85,25 @@ def test_settings_are_those_of_what_is_learned():
     assert scheme is not None
     assert (scheme.table.candidates, scheme.table.max_forks) == ("vocab", 1)
     assert scheme.aligner.unaligned == "free_word"
-    assert len([label for label in scheme.table.labels(ActionKind.SHIFT) if label]) == 3
+    assert len([label for label in labels_of(scheme.table, ActionKind.SHIFT) if label]) == 3
     assert "wiki" in {action.label for action in scheme.table.actions}
     plain = amr_parser_of(initialised()).scheme
     assert plain is not None
     assert "wiki" not in {action.label for action in plain.table.actions}
 
 
-def without_amrs(nlp: Language) -> list[Example]:
-    return [example_of(nlp, text) for text in AMRS]
-
-
-def with_other_words(nlp: Language) -> list[Example]:
-    return [Example(nlp.make_doc(text.upper()), amr_doc(nlp.vocab, text)) for text in AMRS if text != "Yes"]
-
-
-@pytest.mark.parametrize(
-    ("make", "found"),
-    [
-        (without_amrs, "8 sentences, 0 AMRs"),
-        (lambda nlp: [Example(Doc(nlp.vocab), Doc(nlp.vocab)), *without_amrs(nlp)], "8 sentences, 0 AMRs"),
-    ],
-)
-def test_no_amrs_are_an_error_that_names_the_usual_causes(
-    make: Callable[[Language], list[Example]], found: str
-):
+def test_no_amrs_are_an_error_that_names_the_usual_causes():
     nlp = amr_nlp()
-    found = found.replace("8", str(len(AMRS)))
-    causes = rf"E1028.*'amr_parser'.*{found}.*DocBin.*store_user_data.*gold_preproc.*max_length"
-    with pytest.raises(ValueError, match=causes):
-        nlp.initialize(lambda: make(nlp))
+    without = [example_of(nlp, text) for text in AMRS]
+    causes = rf"E1028.*'amr_parser'.*{len(AMRS)} sentences, 0 AMRs.*DocBin.*store_user_data.*gold_preproc"
+    for examples in (without, [Example(Doc(nlp.vocab), Doc(nlp.vocab)), *without]):
+        with pytest.raises(ValueError, match=rf"{causes}.*max_length"):
+            nlp.initialize(lambda examples=examples: examples)
 
 
 def test_amrs_of_other_words_are_an_error_and_some_of_them_a_counted_warning():
     nlp = amr_nlp()
-    others = with_other_words(nlp)
+    others = [Example(nlp.make_doc(t.upper()), amr_doc(nlp.vocab, t)) for t in AMRS if t != "Yes"]
     with pytest.raises(ValueError, match=rf"E1028.*{len(others)} AMRs.*none of the same text"):
         nlp.initialize(lambda: others)
     with pytest.warns(UserWarning, match=rf"W1003.*amr_parser.* {len(others)} of {len(others) + len(AMRS)} "):
@@ -253,36 +238,30 @@ def lemma_nlp(settings: dict[str, list[str]], is_trainable: bool = False) -> Lan
     return nlp
 
 
-@pytest.mark.parametrize("is_trainable", [True, False])
-def test_lemmas_of_frozen_components_are_learned_with(is_trainable: bool):
-    nlp = lemma_nlp({"frozen_components": ["lemmas"], "annotating_components": ["lemmas"]}, is_trainable)
+@pytest.mark.parametrize(
+    ("frozen", "annotating", "is_trainable", "is_learned"),
+    [
+        (["lemmas"], ["lemmas"], True, True),
+        (["lemmas"], ["lemmas"], False, True),
+        ([], ["lemmas"], False, True),
+        (["lemmas"], [], False, False),
+        ([], ["lemmas"], True, False),
+    ],
+)
+def test_lemmas_that_training_sees_and_does_not_change_are_learned_with(
+    frozen: list[str], annotating: list[str], is_trainable: bool, is_learned: bool
+):
+    nlp = lemma_nlp({"frozen_components": frozen, "annotating_components": annotating}, is_trainable)
     parser = amr_parser_of(nlp)
     assert parser.scheme is not None
     # The concept is the lemma's copy.
-    assert parser.scheme.table.labels(ActionKind.PRED) == []
+    assert parser.scheme.table.seen == ({} if is_learned else {"quux": ["zib"]})
+    if not is_learned:
+        return
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
     (sentence,) = parser.inputs([doc], lay_out([doc]))
     assert (list(sentence.amr.lemmas), sentence.tags) == (["zib"], None)
-
-
-def test_lemmas_of_rules_that_annotate_need_not_be_frozen():
-    nlp = lemma_nlp({"frozen_components": [], "annotating_components": ["lemmas"]})
-    assert amr_parser_of(nlp).label_data["table"]["seen"] == {}  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("settings", "is_trainable"),
-    [
-        ({"frozen_components": ["lemmas"], "annotating_components": []}, False),
-        ({"frozen_components": [], "annotating_components": ["lemmas"]}, True),
-    ],
-)
-def test_lemmas_that_training_does_not_see_or_that_are_not_learned_yet_are_not_used(
-    settings: dict[str, list[str]], is_trainable: bool
-):
-    nlp = lemma_nlp(settings, is_trainable)
-    assert amr_parser_of(nlp).label_data["table"]["seen"] == {"quux": ["zib"]}  # type: ignore[index]
 
 
 def test_words_without_lemmas_have_those_of_rules():
