@@ -60,6 +60,7 @@ FEATURES = {
     "VBP": "Mood=Ind|Tense=Pres|VerbForm=Fin",
     "VBD": "Mood=Ind|Tense=Past|VerbForm=Fin",
     "FW": "Foreign=Yes",
+    "EX": "PronType=Dem",
 }
 PERSONAL = {  # features without PronType, and the lemma
     "i": ("Case=Nom|Number=Sing|Person=1", "I"),
@@ -123,6 +124,7 @@ AUXILIARIES = {
     "was": "be", "were": "be", "been": "be", "being": "be", "be": "be", "'ve": "have", "’ve": "have", "has": "have",
     "had": "have", "have": "have", "having": "have", "does": "do", "did": "do", "do": "do", "done": "do",
     "doing": "do", "ca": "can", "wo": "will", "'ll": "will", "’ll": "will", "sha": "shall", "got": "get", "ai": "be",
+    "'d": "would", "’d": "would",
 }  # fmt: skip
 VOWELS = "aeiou"
 
@@ -386,7 +388,7 @@ def lemma_of(word: Word, upos: str, lemmas: dict[tuple[str, str], str]) -> str:
     if (low, word.xpos) in lemmas:
         return lemmas[low, word.xpos]
     if upos == "AUX" and low in AUXILIARIES:
-        return AUXILIARIES[low]
+        return "have" if low == "'d" and word.xpos == "VBD" else AUXILIARIES[low]
     if word.xpos == "PRP":
         return PERSONAL.get(low, ("", low))[1]
     if low in ("n't", "nt"):
