@@ -173,6 +173,7 @@ def read_texts(path: Path) -> Iterator[tuple[str, bool, Sentence]]:
         elif line.strip():
             raise ValueError(f"{place}: expected '= document', '--' or '> text', got {line!r}")
         elif sentence is not None:
+            check(sentence)
             attach_punctuation(sentence.words)
             check(sentence)
             yield document, is_new, sentence
@@ -255,7 +256,7 @@ def check(sentence: Sentence) -> None:
     if [word.label for word in sentence.words if word.head == 0] != ["root"]:
         raise ValueError(f"{place}: expected one root")
     for i, word in enumerate(sentence.words, start=1):
-        seen, head = {i}, word.head
+        seen, head = {i}, max(word.head, 0)
         while head:
             if head > n or head in seen:
                 raise ValueError(f"{place}: word {i} {word.form!r} has no way to the root")
