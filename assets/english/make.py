@@ -1,6 +1,6 @@
 """Make the English treebank in CoNLL-U from the trees in `texts/`.
 
-    python -m assets.english.make [--check NAME ...]
+    python -m assets.english.make [TEXTS ...] > english.conllu
 
 A file of `texts/` has documents of one kind of text:
 
@@ -18,7 +18,7 @@ A file of `texts/` has documents of one kind of text:
 
 Spaces and surface tokens follow from the text, heads of punctuation from the other words. UPOS, lemma and features follow from XPOS, label and tree by the
 rules below and by `lemmas.txt`. What they miss stands at the end of a line: `lemma=sorry`, `upos=INTJ`,
-`Typo=Yes`; `Degree=` takes a feature away. `--check` prints the words of documents, and validates nothing.
+`Typo=Yes`; `Degree=` takes a feature away.
 """
 
 from __future__ import annotations
@@ -30,9 +30,40 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 #: Words that form one surface token with the word before them.
-CLITICS = {"n't", "n’t", "'s", "’s", "'re", "’re", "'ve", "’ve", "'ll", "’ll", "'d", "’d", "'m", "’m", "'", "’"}
+CLITICS = {
+    "n't",
+    "n’t",
+    "'s",
+    "’s",
+    "'re",
+    "’re",
+    "'ve",
+    "’ve",
+    "'ll",
+    "’ll",
+    "'d",
+    "’d",
+    "'m",
+    "’m",
+    "'",
+    "’",
+}
 #: Surface tokens of two or more words without an apostrophe.
-FUSED = {"cannot", "gonna", "wanna", "gotta", "dunno", "gimme", "lemme", "wont", "dont", "didnt", "cant", "im", "thats"}
+FUSED = {
+    "cannot",
+    "gonna",
+    "wanna",
+    "gotta",
+    "dunno",
+    "gimme",
+    "lemme",
+    "wont",
+    "dont",
+    "didnt",
+    "cant",
+    "im",
+    "thats",
+}
 #: Part of speech by XPOS where the label does not matter.
 UPOS = {
     **dict.fromkeys(["NN", "NNS"], "NOUN"),
@@ -278,7 +309,12 @@ def find_tokens(sentence: Sentence) -> list[tuple[int, int, bool]]:
         is_clitic = word.form.lower() in CLITICS and word.xpos not in {"``", "''", "."}
         before = sentence.words[tokens[-1][0] : i] if tokens else []
         fused = "".join(other.form for other in [*before, word]).lower() in FUSED
-        if i and not spaced[i - 1] and before[-1].xpos not in {",", ".", ":", "``", "''"} and (is_clitic or fused):
+        if (
+            i
+            and not spaced[i - 1]
+            and before[-1].xpos not in {",", ".", ":", "``", "''"}
+            and (is_clitic or fused)
+        ):
             tokens[-1] = (tokens[-1][0], i, spaced[i])
         else:
             tokens.append((i, i, spaced[i]))
@@ -322,7 +358,9 @@ def features_of(sentence: Sentence, i: int, upos: str) -> dict[str, str]:
     elif word.xpos in ("DT", "PDT"):
         found = DETERMINERS.get(form, "") if upos in ("DET", "PRON") else ""
     elif word.xpos in ("WP", "WDT", "WP$", "WRB"):
-        found = f"PronType={'Rel' if is_relative(sentence, i) else 'Int'}" + "|Poss=Yes" * (word.xpos == "WP$")
+        found = f"PronType={'Rel' if is_relative(sentence, i) else 'Int'}" + "|Poss=Yes" * (
+            word.xpos == "WP$"
+        )
     elif upos == "NUM":
         found = f"NumForm={'Digit' if form[:1].isdigit() else 'Word'}|NumType=Card"
     elif upos == "PRON" and form in PRONOUNS:
@@ -458,7 +496,16 @@ def conllu(sentence: Sentence, lemmas: dict[tuple[str, str], str]) -> Iterator[s
             features = features_of(sentence, i + 1, upos)
             features |= {name: value for name, value in word.given.items() if name[0].isupper()}
             shown = "|".join(f"{k}={v}" for k, v in sorted(features.items(), key=lambda p: p[0].lower()) if v)
-            columns = [str(i + 1), word.form, lemma, upos, word.xpos, shown or "_", str(word.head), word.label]
+            columns = [
+                str(i + 1),
+                word.form,
+                lemma,
+                upos,
+                word.xpos,
+                shown or "_",
+                str(word.head),
+                word.label,
+            ]
             yield "\t".join([*columns, "_", misc])
 
 
@@ -481,14 +528,11 @@ def make(paths: Sequence[Path]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the command."""
+    """Print the treebank, or the trees of some files."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("--texts", type=Path, nargs="*", help="files to show; none writes the treebank")
+    cli.add_argument("texts", type=Path, nargs="*", help="files of trees; all of texts/ by default")
     args = cli.parse_args()
-    if args.texts:
-        print("\n".join(make(args.texts)))
-        return
-    raise SystemExit("not yet")
+    print("\n".join(make(args.texts or sorted((HERE / "texts").glob("*.txt")))))
 
 
 if __name__ == "__main__":
