@@ -45,7 +45,7 @@ def confidences(
     Returns the probability of all heads together; that of each word's head, float [n]; and that of each
         word's head and label together, float [n].
     """
-    found = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
+    found: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
     for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):

@@ -117,8 +117,8 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
     if probs.min() <= certain or not is_label.all() or not is_tree:
         return None
     label_probs = np.ones_like(probs)
-    words = np.flatnonzero(~is_root & (graph.heads == prior.heads))
-    label_probs[words] = np.exp(prior.labels[words, graph.labels[words] - 1])
+    known = np.flatnonzero(~is_root & (graph.heads == prior.heads))
+    label_probs[known] = np.exp(prior.labels[known, graph.labels[known] - 1])
     return Parse(graph, probs, label_probs)
 
 

@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..arrays import IntArray
+from ..arrays import BoolArray, IntArray
 from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
 from ..data.layout import Layout
 from ..errors import Errors
@@ -169,7 +169,7 @@ class RngRefiner(G2GParser):
         """Return the sentences, their graphs corrupted or left out at the rates of this component."""
         sentences = super().inputs(docs, layout)
         heads, labels = self._initial_graphs(docs, layout)
-        is_empty = np.zeros(len(sentences), dtype=np.bool_)
+        is_empty: BoolArray = np.zeros(len(sentences), dtype=np.bool_)
         if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
             rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
             heads, labels = corrupt(
