@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -23,28 +22,28 @@ class Layout:
     sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
         [tokens].
     words: Indices of the tokens that are not white space; int [words].
+    starts: Whether each token starts a sentence; bool [tokens].
+    sentence_of: Index of each token's sentence; int [tokens].
+    first_word: Index in ``words`` of each sentence's first word, and the number of words; int
+        [sentences + 1].
     """
 
     doc_starts: IntArray
     sent_start: IntArray
     words: IntArray
+    starts: BoolArray = field(init=False)
+    sentence_of: IntArray = field(init=False)
+    first_word: IntArray = field(init=False)
 
-    @cached_property
-    def starts(self) -> BoolArray:
-        """Whether each token starts a sentence; bool [tokens]."""
-        starts: BoolArray = self.sent_start == 1
+    def __post_init__(self) -> None:
+        # `cached_property` has a lock in Python 3.10 and 3.11. A process that is forked while another thread
+        # holds it would wait for ever.
+        starts = self.sent_start == 1
         starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
-        return starts
-
-    @cached_property
-    def sentence_of(self) -> IntArray:
-        """Index of each token's sentence; int [tokens]."""
-        return np.cumsum(self.starts) - 1
-
-    @cached_property
-    def first_word(self) -> IntArray:
-        """Index in ``words`` of each sentence's first word, and the number of words; int [sentences + 1]."""
-        return np.searchsorted(self.sentence_of[self.words], np.arange(int(self.starts.sum()) + 1))
+        sentence_of = np.cumsum(starts) - 1
+        first_word = np.searchsorted(sentence_of[self.words], np.arange(int(starts.sum()) + 1))
+        for name, found in (("starts", starts), ("sentence_of", sentence_of), ("first_word", first_word)):
+            object.__setattr__(self, name, found)
 
     def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
         """Return the layout with other sentences.

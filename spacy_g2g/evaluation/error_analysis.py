@@ -7,7 +7,7 @@ Henderson 2021, Tables 2 and 3).
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property  # noqa: TID251
 from itertools import combinations
 from typing import Any
 
