@@ -1,4 +1,4 @@
-# `make demo`: from the sample treebank to an installed pipeline that parses. `make test`: every check.
+# `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
 # `make check`: format, lint, types and the tests that are not marked as slow.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.ready
-SOURCES := spacy_g2g project experiments tests assets/sample/grammar docs/config_reference.py
+SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/config_reference.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal

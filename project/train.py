@@ -1,11 +1,11 @@
 """Train a pipeline by `spacy train`, for any treebank.
 
-    python -m project.train TRAIN DEV OUTPUT [--encoder NAME] [--parser PIPELINE] ...
+    python -m project.train TRAIN DEV OUTPUT [--encoder NAME] [--parser PIPELINE] [--SECTION.SETTING VALUE]
 
-Without `--encoder`, an encoder is trained from scratch. With `--parser`, a refiner is trained on top of a
-trained pipeline. OUTPUT exists when the training is done; its facts.json says what was trained. A training
-with the same corpora and settings is not repeated. This command exists because project.yml has variables but
-no conditions.
+Settings of the config can be replaced as for `spacy train`. Without `--encoder`, an encoder is trained from
+scratch. With `--parser`, a refiner is trained on top of a trained pipeline. OUTPUT exists when the training
+is done; its facts.json says what was trained. A training with the same corpora and settings is not repeated.
+This command exists because project.yml has variables but no conditions.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 
 import spacy
 import torch
+from click import NoSuchOption
+from spacy.cli._util import parse_config_overrides
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config, registry, resolve_dot_names
@@ -146,7 +148,12 @@ def read_arguments() -> argparse.Namespace:
     cli.add_argument("--tokenizer", default="-", help="pipeline whose tokenizer is taken, if it is there")
     cli.add_argument("--train-parsed", default="", help="TRAIN as project/jackknife.py parsed it")
     add_training_arguments(cli)
-    return cli.parse_args()
+    args, others = cli.parse_known_args()
+    try:
+        args.settings = parse_config_overrides(others)
+    except NoSuchOption as error:
+        cli.error(error.message)
+    return args
 
 
 def add_training_arguments(cli: argparse.ArgumentParser) -> None:
@@ -180,7 +187,7 @@ def train(args: argparse.Namespace) -> None:
     encoder = encoder if parser else used_encoder(config, encoder)
     has_tokenizer = Path(args.tokenizer).exists() and has_setting(config, "paths.tokenizer")
     counts = count_corpus(args.train, config, lang)
-    steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"]))
+    steps = step_settings(config, choose_steps(args.steps, args.epochs, counts["batches"])) | args.settings
     inputs = {"train": args.train, "dev": args.dev, "config": path, "parser": Path(parser or "-")}
     inputs |= {"encoder": Path(encoder or "-"), "train_parsed": Path(train_parsed or "-")}
     inputs |= {"tokenizer": Path(args.tokenizer)} if has_tokenizer else {}

