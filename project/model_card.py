@@ -45,6 +45,8 @@ SET_NAMES = {
     "test_raw": "test set, from text",
 }
 CODE_LICENSE = "MIT"
+#: Licences under which a source may be used for anything.
+FREE_LICENSES = ("MIT", "Apache-2.0")
 NOTES = (
     "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless marked as from text: "
     "punctuation counts, label subtypes do not."
@@ -132,12 +134,19 @@ def model_card(meta: Mapping[str, Any]) -> str:
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licences",
-        f"The code is under the {CODE_LICENSE} licence. The weights were trained on the {_data(facts)}, "
-        "whose licence may bind those who use them or pass them on (see LICENSES_SOURCES): one with NC does "
-        "not allow commercial use.",
+        f"The code is under the {CODE_LICENSE} licence. {_terms(meta)}",
         markdown_table([("source", "licence"), *((s["name"], s["license"]) for s in meta["sources"])]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _terms(meta: Mapping[str, Any]) -> str:
+    if all(source["license"] in FREE_LICENSES for source in meta["sources"]):
+        return "Anyone may use the weights for anything: all that they were made from allows it."
+    return (
+        f"The weights were trained on the {_data(meta['spacy_g2g'])}, whose licence may bind those who use "
+        "them or pass them on (see LICENSES_SOURCES): one with NC does not allow commercial use."
+    )
 
 
 def _data(facts: Mapping[str, Any]) -> str:

@@ -54,13 +54,14 @@ SETS = {
         "recipes-04",
     ],
 }
-SETS["dev"] += ["science-05", "weblog-04"]
-SETS["test"] += ["report-05", "reviews-10", "speech-04", "travel-05"]
+SETS["dev"] += ["forum-06", "office-05", "science-05", "weblog-04"]
+SETS["test"] += ["places-07", "report-05", "reviews-10", "speech-04", "texting-05", "travel-05"]
 #: Words that form one surface token with the word before them.
 CLITICS = {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "'"}
 #: Surface tokens of two or more words without an apostrophe.
 FUSED = {"cannot", "gonna", "wanna", "gotta", "dunno", "gimme", "lemme", "wont", "dont", "didnt", "doesnt"}
-FUSED |= {"dosent", "isnt", "cant", "im", "ive", "its", "thats", "theres"}
+FUSED |= {"dosent", "isnt", "hasnt", "havent", "wasnt", "wouldnt", "couldnt", "cant", "im", "ive", "weve"}
+FUSED |= {"its", "thats", "theres", "whos", "whats", "hes", "shes", "youre", "theyre"}
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, bool, Sentence]]:

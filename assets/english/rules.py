@@ -154,7 +154,7 @@ def upos_of(word: Word) -> str:
     if word.xpos == "LS" and word.label == "nummod":
         return "NUM"
     if word.xpos in UPOS:
-        if word.xpos == "RB" and form in ("not", "n't"):
+        if word.xpos == "RB" and form in ("not", "n't", "nt"):
             return "PART"
         if word.xpos == "NN" and form in PRONOUNS:
             return "PRON"
@@ -193,7 +193,7 @@ def features_of(sentence: Sentence, i: int, upos: str) -> dict[str, str]:
         found = f"NumForm={'Digit' if form[:1].isdigit() else 'Word'}|NumType=Card"
     elif upos == "PRON" and form in PRONOUNS:
         found = PRONOUNS[form]
-    elif upos == "PART" and form in ("not", "n't"):
+    elif upos == "PART" and form in ("not", "n't", "nt"):
         found = "Polarity=Neg"
     elif word.xpos in ("VB", "VBG", "VBN"):
         found = verb_features(sentence, i)

@@ -37,6 +37,8 @@ BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
 THRESHOLD = "sentence_threshold"
 #: Thresholds that are tried when it is fitted.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
+#: F1 that a threshold must gain for each unit that it is away from even odds, times the root of the sentences.
+ODDS_PRICE = 0.15
 #: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
@@ -221,11 +223,12 @@ class SentenceFinder:
         gold = concatenate([starts for _, starts in pairs if starts is not None], np.bool_)[layout.words]
         log_odds = concatenate(self.log_odds(docs), np.float64)
         log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
-        scores = [(sentence_f(gold, log_odds > threshold), threshold) for threshold in THRESHOLDS]
-        # Of equally good thresholds, the one that is nearest to even odds is the safest.
-        best_f, best = max(scores, key=lambda pair: (pair[0], -abs(pair[1])))
+        f_of = {threshold: sentence_f(gold, log_odds > threshold) for threshold in THRESHOLDS}
+        # What few sentences say of a threshold is largely chance, and even odds are the safest.
+        price = ODDS_PRICE / max(1, int(gold.sum())) ** 0.5
+        best = max(THRESHOLDS, key=lambda threshold: f_of[threshold] - price * abs(threshold))
         self.pipe.cfg[THRESHOLD] = best
-        return best, best_f
+        return best, f_of[best]
 
 
 def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:

@@ -160,3 +160,13 @@ def test_a_licence_that_a_stranger_wrote_is_no_markup():
     card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, {}, 1))
     (line,) = [line for line in card.splitlines() if "onerror" in line]
     assert line.endswith(r"| MIT \<img src=x onerror=a> \[b\](http://c) \`d\` \| # e |")
+
+
+def test_a_card_says_who_may_use_the_weights():
+    bound = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 1))
+    free = {**FACTS, "treebank": {**FACTS["treebank"], "license": "MIT"}}
+    anyone = model_card.model_card(model_card.complete_meta(META, free, SCORES, 1))
+    assert "may bind those who use them" in bound
+    assert "Anyone may use the weights for anything" in anyone
+    unknown = {**free, "training": {**FACTS["training"], "encoder": "some/checkpoint"}}
+    assert "Anyone" not in model_card.model_card(model_card.complete_meta(META, unknown, SCORES, 1))
