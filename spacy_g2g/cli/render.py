@@ -26,7 +26,7 @@ from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
 from ..pipeline.rng_refiner import GRAPHS, ITERATIONS
 from .common import check_suffix, gold_docs, progress, read_amr_words, read_texts
 from .messages import msg
-from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
+from .options import BatchSize, Documents, GoldTags, GpuId, Initial, Pipeline, Silent, Unit
 
 #: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and an AMR or "".
 Gold = tuple[Drawing, str]
@@ -42,7 +42,7 @@ def render(
         str,
         typer.Argument(
             metavar="TEXT_OR_FILE",
-            help="Text; or a .txt file (one document per line), .conllu file (with gold trees) or .amr file "
+            help="Text; or a .txt file (see --documents), .conllu file (with gold trees) or .amr file "
             "(with gold AMRs)",
         ),
     ],
@@ -59,6 +59,7 @@ def render(
         float,
         typer.Option("--doubt", min=0, max=1, help="Mark arcs whose head and label are less probable"),
     ] = 0.0,
+    documents: Documents = Unit.LINE,
     gold_tags: GoldTags = False,
     initial: Initial = None,
     batch_size: BatchSize = None,
@@ -81,7 +82,10 @@ def render(
         elif isinstance(pipe, G2GParser):
             pipe.store_probabilities = True
     parser = final_parser(nlp, keep_scores=True) if doubt and final_parser(nlp).scores_arcs else None
-    tasks = _read_source(source if path is None else path, nlp, gold_tags, initial)
+    if path is not None and path.suffix == ".txt":
+        tasks: Iterator[Task] = ((text, None) for text in read_texts(path, documents))
+    else:
+        tasks = _read_source(source if path is None else path, nlp, gold_tags, initial)
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
@@ -111,9 +115,6 @@ def _as_file(source: str) -> Path | None:
 def _read_source(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
     if isinstance(source, str):
         yield source, None
-    elif source.suffix == ".txt":
-        for text in read_texts(source):
-            yield text, None
     elif source.suffix == ".amr":
         for doc, block in read_amr_words(source, nlp.vocab):
             yield doc, (Drawing(block.tokens, {}, name=block.id, text=block.sentence), block.text)

@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
+from spacy_g2g.cli.options import Unit
 from spacy_g2g.cli.render import render
 
 from ..evaluation.test_drawing import Page
@@ -152,6 +153,12 @@ def test_lines_of_a_text_file_are_documents_without_their_white_space(pipeline, 
     page = read(out)
     assert page.text_of("text", "word") == ["One", ".", "Two", "three", "four"]
     assert "four ← three: dep" in page.text_of("title")  # in the Doc, "four" hangs on white space
+
+
+def test_a_text_file_may_be_one_document(pipeline, tmp_path, out):
+    (tmp_path / "in.txt").write_text("One\ntwo\n\nthree\n")
+    counts = [render(pipeline, str(tmp_path / "in.txt"), out, documents=unit) for unit in Unit]
+    assert counts == [3, 2, 1]
 
 
 def test_each_iteration_of_a_refiner_is_drawn(refiner, gold, out):
