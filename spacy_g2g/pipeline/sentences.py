@@ -37,7 +37,7 @@ BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
 THRESHOLD = "sentence_threshold"
 #: Thresholds that are tried when it is fitted.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
-#: F1 that a threshold must gain for each unit that it is away from even odds, times the root of the sentences.
+#: F1 that a threshold must gain for each unit away from even odds, times the root of the number of sentences.
 ODDS_PRICE = 0.15
 #: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
