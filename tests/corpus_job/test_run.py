@@ -362,6 +362,8 @@ def test_a_job_goes_on_after_a_death_at_any_point(point, chain_pipeline, tmp_pat
     assert list((out / "_state").iterdir()) == []
 
 
+# The job ends processes by SIGALRM, which the other method of pytest-timeout takes for itself.
+@pytest.mark.timeout(600, method="thread")
 @forks
 def test_documents_that_end_or_hang_processes_are_errors_in_the_end(chain_pipeline, tmp_path):
     # The first three are in one batch.
