@@ -60,6 +60,7 @@ class Errors(metaclass=_TextsWithCodes):
     E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
     E309 = "{where}: the column FORM is empty. Expected the word."
     E310 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}"
+    E311 = "{where}: DEPS has {value!r}. Expected ID:label of nodes of the sentence, joined by |, or _."
 
     # 4xx: models
     E401 = (
@@ -144,6 +145,7 @@ class Errors(metaclass=_TextsWithCodes):
     E518 = "Its batcher gives an augmenter no nlp.{name}. Expected it in corpora.train.augmenter."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
+    E522 = "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens."
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -206,6 +208,7 @@ class Errors(metaclass=_TextsWithCodes):
         "doc._.g2g_constraints, or a graph-based model such as spacy_g2g.SynTr.v1."
     )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
+    E824 = "The Doc {text!r}... has no tree. Expected a parser before {name!r}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."

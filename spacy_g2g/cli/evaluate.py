@@ -68,7 +68,7 @@ def evaluate(
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
     Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
-    LAS_nopunct.
+    LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the metrics of IWPT 2021.
     """
     needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
     needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}
@@ -94,7 +94,7 @@ def evaluate(
     docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
     if calibration or plot:
         docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
-    system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=ALL_COLUMNS))
+    system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=(*ALL_COLUMNS, "deps")))
     shown = progress(system, unit="sentences", silent=silent)
     scores = evaluate_sentences(sentences, shown, is_punctuation=is_punctuation)
     if output is not None:

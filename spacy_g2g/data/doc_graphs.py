@@ -13,12 +13,14 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from ..arrays import HashArray, IntArray
 from ..errors import Errors
-from ..formats.graph import MISSING, ROOT, Graph
-from .docs import write_tree
+from ..formats.enhanced import read_deps
+from ..formats.graph import MISSING, ROOT, Arc, Graph
+from .docs import source_sentences, write_tree
+from .enhanced import ENHANCED, own_enhanced, set_enhanced
 
 TokenGraph = dict[str, list[Any]]
 
@@ -146,6 +148,34 @@ def initial_arrays(doc: Doc) -> tuple[IntArray, HashArray]:
     heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
     deps = np.ascontiguousarray(table[:, 1], dtype=np.uint64)
     return np.where(deps == 0, MISSING, heads), deps
+
+
+def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
+    """Return the enhanced graph of a Doc: the one that was set, or that of the CoNLL-U that it was read from.
+
+    Returns pairs of a head (an index in the Doc, of a root its own) and a label for each token; None without
+        a graph. Empty nodes are collapsed, as in ``formats.enhanced``.
+    Raises ValueError if the graph does not fit the Doc, or if DEPS can't be read.
+    """
+    arcs = own_enhanced(doc)
+    if arcs is not None:
+        return arcs
+    found: list[list[Arc]] = []
+    for sentence in source_sentences(doc):
+        graph, start = read_deps(sentence), len(found)
+        pairs = [[] for _ in sentence.words] if graph is None else graph.arcs
+        for i, of_word in enumerate(pairs, start=start):
+            found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])
+    return found if any(found) and len(found) == len(doc) else None
+
+
+def _enhanced_of_token(token: Token) -> list[Arc]:
+    arcs = get_enhanced(token.doc)
+    return [] if arcs is None else arcs[token.i]
+
+
+Doc.set_extension(ENHANCED, getter=get_enhanced, setter=set_enhanced, force=True)
+Token.set_extension(ENHANCED, getter=_enhanced_of_token, force=True)
 
 
 def _fits(values: Any, n: int, is_right: Callable[[Any], bool]) -> bool:

@@ -18,6 +18,7 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
 from ..formats.paragraphs import paragraphs
+from .enhanced import deps_of, own_enhanced, set_enhanced
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -117,6 +118,7 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             (doc,) = bin_.get_docs(vocab)
             bin_.strings = set()  # The vocabulary has them now.
             restore_sentences(doc)
+            set_enhanced(doc, None)
             write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
         except Exception as error:
             yield error
@@ -142,9 +144,9 @@ def doc_to_sentences(
 ) -> list[ConlluSentence]:
     """Convert a Doc's sentences to CoNLL-U. Missing annotation becomes "_", and the label ROOT becomes root.
 
-    A Doc read from CoNLL-U gives back its own rows, with new values in some columns. For any other Doc, all
-    columns are written and white-space tokens are left out. The dependents of such a token move to its head,
-    and its text goes to MISC (SpacesAfter, as UDPipe writes it).
+    A Doc read from CoNLL-U gives back its own rows, with new values in some columns, among them DEPS if an
+    enhanced graph was set. For any other Doc, all columns are written and white-space tokens are left out.
+    The dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as in UDPipe).
 
     doc: The Doc.
     doc_id: Beginning of each ``# sent_id`` of a Doc that is not from CoNLL-U: ``{doc_id}-{number}``.
@@ -250,6 +252,7 @@ def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
 def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
     sentences = []
     start = 0
+    columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     for sentence in source_sentences(doc):
         span = doc[start : start + len(sentence.words)]
         if [token.text for token in span] != [word.form for word in sentence.words]:
@@ -265,7 +268,8 @@ def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     """Return the named columns of a sentence whose tokens are all words."""
     ids = {token.i: i for i, token in enumerate(span, start=1)}
     rows = [_row_cells(token, _head_id(token, token.head, ids)) for token in span]
-    return {name: [row[name] for row in rows] for name in names}
+    tree = {name: [row[name] for row in rows] for name in names if name != "deps"}
+    return tree | ({"deps": deps_of([*span], ids)} if "deps" in names else {})
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
@@ -303,7 +307,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # if the root is white space, its first dependent takes its place
     text, rows = "", []
-    for word in words:
+    for word, deps in zip(words, deps_of(words, ids), strict=True):
         head = word.head
         while _is_white(head) and head.head.i != head.i:
             head = head.head
@@ -313,7 +317,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
         else:
             cells = _row_cells(word, _head_id(word, head, ids))
         form, misc = _one_line(word.text), _spaces_misc(word)
-        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), "_", misc)) + "\n")
+        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), deps, misc)) + "\n")
         text += form if NO_SPACE in misc else form + " "
     comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
     return parse_sentence([*comments, *rows, "\n"], source=f"Doc sentence {sent_id}")

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, ConlluWord
+from ..formats.enhanced import read_deps
+from ..formats.graph import Arc
 
 
 class Span(NamedTuple):
@@ -31,12 +33,14 @@ class PlacedWord:
     span: Span of its token.
     is_multiword: Whether its token has several words.
     head: Index of its head in ``PlacedText.words``, -1 for ROOT, None if missing.
+    arcs: Heads, counted in this way, and labels in the enhanced graph.
     """
 
     word: ConlluWord
     span: Span
     is_multiword: bool
     head: int | None
+    arcs: Sequence[Arc] = ()
 
 
 @dataclass(slots=True)
@@ -59,13 +63,14 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
     """Find the positions of sentences, tokens and words in the text.
 
     sentences: Sentences of the text.
-    Raises ValueError if a token consists of white space.
+    Raises ValueError if a token consists of white space, or if DEPS can't be read.
     """
     text = PlacedText("")
     characters: list[str] = []
     end = 0
     for sentence in sentences:
         first_word, sentence_start = len(text.words), end
+        enhanced = read_deps(sentence)
         for token in sentence.tokens:
             form = _without_spaces(token.form)
             if not form:
@@ -77,6 +82,8 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
             for word in sentence.words[token.start - 1 : token.end]:
                 head = None if word.head is None else first_word + word.head - 1 if word.head else -1
                 text.words.append(PlacedWord(word, span, token.is_multiword, head))
+        for placed, arcs in zip(text.words[first_word:], enhanced.arcs if enhanced else [], strict=False):
+            placed.arcs = [(first_word + head - 1 if head else -1, dep) for head, dep in arcs]
         text.sentences.append(Span(sentence_start, end))
     text.characters = "".join(characters)
     return text

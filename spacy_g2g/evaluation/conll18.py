@@ -7,16 +7,19 @@ Each metric relates the number of correct items to the gold items, the system's 
 - UAS compares heads. LAS compares heads and relations without their subtypes. Punctuation counts.
 - UAS_nopunct and LAS_nopunct leave out gold words that are punctuation by a rule (see ``punctuation``), as is
   usual on treebanks other than UD. They are computed on request and are not metrics of the shared task.
+- ELAS and EULAS compare heads and labels of enhanced graphs, EULAS without the subtypes of labels. The tasks
+  of IWPT 2020 and 2021 define them. They are computed if both sides have such graphs.
 - CLAS is LAS over content words. BLEX also compares their lemmas. MLAS also compares their UPOS and features,
   and those of their functional dependents.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..formats.conllu import ConlluSentence, ConlluWord
+from ..formats.enhanced import STEP
 from .alignment import PlacedText, Span, align_words, check_same_text, place_words
 from .rates import ratio
 
@@ -108,6 +111,11 @@ _CONTENT_METRICS: dict[str, Callable[[_Features], Hashable]] = {
     "MLAS": lambda word: (word.head, word.relation, word.upos, word.feats, word.functional),
     "BLEX": lambda word: (word.head, word.relation, word.lemma),
 }
+#: Part of a label that must be equal in two arcs of enhanced graphs, by metric.
+_ENHANCED_METRICS: dict[str, Callable[[str], Hashable]] = {
+    "ELAS": lambda dep: dep,
+    "EULAS": lambda dep: tuple(step.partition(":")[0] for step in dep.split(STEP)),
+}
 
 
 def evaluate_sentences(
@@ -123,7 +131,8 @@ def evaluate_sentences(
     is_punctuation: Tells which gold words to leave out of UAS_nopunct and LAS_nopunct, together with the
         system words aligned with them; None to leave out these two metrics.
     Returns a score for each metric in the order of the shared task: Tokens, Sentences, Words, UPOS, XPOS,
-        UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation.
+        UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation; then ELAS
+        and EULAS.
     Raises ValueError if the texts differ.
     """
     gold_text, system_text = place_words(gold), place_words(system)
@@ -153,7 +162,23 @@ def evaluate_sentences(
     pairs = [(word, other) for word, other in pairs if word.relation in CONTENT_RELATIONS]
     for name, key in _CONTENT_METRICS.items():
         scores[name] = _score_words(gold_words, system_words, pairs, key)
-    return scores | without_punctuation
+    return scores | without_punctuation | _score_enhanced(gold_text, system_text, aligned)
+
+
+def _score_enhanced(gold: PlacedText, system: PlacedText, aligned: Mapping[int, int]) -> dict[str, Score]:
+    """Score enhanced graphs, if both texts have them. As in the tasks, each pair of equal arcs counts."""
+    n_gold, n_system = (sum(len(placed.arcs) for placed in text.words) for text in (gold, system))
+    if not n_gold or not n_system:
+        return {}
+    gold_index = {ROOT: ROOT, **{s: g for g, s in aligned.items()}}
+    scores = {}
+    for name, key in _ENHANCED_METRICS.items():
+        correct = 0
+        for g, s in aligned.items():
+            found = Counter((gold_index.get(head), key(dep)) for head, dep in system.words[s].arcs)
+            correct += sum(found[head, key(dep)] for head, dep in gold.words[g].arcs)
+        scores[name] = Score(correct, n_gold, n_system)
+    return scores
 
 
 def _score_spans(gold: Sequence[Span], system: Sequence[Span]) -> Score:

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 #: Heads of roots, and of words without a head.
 ROOT, MISSING = 0, -1
+#: Head and label of an arc.
+Arc = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """At most one head for each word of a sentence: a tree, or any other graph (cycles, roots, no arcs).
+    """Heads of the words of a sentence: a tree, or any other graph (cycles, roots, no arcs, several heads).
 
-    Words count from 1.
+    Words count from 1. All that is said of trees and cycles is about the first head of each word.
 
     heads: Number of each word's head; 0 for ROOT, -1 if missing.
     deps: Label of each word, "" if missing.
     head_probs: Probability of each head, or nothing.
     dep_probs: Probability of each label, or nothing.
+    more: Further heads and labels of each word, as an enhanced graph has them, or nothing.
     """
 
     heads: Sequence[int]
     deps: Sequence[str]
     head_probs: Sequence[float] = ()
     dep_probs: Sequence[float] = ()
+    more: Sequence[Sequence[Arc]] = ()
+
+    @classmethod
+    def of_arcs(cls, arcs: Sequence[Sequence[Arc]]) -> Graph:
+        """Make a graph from the heads and labels of each word."""
+        first = [of_word[0] if of_word else (MISSING, "") for of_word in arcs]
+        more = [[*of_word[1:]] for of_word in arcs]
+        return cls([head for head, _ in first], [dep for _, dep in first], more=more)
 
     @property
     def is_empty(self) -> bool:
@@ -41,9 +53,15 @@ class Graph:
         """Whether this is a tree in which each word has a label."""
         return "" not in self.deps and self.is_tree
 
-    def arc(self, word: int) -> tuple[int, str]:
+    def arc(self, word: int) -> Arc:
         """Return head and label of a word, which counts from 1."""
         return self.heads[word - 1], self.deps[word - 1]
+
+    @property
+    def arcs(self) -> list[list[Arc]]:
+        """All heads and labels of each word."""
+        first = [[] if arc[0] == MISSING else [arc] for arc in zip(self.heads, self.deps, strict=True)]
+        return [[*one, *others] for one, others in zip_longest(first, self.more, fillvalue=())]
 
     def with_ud_root(self) -> Graph:
         """Return this graph with the label of roots as UD has it, where spaCy has ROOT."""

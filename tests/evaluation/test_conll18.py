@@ -1,4 +1,5 @@
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -7,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
-from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
+from spacy_g2g.formats.enhanced import deps_cell, read_deps
 
 from ..formats.samples import SAMPLE, shared_treebank
 from .perturb import change_annotation, change_segmentation
 
 METRICS = ["Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"]
-METRICS += ["UAS", "LAS", "CLAS", "MLAS", "BLEX"]
+METRICS += ["UAS", "LAS", "CLAS", "MLAS", "BLEX", "ELAS", "EULAS"]
 TREEBANKS = {
     "English": "UD_English-EWT/en_ewt-ud-dev.conllu",
     "Turkish": "UD_Turkish-IMST/tr_imst-ud-dev.conllu",
@@ -116,6 +119,39 @@ def test_rates_follow_the_counts():
     assert Score(1, 1, 1).aligned_accuracy is None
 
 
+@pytest.mark.parametrize(
+    ("deps", "elas", "eulas"),
+    [
+        ("2:obj", 0, 0),
+        ("1:obl:a", -1, 0),
+        ("1:obl|2:obj", 0, 0),
+        ("1:nsubj", -1, -1),
+        ("_", -1, -1),
+    ],
+    ids=["other head", "subtype", "further head", "label", "none"],
+)
+def test_enhanced_graphs_are_scored_by_arc(gold, deps, elas, eulas):
+    right = correct(gold, gold)
+    cells = [word.deps for word in gold[0].words]
+    found = correct(gold, [gold[0].replace(deps=[*cells[:4], deps, *cells[5:]]), *gold[1:]])
+    lost = -1 if deps == "2:obj" else 0
+    assert (found["ELAS"] - right["ELAS"], found["EULAS"] - right["EULAS"]) == (elas + lost, eulas + lost)
+
+
+def test_enhanced_graphs_are_scored_only_where_both_have_them(gold):
+    bare = [s.replace(deps=["_"] * len(s.words)) for s in gold]
+    for pair in ((gold, bare), (bare, gold), (bare, bare)):
+        assert not {"ELAS", "EULAS"} & evaluate_sentences(*pair).keys()
+
+
+def collapsed(sentence):
+    """A sentence without empty nodes: the scorer of the shared task expects them in labels."""
+    graph = read_deps(sentence)
+    cells = [deps_cell(arcs) for arcs in graph.arcs] if graph else ["_"] * len(sentence.words)
+    lines = [line for line in sentence.replace(deps=cells).lines if not re.match(r"\d+\.", line)]
+    return parse_sentence(lines, trees="any")
+
+
 def reference_scores(gold, system, tmp_path):
     """Percentages as udeval prints them: precision, recall, F1, aligned accuracy."""
     command = shutil.which("udeval") or shutil.which("udeval", path=Path(sys.executable).parent)
@@ -123,12 +159,11 @@ def reference_scores(gold, system, tmp_path):
         pytest.skip("needs the command udeval of the package udtools")
     paths = [tmp_path / "gold.conllu", tmp_path / "system.conllu"]
     for path, sentences in zip(paths, (gold, system), strict=True):
-        path.write_bytes("".join(write_conllu(sentences)).encode("utf8"))
-    run = subprocess.run(
-        [command, "-v", "--no-enhanced", *map(str, paths)], capture_output=True, text=True, check=True
-    )
+        path.write_bytes("".join(write_conllu(map(collapsed, sentences))).encode("utf8"))
+    run = subprocess.run([command, "-v", *map(str, paths)], capture_output=True, text=True, check=True)
     cells = [[cell.strip() for cell in line.split("|")] for line in run.stdout.splitlines()]
-    return {name: rates for name, *rates in cells if name in METRICS}
+    has_graphs = all(any(word.deps != "_" for s in side for word in s.words) for side in (gold, system))
+    return {name: rates for name, *rates in cells if name in (METRICS if has_graphs else METRICS[:-2])}
 
 
 def printed(scores):
@@ -143,7 +178,10 @@ def printed(scores):
 @pytest.mark.parametrize("name", TREEBANKS)
 def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(islice(read_conllu(shared_treebank(TREEBANKS[name])), N_SENTENCES))
-    system = change_annotation(gold, seed=1)
+    system = [
+        s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words).arcs])
+        for s in change_annotation(gold, seed=1)
+    ]
     assert printed(evaluate_sentences(gold, system)) == reference_scores(gold, system, tmp_path)
 
 

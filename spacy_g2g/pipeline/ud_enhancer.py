@@ -1,0 +1,71 @@
+"""The ``ud_enhancer`` component: enhanced graphs from the trees, lemmas and features of Docs.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+"""
+
+from __future__ import annotations
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..data.doc_graphs import to_sentence, tree_of
+from ..data.docs import sentences_of
+from ..data.enhanced import ENHANCED, set_enhanced
+from ..enhanced.rules import enhance
+from ..errors import Errors
+from ..formats.conllu import ConlluWord
+from ..formats.graph import MISSING, Arc
+
+
+@Language.factory(
+    "ud_enhancer",
+    requires=["token.head", "token.dep", "token.lemma", "token.pos", "token.morph"],
+    assigns=[f"doc._.{ENHANCED}", f"token._.{ENHANCED}"],
+    default_config={"lang": ""},
+)
+def make_ud_enhancer(nlp: Language, name: str, lang: str) -> UDEnhancer:
+    """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
+
+    It comes after a parser with labels of Universal Dependencies, and after what sets lemmas, parts of speech
+    and features.
+
+    lang: Code of the language whose conventions the graphs follow; "" for that of the pipeline.
+    """
+    return UDEnhancer(name, lang or nlp.lang or "")
+
+
+class UDEnhancer:
+    """Sets ``doc._.g2g_enhanced``, which ``token._.g2g_enhanced`` reads."""
+
+    def __init__(self, name: str, lang: str) -> None:
+        self.name, self.lang = name, lang
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc, and return it. Raises ValueError if it has words but no tree."""
+        arcs: list[list[Arc]] = [[] for _ in doc]
+        tree = tree_of(doc)
+        for span in sentences_of(doc):
+            tokens = [token for token in span if not token.is_space]
+            if tokens and not doc.has_annotation("DEP"):
+                raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
+            places = [token.i for token in tokens]
+            graph = to_sentence(tree, places, doc)
+            words = [
+                ConlluWord(
+                    form=token.text,
+                    lemma=token.lemma_ or token.lower_,
+                    upos=token.pos_,
+                    xpos=token.tag_,
+                    feats=str(token.morph),
+                    head=None if head == MISSING else head,
+                    deprel=dep,
+                    deps="_",
+                    misc="_",
+                    row=row,
+                )
+                for row, (token, head, dep) in enumerate(zip(tokens, graph.heads, graph.deps, strict=True))
+            ]
+            for place, pairs in zip(places, enhance(words, self.lang).arcs, strict=True):
+                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in pairs]
+        set_enhanced(doc, arcs)
+        return doc

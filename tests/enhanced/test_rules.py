@@ -1,0 +1,152 @@
+"""Enhanced graphs by rules: small trees in each of them, and treebanks beside the repository."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_g2g.enhanced.conventions import LANGUAGES
+from spacy_g2g.enhanced.rules import enhance
+from spacy_g2g.evaluation.conll18 import evaluate_sentences
+from spacy_g2g.formats.conllu import ConlluWord, read_conllu
+from spacy_g2g.formats.enhanced import deps_cell
+
+from ..formats.samples import shared_treebank
+
+#: A word is FORM/UPOS/HEAD/DEPREL, with features behind its part of speech; then the arcs that the rules add.
+CASES = {
+    "marker": (
+        "he/PRON/2/nsubj sat/VERB/0/root on/ADP/5/case the/DET/5/det mat/NOUN/2/obl",
+        {5: "2:obl:on"},
+    ),
+    "last marker": (
+        "he/PRON/2/nsubj ran/VERB/0/root out/ADP/4/case of/ADP/5/case town/NOUN/2/obl",
+        {4: "5:case", 5: "2:obl:of"},
+    ),
+    "marker of several words": (
+        "we/PRON/2/nsubj stay/VERB/0/root because/ADP/5/case of/ADP/3/fixed rain/NOUN/2/obl",
+        {5: "2:obl:because_of"},
+    ),
+    "no marker in symbols": ("a/NOUN/0/root //SYM/3/case b/NOUN/1/nmod", {3: "1:nmod"}),
+    "possessor": ("Kim/PROPN/3/nmod:poss 's/PART/1/case cat/NOUN/0/root", {1: "3:nmod:poss"}),
+    "shared head": (
+        "tea/NOUN/4/nsubj and/CCONJ/3/cc milk/NOUN/1/conj mix/VERB/0/root",
+        {3: "1:conj:and|4:nsubj"},
+    ),
+    "coordinator of a later conjunct": (
+        "tea/NOUN/0/root milk/NOUN/1/conj or/CCONJ/4/cc rum/NOUN/1/conj",
+        {2: "1:conj:or", 4: "1:conj:or"},
+    ),
+    "marker of the conjunct": (
+        "go/VERB/0/root to/ADP/3/case Rome/PROPN/1/obl or/CCONJ/6/cc from/ADP/6/case Pisa/PROPN/3/conj",
+        {3: "1:obl:to", 6: "1:obl:from|3:conj:or"},
+    ),
+    "shared subject": (
+        "she/PRON/2/nsubj came/VERB/0/root and/CCONJ/5/cc was/AUX/5/aux:pass seen/VERB/2/conj",
+        {1: "2:nsubj|5:nsubj:pass", 5: "2:conj:and"},
+    ),
+    "own subject": (
+        "she/PRON/2/nsubj came/VERB/0/root and/CCONJ/5/cc he/PRON/5/nsubj left/VERB/2/conj",
+        {1: "2:nsubj", 5: "2:conj:and"},
+    ),
+    "subject control": (
+        "she/PRON/2/nsubj wants/VERB/0/root to/PART/4/mark go/VERB/2/xcomp",
+        {1: "2:nsubj|4:nsubj:xsubj"},
+    ),
+    "object control": (
+        "she/PRON/2/nsubj saw/VERB/0/root him/PRON/2/obj go/VERB/2/xcomp",
+        {1: "2:nsubj", 3: "2:obj|4:nsubj:xsubj"},
+    ),
+    "control of conjuncts": (
+        "we/PRON/2/nsubj want/VERB/0/root to/PART/4/mark go/VERB/2/xcomp and/CCONJ/6/cc see/VERB/4/conj",
+        {1: "2:nsubj|4:nsubj:xsubj|6:nsubj:xsubj", 6: "2:xcomp|4:conj:and"},
+    ),
+    "relative clause": (
+        "men/NOUN/0/root who/PRON+PronType=Rel/3/nsubj sang/VERB/1/acl:relcl",
+        {1: "0:root|3:nsubj", 2: "1:ref"},
+    ),
+    "relative clause without pronoun": (
+        "men/NOUN/0/root we/PRON/3/nsubj saw/VERB/1/acl:relcl",
+        {},
+    ),
+}
+
+
+def words_of(tree: str) -> list[ConlluWord]:
+    words = []
+    for number, word in enumerate(tree.split()):
+        form, tags, head, dep = word.rsplit("/", 3)
+        upos, _, feats = tags.partition("+")
+        words.append(
+            ConlluWord(form, form.lower(), upos, "_", feats or "_", int(head), dep, "_", "_", number)
+        )
+    return words
+
+
+def cells_of(words: list[ConlluWord], lang: str = "en") -> list[str]:
+    return [deps_cell(arcs) for arcs in enhance(words, lang).arcs]
+
+
+@pytest.mark.parametrize(("tree", "added"), CASES.values(), ids=CASES)
+def test_rules_add_what_a_tree_leaves_out(tree: str, added: dict[int, str]) -> None:
+    words = words_of(tree)
+    expected = {i: f"{word.head}:{word.deprel}" for i, word in enumerate(words, start=1)} | added
+    assert cells_of(words) == [*expected.values()]
+
+
+def test_languages_differ() -> None:
+    controlled = words_of("she/PRON/2/nsubj wants/VERB/0/root to/PART/4/mark go/VERB/2/xcomp")
+    assert [cells_of(controlled, lang)[0] for lang in ("en", "sv", "nl", "xx")] == [
+        "2:nsubj|4:nsubj:xsubj",
+        "2:nsubj|4:nsubj",
+        "2:nsubj|4:nsubj:xsubj",
+        "2:nsubj|4:nsubj:xsubj",
+    ]
+    relative = words_of("men/NOUN/0/root die/PRON+PronType=Rel/3/nsubj zingen/VERB/1/acl:relcl")
+    assert cells_of(relative, "nl")[0] == "0:root|3:nsubj:relsubj"
+    agent = words_of("gezien/VERB/0/root door/ADP/3/case mij/PRON/1/obl:agent")
+    assert [cells_of(agent, lang)[2] for lang in ("en", "nl")] == ["1:obl:agent:door", "1:obl:agent"]
+
+
+DEPS = ["nsubj", "obj", "conj", "cc", "xcomp", "acl:relcl", "nmod", "case", "mark", "det", "fixed", "cop", ""]
+TREES = st.lists(
+    st.tuples(
+        st.sampled_from(["and", "/", "Σ", "ǅ", "हैं", "a_b", "w"]),
+        st.sampled_from(["NOUN", "VERB", "ADJ", "PRON", "ADV"]),
+        st.sampled_from(["_", "PronType=Rel"]),
+        st.integers(0, 9),
+        st.sampled_from(DEPS),
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+@given(TREES, st.sampled_from(["en", *LANGUAGES]))
+def test_each_word_of_any_graph_hangs_on_root(tree: list[tuple[str, str, str, int, str]], lang: str) -> None:
+    words = [
+        ConlluWord(form, form, upos, "_", feats, min(head, len(tree)) or None, dep, "_", "_", row)
+        for row, (form, upos, feats, head, dep) in enumerate(tree)
+    ]
+    arcs = enhance(words, lang).arcs
+    reached = {0}
+    for _ in words:
+        reached |= {i for i, pairs in enumerate(arcs, start=1) if any(head in reached for head, _ in pairs)}
+    assert reached == set(range(len(words) + 1))
+    for i, pairs in enumerate(arcs, start=1):
+        assert len(set(pairs)) == len(pairs)
+        assert all(head != i and dep and (head == 0) == (dep == "root") for head, dep in pairs)
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "elas"),
+    [
+        ("en", "UD_English-EWT/en_ewt-ud-dev.conllu", 0.995),
+        ("it", "dev-only/it_isdt-ud-dev.conllu", 0.995),
+        ("nl", "dev-only/nl_alpino-ud-dev.conllu", 0.99),
+        ("sv", "dev-only/sv_talbanken-ud-dev.conllu", 0.99),
+    ],
+)
+def test_rules_make_the_graphs_of_treebanks(lang: str, name: str, elas: float) -> None:
+    gold = list(read_conllu(shared_treebank(name)))
+    system = [sentence.replace(deps=cells_of(sentence.words, lang)) for sentence in gold]
+    assert evaluate_sentences(gold, system)["ELAS"].f1 > elas
