@@ -25,6 +25,7 @@ from ..data.docs import (
     source_arcs,
     source_sentences,
 )
+from ..data.enhanced import ENHANCED, own_enhanced, set_enhanced
 from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
@@ -206,7 +207,7 @@ def _to_conllu(parsed: Iterable[Parsed]) -> Iterator[str]:
 
 def _to_jsonl(parsed: Iterable[Parsed]) -> Iterator[str]:
     for doc, record in parsed:
-        underscore = [AMR] if has_amrs(doc) else None
+        underscore = [AMR] * has_amrs(doc) + [ENHANCED] * (own_enhanced(doc) is not None)
         yield json.dumps({**record, **doc.to_json(underscore=underscore)}, ensure_ascii=False) + "\n"
 
 
@@ -230,6 +231,7 @@ def _to_ranked(parsed: Iterable[Parsed], parser: G2GParser, k: int) -> Iterator[
         for number, (doc, _) in enumerate(parsed, start=1):
             ranked = parser.kbest(doc, k)
             doc._.set(SCORES, None)
+            set_enhanced(doc, None)  # that of the best tree alone
             written = doc_to_sentences(doc, doc_id=str(number))
             for sentence, trees in zip(written, ranked, strict=True):
                 for rank, tree in enumerate(trees, start=1):

@@ -16,6 +16,7 @@ from spacy.tokens import Doc, Token
 from ..amr.api import draw_amrs, get_amrs
 from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..data.docs import sentences_of
+from ..data.enhanced import arcs_of
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
 from ..files import write_text
@@ -153,7 +154,8 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
             raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=len(amrs or [])))
         n_passes = max(passes, default=len(graphs) - 1)
         more = draw_amrs("".join(amrs or []), amr)
-        yield replace(drawing, graphs=_sentence_graphs(doc, graphs, range(len(doc)), n_passes), more=more)
+        named = _sentence_graphs(doc, graphs, range(len(doc)), n_passes)
+        yield replace(drawing, graphs=named, more=more, enhanced=_enhanced_graph([*doc]))
         return
     for number, span in enumerate(sentences_of(doc)):
         places = [token.i for token in span if token.text.strip()]
@@ -164,7 +166,14 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
                 graphs=_sentence_graphs(doc, graphs, places, n_passes),
                 text=span.text.strip(),
                 more=draw_amrs(amrs[number]) if amrs else [],
+                enhanced=_enhanced_graph([doc[place] for place in places]),
             )
+
+
+def _enhanced_graph(words: Sequence[Token]) -> Graph | None:
+    """Return the enhanced graph that a component has made of a sentence."""
+    arcs = arcs_of(words)
+    return Graph.of_arcs(arcs) if any(arcs) else None
 
 
 def _tree_with_probabilities(doc: Doc) -> TokenGraph:

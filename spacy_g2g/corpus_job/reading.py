@@ -9,6 +9,7 @@ from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from ..data.docs import write_tree
+from ..data.enhanced import set_enhanced
 from ..errors import Errors
 from .store import Place, open_file, place_of
 from .table import PROBABILITIES, TYPES
@@ -58,6 +59,8 @@ def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
             for token, value in zip(doc, row[column], strict=True):
                 if value is not None:
                     token._.set(extension, value)
+    if any(row.get("enhanced", ())):
+        set_enhanced(doc, [[(arc["head"], arc["dep"]) for arc in arcs] for arcs in row["enhanced"]])
     _set_tree(doc, row)
     # All columns that are not in the Doc itself.
     named = ("id", "file", "place")

@@ -7,6 +7,7 @@ import pyarrow as pa
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
+from ..data.enhanced import ENHANCED, own_enhanced
 from ..errors import Errors
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 from .documents import Document
@@ -24,6 +25,7 @@ TYPES = {
     "sent_starts": pa.list_(pa.int32()),
     "heads": pa.list_(pa.int32()),
     **dict.fromkeys(("deps", "tags", "pos", "lemmas", "morphs"), pa.list_(pa.string())),
+    "enhanced": pa.list_(pa.list_(pa.struct({"head": pa.int32(), "dep": pa.string()}))),
     **dict.fromkeys(PROBABILITIES, pa.list_(pa.float32())),
 }
 #: Columns with annotation.
@@ -38,6 +40,7 @@ ASSIGNED = {
     "token.pos": "pos",
     "token.lemma": "lemmas",
     "token.morph": "morphs",
+    f"token._.{ENHANCED}": "enhanced",
 }
 #: Columns that an ``attribute_ruler`` may set, which declares nothing.
 OF_RULES = ("tags", "pos", "lemmas", "morphs")
@@ -101,6 +104,7 @@ def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, kep
         "place": [document.place for document, _ in parsed],
         "text": [doc.text for _, doc in parsed],
         "sent_starts": [_first_tokens(doc) for _, doc in parsed],
+        "enhanced": [own_enhanced(doc) or [[]] * len(doc) for _, doc in parsed],
     }
     for name, value_of in OF_TOKENS.items():
         if name in schema.names:

@@ -151,31 +151,27 @@ def initial_arrays(doc: Doc) -> tuple[IntArray, HashArray]:
 
 
 def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
-    """Return the enhanced graph of a Doc: the one that was set, or that of the CoNLL-U that it was read from.
+    """Return the enhanced graph of a Doc: the one that was set, or else that of the CoNLL-U it was read from.
 
-    Returns pairs of a head (an index in the Doc, of a root its own) and a label for each token; None without
-        a graph. Empty nodes are collapsed, as in ``formats.enhanced``.
     Raises ValueError if the graph does not fit the Doc, or if DEPS can't be read.
     """
-    arcs = own_enhanced(doc)
-    if arcs is not None:
-        return arcs
+    if (own := own_enhanced(doc)) is not None:
+        return own
     found: list[list[Arc]] = []
     for sentence in source_sentences(doc):
-        graph, start = read_deps(sentence), len(found)
-        pairs = [[] for _ in sentence.words] if graph is None else graph.arcs
-        for i, of_word in enumerate(pairs, start=start):
+        start = len(found)
+        for i, of_word in enumerate(read_deps(sentence).arcs, start=start):
             found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])
     return found if any(found) and len(found) == len(doc) else None
 
 
-def _enhanced_of_token(token: Token) -> list[Arc]:
+def _enhanced_arcs(token: Token) -> list[Arc]:
     arcs = get_enhanced(token.doc)
-    return [] if arcs is None else arcs[token.i]
+    return arcs[token.i] if arcs else []
 
 
 Doc.set_extension(ENHANCED, getter=get_enhanced, setter=set_enhanced, force=True)
-Token.set_extension(ENHANCED, getter=_enhanced_of_token, force=True)
+Token.set_extension(ENHANCED, getter=_enhanced_arcs, force=True)
 
 
 def _fits(values: Any, n: int, is_right: Callable[[Any], bool]) -> bool:

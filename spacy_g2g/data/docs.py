@@ -17,8 +17,9 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
+from ..formats.enhanced import deps_cell
 from ..formats.paragraphs import paragraphs
-from .enhanced import deps_of, own_enhanced, set_enhanced
+from .enhanced import arcs_of, own_enhanced, set_enhanced
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -269,7 +270,7 @@ def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     ids = {token.i: i for i, token in enumerate(span, start=1)}
     rows = [_row_cells(token, _head_id(token, token.head, ids)) for token in span]
     tree = {name: [row[name] for row in rows] for name in names if name != "deps"}
-    return tree | ({"deps": deps_of([*span], ids)} if "deps" in names else {})
+    return tree | ({"deps": [*map(deps_cell, arcs_of([*span]))]} if "deps" in names else {})
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
@@ -307,7 +308,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # if the root is white space, its first dependent takes its place
     text, rows = "", []
-    for word, deps in zip(words, deps_of(words, ids), strict=True):
+    for word, arcs in zip(words, arcs_of(words), strict=True):
         head = word.head
         while _is_white(head) and head.head.i != head.i:
             head = head.head
@@ -317,7 +318,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
         else:
             cells = _row_cells(word, _head_id(word, head, ids))
         form, misc = _one_line(word.text), _spaces_misc(word)
-        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), deps, misc)) + "\n")
+        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), deps_cell(arcs), misc)) + "\n")
         text += form if NO_SPACE in misc else form + " "
     comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
     return parse_sentence([*comments, *rows, "\n"], source=f"Doc sentence {sent_id}")

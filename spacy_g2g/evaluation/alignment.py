@@ -70,7 +70,6 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
     end = 0
     for sentence in sentences:
         first_word, sentence_start = len(text.words), end
-        enhanced = read_deps(sentence)
         for token in sentence.tokens:
             form = _without_spaces(token.form)
             if not form:
@@ -82,7 +81,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
             for word in sentence.words[token.start - 1 : token.end]:
                 head = None if word.head is None else first_word + word.head - 1 if word.head else -1
                 text.words.append(PlacedWord(word, span, token.is_multiword, head))
-        for placed, arcs in zip(text.words[first_word:], enhanced.arcs if enhanced else [], strict=False):
+        for placed, arcs in zip(text.words[first_word:], read_deps(sentence).arcs, strict=True):
             placed.arcs = [(first_word + head - 1 if head else -1, dep) for head, dep in arcs]
         text.sentences.append(Span(sentence_start, end))
     text.characters = "".join(characters)

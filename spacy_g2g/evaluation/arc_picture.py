@@ -41,15 +41,15 @@ def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
     room: list[dict[int, float]] = [{} for _ in words]  # width by right end and left end of an arc
     for graph in graphs:
-        for i, ports in enumerate(_ports(graph.heads)):
+        for i, ports in enumerate(_ports(graph)):
             n_ports = max((abs(port) for port in ports.values()), default=0)
             widths[i] = max(widths[i], 2 * PORT_STEP * (n_ports + 0.5))
-        for i, (head, dep) in enumerate(zip(graph.heads, graph.deps, strict=True)):
+        for word, head, dep in graph.links:
             needed = text_width(dep, LABEL_SIZE)
-            if head in (ROOT, i + 1):
-                widths[i] = max(widths[i], needed)
+            if head in (ROOT, word):
+                widths[word - 1] = max(widths[word - 1], needed)
             elif head != MISSING:
-                left, right = sorted((i, head - 1))
+                left, right = sorted((word - 1, head - 1))
                 room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
     centres: list[float] = []
     for word, width in enumerate(widths):
@@ -60,37 +60,39 @@ def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     return Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
 
 
-def _ports(heads: Sequence[int]) -> list[dict[int, int]]:
-    """Return for each word the ports from which arcs to its dependents leave, by dependent.
+def _ports(graph: Graph) -> list[dict[int, int]]:
+    """Return for each word the ports from which arcs to its dependents leave, by index of the link.
 
     Ports count from the centre of the word: 1, 2, ... towards later words and -1, -2, ... towards earlier
     words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
     """
-    ports: list[dict[int, int]] = [{} for _ in heads]
-    for word, head in sorted(_word_arcs(heads), key=lambda arc: -abs(arc[0] - arc[1])):
+    ports: list[dict[int, int]] = [{} for _ in graph.heads]
+    for link, word, head in sorted(_word_arcs(graph), key=lambda arc: -abs(arc[1] - arc[2])):
         side = 1 if word > head else -1
         taken = ports[head - 1]
-        taken[word] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
+        taken[link] = side * (1 + sum((port > 0) == (side > 0) for port in taken.values()))
     return ports
 
 
-def arc_levels(heads: Sequence[int]) -> list[int]:
-    """Return the level of each word's arc, 1 for the lowest; 0 for roots and words without a head.
+def arc_levels(graph: Graph) -> list[int]:
+    """Return the level of each link, 1 for the lowest; 0 for roots and words without a head.
 
     An arc lies above each shorter arc with which it shares a gap between words. Of two equally long arcs, the
     arc of the later word lies above.
     """
-    levels, tops = [0] * len(heads), [0] * (len(heads) + 1)  # tops[i]: level above the gap after word i
-    for word, head in sorted(_word_arcs(heads), key=lambda arc: abs(arc[0] - arc[1])):
+    tops = [0] * (len(graph.heads) + 1)  # tops[i]: level above the gap after word i
+    levels = [0] * len(graph.links)
+    for link, word, head in sorted(_word_arcs(graph), key=lambda arc: abs(arc[1] - arc[2])):
         left, right = sorted((word, head))
-        levels[word - 1] = 1 + max(tops[left:right])
-        tops[left:right] = [levels[word - 1]] * (right - left)
+        levels[link] = 1 + max(tops[left:right])
+        tops[left:right] = [levels[link]] * (right - left)
     return levels
 
 
-def _word_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
-    """Return dependent and head of each arc between words."""
-    return [(word, head) for word, head in enumerate(heads, start=1) if head not in (MISSING, ROOT, word)]
+def _word_arcs(graph: Graph) -> list[tuple[int, int, int]]:
+    """Return index, dependent and head of each link between words."""
+    links = enumerate(graph.links)
+    return [(i, word, head) for i, (word, head, _) in links if head not in (MISSING, ROOT, word)]
 
 
 def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
@@ -101,14 +103,13 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
     columns: Positions of the words.
     """
     words, graph = compared.words, compared.graph
-    levels, ports = arc_levels(graph.heads), _ports(graph.heads)
+    levels, ports, links = arc_levels(graph), _ports(graph), graph.links
     top = max(levels) + 1
     base = FOOT + top * LEVEL_STEP + LABEL_SIZE + 4
     parts = []
     # Low arcs are drawn last, so that their labels and hover areas are above long lines that pass.
-    for i in sorted(range(len(words)), key=lambda i: -(levels[i] or top)):
-        word = i + 1
-        head, dep = graph.arc(word)
+    for i in sorted(range(len(links)), key=lambda i: -(levels[i] or top)):
+        word, head, dep = links[i]
         x, y = columns.x(word), base - FOOT - LEVEL_STEP * (levels[i] or top)
         label_x = x
         if head == MISSING:
@@ -116,16 +117,17 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
         elif head in (ROOT, word):
             path = f"M{x},{base}V{y}" + _arrow(x, base)
         else:
-            start = columns.x(head, PORT_STEP * ports[head - 1][word])
+            start = columns.x(head, PORT_STEP * ports[head - 1][i])
             path = arc_path(start, x, y=y, base=base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
-        line, label = compared.arc_kinds(word)
-        if compared.is_doubtful(word):
-            line, label = f"{line} doubtful", f"{label} doubtful"
-        title = escape(compared.describe(word))
+        line, label, title = "changed", "changed", compared.arc_text(word, (head, dep))
+        if i < len(words):
+            (line, label), title = compared.arc_kinds(word), compared.describe(word)
+            if compared.is_doubtful(word):
+                line, label = f"{line} doubtful", f"{label} doubtful"
         text = f'<text class="{label}" x="{label_x}" y="{y - 3}">{escape(dep)}</text>' if dep else ""
         parts.append(
-            f'<g class="arc"><title>{title}</title><path class="hit" d="{path}"/>'
+            f'<g class="arc"><title>{escape(title)}</title><path class="hit" d="{path}"/>'
             f'<path class="{line}" d="{path}"/>{text}</g>'
         )
     for word, form in enumerate(words, start=1):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..formats.graph import MISSING, ROOT, Graph
+from ..formats.graph import MISSING, ROOT, Arc, Graph
 
 #: Class of an arc by whether it changed, was right before, and is right now.
 _KINDS = {
@@ -79,6 +79,8 @@ class ComparedGraph:
         if self.doubt and graph.head_probs:
             n_doubtful = sum(map(self.is_doubtful, range(1, len(words) + 1)))
             facts.append(f"{_number_of(n_doubtful, 'arc')} below {self.doubt:g}")
+        if n_more := len(graph.links) - len(words):
+            facts.append(_number_of(n_more, "further arc"))
         n_roots, n_headless = list(graph.heads).count(ROOT), list(graph.heads).count(MISSING)
         if n_headless:
             facts.append(f"{_number_of(n_headless, 'word')} without head")
@@ -91,18 +93,19 @@ class ComparedGraph:
     def describe(self, word: int) -> str:
         """Return the text that a word's arc shows on hover."""
         graph = self.graph
-        lines = [self._arc_text(word, graph)]
+        lines = [self.arc_text(word, graph.arc(word))]
         if graph.arc(word)[0] != MISSING and graph.head_probs:
             dep_prob = f", label {graph.dep_probs[word - 1]:.1%}" if graph.dep_probs else ""
             lines.append(f"head {graph.head_probs[word - 1]:.1%}{dep_prob}")
         if self.before is not None and self.before.arc(word) != graph.arc(word):
-            lines.append(f"before: {self._arc_text(word, self.before)}")
+            lines.append(f"before: {self.arc_text(word, self.before.arc(word))}")
         if self.gold is not None and self.arc_kinds(word)[1] in _WRONG:
-            lines.append(f"gold: {self._arc_text(word, self.gold)}")
+            lines.append(f"gold: {self.arc_text(word, self.gold.arc(word))}")
         return "\n".join(lines)
 
-    def _arc_text(self, word: int, graph: Graph) -> str:
-        head, dep = graph.arc(word)
+    def arc_text(self, word: int, arc: Arc) -> str:
+        """Return the words and the label of an arc."""
+        head, dep = arc
         if head == MISSING:
             return f"{self.words[word - 1]}: no head"
         return f"{self.words[word - 1]} ← {self.words[head - 1] if head else 'ROOT'}: {dep or 'no label'}"

@@ -13,7 +13,7 @@ Each metric relates the number of correct items to the gold items, the system's 
   and those of their functional dependents.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -168,15 +168,12 @@ def evaluate_sentences(
 def _score_enhanced(gold: PlacedText, system: PlacedText, aligned: Mapping[int, int]) -> dict[str, Score]:
     """Score enhanced graphs, if both texts have them. As in the tasks, each pair of equal arcs counts."""
     n_gold, n_system = (sum(len(placed.arcs) for placed in text.words) for text in (gold, system))
-    if not n_gold or not n_system:
-        return {}
-    gold_index = {ROOT: ROOT, **{s: g for g, s in aligned.items()}}
-    scores = {}
-    for name, key in _ENHANCED_METRICS.items():
+    gold_index, scores = {ROOT: ROOT, **{s: g for g, s in aligned.items()}}, {}
+    for name, key in _ENHANCED_METRICS.items() if n_gold and n_system else ():
         correct = 0
         for g, s in aligned.items():
-            found = Counter((gold_index.get(head), key(dep)) for head, dep in system.words[s].arcs)
-            correct += sum(found[head, key(dep)] for head, dep in gold.words[g].arcs)
+            found = [(gold_index.get(head), key(dep)) for head, dep in system.words[s].arcs]
+            correct += sum(found.count((head, key(dep))) for head, dep in gold.words[g].arcs)
         scores[name] = Score(correct, n_gold, n_system)
     return scores
 

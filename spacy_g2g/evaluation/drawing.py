@@ -28,6 +28,7 @@ class Drawing:
         folded at the end. Otherwise gold is drawn first.
     more: Further figures in HTML that follow the graphs.
     doubt: Probability below which an arc with its label is marked.
+    enhanced: Enhanced graph, or None. It follows the graphs, and what differs from the last one is marked.
     """
 
     words: Sequence[str]
@@ -38,6 +39,7 @@ class Drawing:
     are_steps: bool = True
     more: Sequence[str] = ()
     doubt: float = 0.0
+    enhanced: Graph | None = None
 
 
 def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
@@ -66,7 +68,7 @@ def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str
 
 def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
     gold = drawing.gold
-    graphs = [*drawing.graphs.values(), *([gold] if gold else [])]
+    graphs = [*drawing.graphs.values(), *filter(None, (gold, drawing.enhanced))]
     assert all(len(graph.heads) == len(graph.deps) == len(drawing.words) for graph in graphs)
     columns = space_words(drawing.words, graphs)
     figures = []
@@ -76,6 +78,10 @@ def _draw_sentence(number: int, drawing: Drawing, level: int) -> str:
         figures.append(_draw_figure(name, compared, columns))
         # Compared with a graph without arcs, all arcs would be new.
         before = graph if drawing.are_steps and not graph.is_empty else None
+    if drawing.enhanced is not None:
+        figures.append(
+            _draw_figure("enhanced", ComparedGraph(drawing.words, drawing.enhanced, before), columns)
+        )
     if gold is not None:
         figure = _draw_figure("gold", ComparedGraph(drawing.words, gold), columns)
         folded = f"<details><summary>gold</summary>{figure}</details>"

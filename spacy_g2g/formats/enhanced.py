@@ -14,13 +14,10 @@ from .graph import Arc, Graph
 STEP = ">"
 
 
-def read_deps(sentence: ConlluSentence) -> Graph | None:
-    """Return the enhanced graph of a sentence, None if no word has any.
-
-    Raises ValueError with the line if a cell is no list of ID:label.
-    """
+def read_deps(sentence: ConlluSentence) -> Graph:
+    """Return the enhanced graph of a sentence. Raises ValueError with the line if a cell is broken."""
     if all(word.deps == "_" for word in sentence.words):
-        return None
+        return Graph.of_arcs([[] for _ in sentence.words])
     rows = [line.rstrip("\r\n").split("\t") for line in sentence.lines]
     cells = {cells[0]: cells[8] for cells in rows if len(cells) == N_COLUMNS and "." in cells[0]}
     cells |= {str(number): word.deps for number, word in enumerate(sentence.words, start=1)}

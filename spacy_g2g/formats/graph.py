@@ -58,6 +58,12 @@ class Graph:
         return self.heads[word - 1], self.deps[word - 1]
 
     @property
+    def links(self) -> list[tuple[int, int, str]]:
+        """Word, head and label of the first arc of each word, then of the further arcs."""
+        first = [(word, *self.arc(word)) for word in range(1, len(self.heads) + 1)]
+        return first + [(word, *arc) for word, arcs in enumerate(self.more, start=1) for arc in arcs]
+
+    @property
     def arcs(self) -> list[list[Arc]]:
         """All heads and labels of each word."""
         first = [[] if arc[0] == MISSING else [arc] for arc in zip(self.heads, self.deps, strict=True)]

@@ -6,7 +6,7 @@ This module is imported by every ``Language()`` and must stay light: no torch, n
 from __future__ import annotations
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from ..data.doc_graphs import to_sentence, tree_of
 from ..data.docs import sentences_of
@@ -45,27 +45,18 @@ class UDEnhancer:
         arcs: list[list[Arc]] = [[] for _ in doc]
         tree = tree_of(doc)
         for span in sentences_of(doc):
-            tokens = [token for token in span if not token.is_space]
-            if tokens and not doc.has_annotation("DEP"):
+            places = [token.i for token in span if not token.is_space]
+            if places and not doc.has_annotation("DEP"):
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
-            places = [token.i for token in tokens]
             graph = to_sentence(tree, places, doc)
-            words = [
-                ConlluWord(
-                    form=token.text,
-                    lemma=token.lemma_ or token.lower_,
-                    upos=token.pos_,
-                    xpos=token.tag_,
-                    feats=str(token.morph),
-                    head=None if head == MISSING else head,
-                    deprel=dep,
-                    deps="_",
-                    misc="_",
-                    row=row,
-                )
-                for row, (token, head, dep) in enumerate(zip(tokens, graph.heads, graph.deps, strict=True))
-            ]
-            for place, pairs in zip(places, enhance(words, self.lang).arcs, strict=True):
-                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in pairs]
+            words = [_word(doc[place], *graph.arc(number)) for number, place in enumerate(places, start=1)]
+            for place, of_word in zip(places, enhance(words, self.lang).arcs, strict=True):
+                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in of_word]
         set_enhanced(doc, arcs)
         return doc
+
+
+def _word(token: Token, head: int, dep: str) -> ConlluWord:
+    """Return what the rules read of a token. Its lower form stands in for a lemma that is missing."""
+    columns = (token.lemma_ or token.lower_, token.pos_, token.tag_, str(token.morph))
+    return ConlluWord(token.text, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)

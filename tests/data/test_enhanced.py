@@ -102,8 +102,6 @@ def test_docs_that_are_read_to_be_parsed_lose_their_graph(vocab: Vocab) -> None:
         [[]] * 4,
         5,
         [[], [], [], [], [(5, "nsubj")]],
-        [[(0, "")]] * 5,
-        [[(-1, "x")]] * 5,
         [[("0", "x")]] * 5,
         [[0]] * 5,
     ],

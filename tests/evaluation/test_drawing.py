@@ -105,7 +105,7 @@ def test_words_stand_in_order_in_the_same_places_in_all_graphs(drawing: Drawing)
 
 @given(st.lists(st.integers(MISSING, 12), min_size=12, max_size=12))
 def test_of_two_arcs_over_the_same_gap_the_longer_is_higher(heads: list[int]):
-    levels = {word: level for word, level in enumerate(arc_levels(heads), start=1) if level}
+    levels = {word: level for word, level in enumerate(arc_levels(Graph(heads, [""] * 12)), start=1) if level}
     arcs = {word: head for word, head in enumerate(heads, start=1) if head not in (word, MISSING, ROOT)}
     assert list(levels) == list(arcs)
     for one, other in combinations(arcs, 2):
@@ -116,7 +116,7 @@ def test_of_two_arcs_over_the_same_gap_the_longer_is_higher(heads: list[int]):
 
 
 def test_arcs_that_touch_only_at_a_word_share_the_lowest_level():
-    assert arc_levels([2, 0, 2, 3, MISSING]) == [1, 0, 1, 1, 0]
+    assert arc_levels(Graph([2, 0, 2, 3, MISSING], [""] * 5)) == [1, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
