@@ -1,0 +1,165 @@
+"""Enhanced graphs in the commands, from a pipeline whose parser attaches each word to the one before it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
+
+from spacy_g2g.cli.convert import convert
+from spacy_g2g.cli.evaluate import evaluate
+from spacy_g2g.cli.parse import parse
+from spacy_g2g.cli.render import render
+from spacy_g2g.corpus_job.documents import Document
+from spacy_g2g.corpus_job.reading import read_docs
+from spacy_g2g.corpus_job.table import annotations_of, docs_to_table, make_schema
+from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from spacy_g2g.formats.conllu import read_conllu
+
+from ..evaluation.test_drawing import Page
+from ..util import graph_examples, make_nlp, parser_of, randomise
+from .conftest import attach_to_previous
+
+TEXT = """# sent_id = s
+1\ttea\ttea\tNOUN\t_\t_\t0\troot\t0:root|2:x\t_
+2\tof\tof\tADP\t_\t_\t1\tdep\t1:dep\t_
+2.1\tsome\t_\t_\t_\t_\t_\t_\t1:dep\t_
+3\tmilk\tmilk\tNOUN\t_\t_\t2\tdep\t2:dep|2.1:dep\t_
+
+"""
+#: The same as the pipeline parses it.
+PARSED = TEXT.replace("0:root|2:x", "0:root").replace("2:dep|2.1:dep", "2:dep")
+
+
+@pytest.fixture(scope="module")
+def enhancing(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("enhancing")
+    Language.factory("test_attach_and_enhance", func=lambda nlp, name: attach_to_previous)
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("test_attach_and_enhance")
+    nlp.add_pipe("ud_enhancer")
+    nlp.to_disk(folder)
+    return str(folder)
+
+
+def save_random(folder: Path) -> str:
+    """Save a pipeline with a parser of random weights."""
+    nlp = make_nlp()
+    nlp.initialize(lambda: graph_examples(nlp, "empty"))
+    randomise(parser_of(nlp).model, 1, scale=0.25)
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.add_pipe("ud_enhancer")
+    nlp.to_disk(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.conllu"
+    path.write_text(TEXT, "utf8")
+    return path
+
+
+def test_parse_replaces_deps_and_keeps_empty_nodes(enhancing: str, source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.conllu"
+    parse(enhancing, source, out)
+    assert out.read_text("utf8") == PARSED
+    convert([source], tmp_path / "in.spacy")
+    parse(enhancing, tmp_path / "in.spacy", out)
+    assert out.read_text("utf8") == PARSED
+
+
+def test_parse_without_enhancer_keeps_deps(pipeline: str, source: Path, tmp_path: Path) -> None:
+    parse(pipeline, source, tmp_path / "out.conllu")
+    assert (tmp_path / "out.conllu").read_text("utf8") == TEXT
+
+
+def test_text_gets_deps(enhancing: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.txt", tmp_path / "out.conllu"
+    source.write_text("tea \n milk .\n", "utf8")
+    parse(enhancing, source, out)
+    (first, second) = read_conllu(out)
+    assert [word.deps for word in (*first.words, *second.words)] == ["0:root", "0:root", "1:dep"]
+
+
+def test_jsonl_and_docs_have_the_graph(enhancing: str, source: Path, tmp_path: Path) -> None:
+    expected = [[[0, "root"]], [[0, "dep"]], [[1, "dep"]]]
+    parse(enhancing, source, tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf8"))["_"]["g2g_enhanced"] == expected
+    parse(enhancing, source, tmp_path / "out.spacy")
+    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("xx").vocab)
+    assert doc._.g2g_enhanced == [[tuple(pair) for pair in pairs] for pairs in expected]
+
+
+def test_scores_of_enhanced_graphs_depend_on_the_component(enhancing: str, pipeline: str, source: Path) -> None:
+    scores = evaluate(enhancing, source)
+    # The arc over the empty node is dep>dep.
+    assert (scores["ELAS"].correct, scores["ELAS"].gold, scores["ELAS"].system) == (3, 5, 3)
+    assert "ELAS" not in evaluate(pipeline, source)
+
+
+def test_render_draws_all_heads(source: Path, tmp_path: Path, enhancing: str) -> None:
+    Language.factory("test_several_heads", func=lambda nlp, name: several_heads)
+    nlp = spacy.load(enhancing)
+    nlp.add_pipe("test_several_heads")
+    nlp.to_disk(tmp_path / "nlp")
+    page = tmp_path / "page.html"
+    for given in (str(source), "tea of milk"):
+        render(str(tmp_path / "nlp"), given, page)
+        drawn = Page(page.read_text("utf8"))
+        labels = sorted(text for text in drawn.texts if text in ("obl:of", "nsubj"))
+        assert labels == ["nsubj", "obl:of"]
+        assert "1 further arc" in page.read_text("utf8")
+
+
+def several_heads(doc):
+    doc._.g2g_enhanced = [[(0, "root")], [(0, "dep")], [(1, "obl:of"), (0, "nsubj")]]
+    return doc
+
+
+def test_tables_have_a_column_of_the_graph(enhancing: str, source: Path, tmp_path: Path) -> None:
+    nlp = spacy.load(enhancing)
+    docs = list(nlp.pipe(sentences_to_docs(read_conllu(source), nlp.vocab, annotations=TOKEN_ANNOTATIONS)))
+    columns = (*annotations_of(nlp), "heads", "deps")
+    assert columns[-3] == "enhanced"
+    schema = make_schema(columns, (), text=True)
+    table = docs_to_table([(Document("d", 0, "", file="f"), doc) for doc in docs], schema, ())
+    assert table["enhanced"].to_pylist()[0][2] == [{"head": 1, "dep": "dep"}]
+    pq.write_table(table, tmp_path / "t.parquet")
+    (read,) = read_docs(tmp_path / "t.parquet", nlp.vocab)
+    assert read._.g2g_enhanced == docs[0]._.g2g_enhanced
+
+
+def test_further_trees_have_no_enhanced_graph(tmp_path: Path, source: Path) -> None:
+    text = tmp_path / "in.txt"
+    text.write_text("she saw cats\n", "utf8")
+    parse(save_random(tmp_path / "nlp"), text, tmp_path / "out.conllu", kbest=2)
+    assert {word.deps for s in read_conllu(tmp_path / "out.conllu") for word in s.words} == {"_"}
+
+
+HOSTILE = ["she and/or he saw \u200d it", "\n a\n\n", "ǅ 𝐀 of İ %", "- - ' . of", "\u0915\u093f and not", "a" * 300]
+
+
+@pytest.mark.slow
+def test_what_is_written_is_valid(tmp_path: Path) -> None:
+    command = shutil.which("udvalidate") or shutil.which("udvalidate", path=Path(sys.executable).parent)
+    if command is None:
+        pytest.skip("needs the command udvalidate of the package udtools")
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in HOSTILE), "utf8")
+    parse(save_random(tmp_path / "nlp"), tmp_path / "in.jsonl", tmp_path / "out.conllu")
+    run = subprocess.run(
+        [command, "--lang", "ud", "--level", "2", str(tmp_path / "out.conllu")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = run.stdout + run.stderr
+    assert "ENHANCED" not in found, found
+    assert "PASSED" in found or "FAILED" in found, found
