@@ -16,6 +16,8 @@ from .conventions import LANGUAGES, PREDICATES, Conventions
 MARKERS = {"nmod": ("case",), "obl": ("case",), "acl": ("case", "mark"), "advcl": ("case", "mark")}
 #: Kinds of characters that labels may have: small letters, and marks on them.
 LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
+#: How many subjects and objects of a word others share. Only the trees of a bad parser have more.
+MOST_ARGUMENTS = 20
 
 
 def enhance(words: Sequence[ConlluWord], lang: str = "") -> Graph:
@@ -47,7 +49,7 @@ class _Enhancer:
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(heads, start=1):
             self.children[head].append(i)
-        self.arcs: list[list[Arc]] = [[] for _ in self.heads]
+        self.arcs: list[dict[Arc, None]] = [{} for _ in self.heads]
         self.arguments: list[list[Arc]] = [[] for _ in self.heads]
 
     def graph(self) -> Graph:
@@ -67,8 +69,9 @@ class _Enhancer:
     def share_heads(self, i: int) -> None:
         """Give a conjunct the heads of the first conjunct, with a marker of its own if it has one."""
         first = self.heads[i]
-        own = self.with_marker(i, self.deps[first])
-        for head, dep in list(self.arcs[first]) if self.relations[i] == "conj" else ():
+        shared = [*self.arcs[first]] if self.relations[i] == "conj" else []
+        own = self.with_marker(i, self.deps[first]) if shared else ""
+        for head, dep in shared:
             if _base(dep) not in ("conj", "parataxis", "root"):
                 is_own = head == self.heads[first] and own != self.deps[first]
                 self.add(i, head, own if is_own else dep)
@@ -94,14 +97,13 @@ class _Enhancer:
         is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or self.having(first, "cop")
         if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
             is_passive = any(self.deps[k] == "aux:pass" for k in self.children[i])
-            for subject, dep in list(self.arguments[first]):
+            for subject, dep in self.arguments[first][:MOST_ARGUMENTS]:
                 is_own = _base(dep) == "nsubj" and dep != "nsubj:xsubj"
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
                     self.add(subject, i, "nsubj:pass" if is_passive else "nsubj")
-        for head, dep in self.arcs[i]:
-            found = (
-                [] if dep != "xcomp" or upos not in self.conventions.controlled_pos else self.arguments[head]
-            )
+        is_controlled = upos in self.conventions.controlled_pos
+        for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
+            found = self.arguments[controller][:MOST_ARGUMENTS]
             of_kinds = ([k for k, dep in found if _base(dep) == kind] for kind in ("iobj", "obj", "nsubj"))
             for word in next(filter(None, of_kinds), []):
                 self.add(word, i, self.conventions.controlled)
@@ -109,7 +111,7 @@ class _Enhancer:
     def add(self, word: int, head: int, dep: str) -> None:
         """Add an arc that is not there, and leads from another word."""
         if head != word and (head, dep) not in self.arcs[word]:
-            self.arcs[word].append((head, dep))
+            self.arcs[word][head, dep] = None
             if _base(dep) in ("nsubj", "obj", "iobj"):
                 self.arguments[head].append((word, dep))
 
