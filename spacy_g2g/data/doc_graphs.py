@@ -160,7 +160,7 @@ def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
     found: list[list[Arc]] = []
     for sentence in source_sentences(doc):
         start = len(found)
-        for i, of_word in enumerate(read_deps(sentence).arcs, start=start):
+        for i, of_word in enumerate(read_deps(sentence), start=start):
             found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])
     return found if any(found) and len(found) == len(doc) else None
 

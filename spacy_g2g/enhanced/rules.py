@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from ..formats.conllu import ConlluWord
-from ..formats.graph import ROOT, Arc, Graph
+from ..formats.graph import ROOT, Arc, Graph, universal
 from .conventions import LANGUAGES, PREDICATES, Conventions
 
 #: Relations whose labels get a marker, and the relations of markers.
@@ -20,8 +20,8 @@ LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
 MOST_ARGUMENTS = 20
 
 
-def enhance(words: Sequence[ConlluWord], lang: str = "") -> Graph:
-    """Return the enhanced graph of a sentence, in which ROOT leads to each word.
+def enhance(words: Sequence[ConlluWord], lang: str = "") -> list[list[Arc]]:
+    """Return heads and labels of each word in the enhanced graph of a sentence. ROOT leads to each word.
 
     words: Words with forms, lemmas, parts of speech, features, and a tree. Where words have no head or form a
         cycle, one of them counts as a further root.
@@ -45,14 +45,14 @@ class _Enhancer:
         while cycle := Graph(heads, [""] * len(words)).find_cycle():
             heads[cycle[0] - 1] = ROOT
         self.heads, self.deps = [ROOT, *heads], ["", *(word.deprel for word in words)]
-        self.relations = [*map(_base, self.deps)]
+        self.relations = [*map(universal, self.deps)]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(heads, start=1):
             self.children[head].append(i)
         self.arcs: list[dict[Arc, None]] = [{} for _ in self.heads]
         self.arguments: list[list[Arc]] = [[] for _ in self.heads]
 
-    def graph(self) -> Graph:
+    def graph(self) -> list[list[Arc]]:
         """Apply the rules. Each goes from the root downwards, since a word passes on what it got."""
         order = [*self.children[ROOT]]
         for i in order:
@@ -60,7 +60,7 @@ class _Enhancer:
         for rule in (self.copy_arc, self.share_heads, self.refer, self.share_subjects):
             for i in order:
                 rule(i)
-        return Graph.of_arcs([sorted(arcs) for arcs in self.arcs[1:]])
+        return [sorted(arcs) for arcs in self.arcs[1:]]
 
     def copy_arc(self, i: int) -> None:
         """Add the arc of the tree, with a marker on its label."""
@@ -72,7 +72,7 @@ class _Enhancer:
         shared = [*self.arcs[first]] if self.relations[i] == "conj" else []
         own = self.with_marker(i, self.deps[first]) if shared else ""
         for head, dep in shared:
-            if _base(dep) not in ("conj", "parataxis", "root"):
+            if universal(dep) not in ("conj", "parataxis", "root"):
                 is_own = head == self.heads[first] and own != self.deps[first]
                 self.add(i, head, own if is_own else dep)
 
@@ -84,8 +84,8 @@ class _Enhancer:
         pronoun = next(pronouns, 0) if antecedent and self.deps[i] == "acl:relcl" else 0
         if pronoun:
             head, dep = self.heads[pronoun], self.deps[pronoun]
-            if self.conventions.names_relatives and _base(dep) in ("nsubj", "obj"):
-                dep += ":rel" + _base(dep).removeprefix("n")
+            if self.conventions.names_relatives and universal(dep) in ("nsubj", "obj"):
+                dep += ":rel" + universal(dep).removeprefix("n")
             self.arcs[pronoun].clear()
             self.arguments[head] = [arc for arc in self.arguments[head] if arc[0] != pronoun]
             self.add(pronoun, antecedent, "ref")
@@ -96,15 +96,17 @@ class _Enhancer:
         upos, first = self.words[i].upos, self.heads[i]
         is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or self.having(first, "cop")
         if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
-            is_passive = any(self.deps[k] == "aux:pass" for k in self.children[i])
+            label = "nsubj:pass" if any(self.deps[k] == "aux:pass" for k in self.children[i]) else "nsubj"
             for subject, dep in self.arguments[first][:MOST_ARGUMENTS]:
-                is_own = _base(dep) == "nsubj" and dep != "nsubj:xsubj"
+                is_own = universal(dep) == "nsubj" and dep != "nsubj:xsubj"
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
-                    self.add(subject, i, "nsubj:pass" if is_passive else "nsubj")
+                    self.add(subject, i, label)
         is_controlled = upos in self.conventions.controlled_pos
         for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
             found = self.arguments[controller][:MOST_ARGUMENTS]
-            of_kinds = ([k for k, dep in found if _base(dep) == kind] for kind in ("iobj", "obj", "nsubj"))
+            of_kinds = (
+                [k for k, dep in found if universal(dep) == kind] for kind in ("iobj", "obj", "nsubj")
+            )
             for word in next(filter(None, of_kinds), []):
                 self.add(word, i, self.conventions.controlled)
 
@@ -112,12 +114,12 @@ class _Enhancer:
         """Add an arc that is not there, and leads from another word."""
         if head != word and (head, dep) not in self.arcs[word]:
             self.arcs[word][head, dep] = None
-            if _base(dep) in ("nsubj", "obj", "iobj"):
+            if universal(dep) in ("nsubj", "obj", "iobj"):
                 self.arguments[head].append((word, dep))
 
     def with_marker(self, i: int, dep: str) -> str:
         """Return a label with the marker that a word has for it, such as its preposition or conjunction."""
-        relation, found = _base(dep), list[int]()
+        relation, found = universal(dep), list[int]()
         if relation == "conj":
             conjuncts = self.having(self.heads[i], "conj")
             nearest = [i, *(k for k in conjuncts if k > i), *(k for k in reversed(conjuncts) if k < i)]
@@ -146,7 +148,3 @@ class _Enhancer:
         if word.upos == "ADV":
             return word.lemma.startswith(self.conventions.relative_adverbs)
         return "PronType=Rel" in word.feats
-
-
-def _base(dep: str) -> str:
-    return dep.partition(":")[0]

@@ -81,7 +81,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
             for word in sentence.words[token.start - 1 : token.end]:
                 head = None if word.head is None else first_word + word.head - 1 if word.head else -1
                 text.words.append(PlacedWord(word, span, token.is_multiword, head))
-        for placed, arcs in zip(text.words[first_word:], read_deps(sentence).arcs, strict=True):
+        for placed, arcs in zip(text.words[first_word:], read_deps(sentence), strict=True):
             placed.arcs = [(first_word + head - 1 if head else -1, dep) for head, dep in arcs]
         text.sentences.append(Span(sentence_start, end))
     text.characters = "".join(characters)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from ..formats.conllu import ConlluSentence, ConlluWord
 from ..formats.enhanced import STEP
+from ..formats.graph import universal
 from .alignment import PlacedText, Span, align_words, check_same_text, place_words
 from .rates import ratio
 
@@ -114,7 +115,7 @@ _CONTENT_METRICS: dict[str, Callable[[_Features], Hashable]] = {
 #: Part of a label that must be equal in two arcs of enhanced graphs, by metric.
 _ENHANCED_METRICS: dict[str, Callable[[str], Hashable]] = {
     "ELAS": lambda dep: dep,
-    "EULAS": lambda dep: tuple(step.partition(":")[0] for step in dep.split(STEP)),
+    "EULAS": lambda dep: tuple(map(universal, dep.split(STEP))),
 }
 
 
@@ -207,7 +208,7 @@ def _features(text: PlacedText, gold_index: Mapping[int, int], missing: int) -> 
     functional = defaultdict(list)
     for i, placed in enumerate(text.words):
         word = placed.word
-        relation = word.deprel.partition(":")[0]
+        relation = universal(word.deprel)
         known = (feat for feat in word.feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES)
         own.append((gold_index.get(i, UNALIGNED), relation, word.upos, tuple(sorted(known))))
         if relation in FUNCTIONAL_RELATIONS and placed.head is not None:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
 from .conllx import CONLLX_SUFFIXES, conllu_lines
-from .graph import MISSING, Graph
+from .graph import MISSING, Graph, universal
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
@@ -116,7 +116,7 @@ class ConlluSentence:
         """
         heads = [MISSING if word.head is None else word.head for word in self.words]
         deps = ["" if word.deprel == "_" else word.deprel for word in self.words]
-        return Graph(heads, deps if subtypes else [dep.partition(":")[0] for dep in deps])
+        return Graph(heads, deps if subtypes else [*map(universal, deps)])
 
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
         """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.

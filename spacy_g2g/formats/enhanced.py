@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 
 from ..errors import Errors
 from .conllu import N_COLUMNS, ConlluSentence
-from .graph import Arc, Graph
+from .graph import Arc
 
 #: Joins the labels of the arcs to and from an empty node.
 STEP = ">"
 
 
-def read_deps(sentence: ConlluSentence) -> Graph:
-    """Return the enhanced graph of a sentence. Raises ValueError with the line if a cell is broken."""
+def read_deps(sentence: ConlluSentence) -> list[list[Arc]]:
+    """Return heads and labels of each word in the enhanced graph. Raises ValueError if a cell is broken."""
     if all(word.deps == "_" for word in sentence.words):
-        return Graph.of_arcs([[] for _ in sentence.words])
+        return [[] for _ in sentence.words]
     rows = [line.rstrip("\r\n").split("\t") for line in sentence.lines]
     cells = {cells[0]: cells[8] for cells in rows if len(cells) == N_COLUMNS and "." in cells[0]}
     cells |= {str(number): word.deps for number, word in enumerate(sentence.words, start=1)}
@@ -28,8 +28,7 @@ def read_deps(sentence: ConlluSentence) -> Graph:
             where = sentence.location(max(int(id_.partition(".")[0]), 1) - 1)
             raise ValueError(Errors.E311.format(where=where, value=cell[:80]))
         arcs[id_] = [(head, dep) for head, _, dep in found]
-    words = [list(_between_words(str(number), arcs)) for number in range(1, len(sentence.words) + 1)]
-    return Graph.of_arcs(words)
+    return [list(_between_words(str(number), arcs)) for number in range(1, len(sentence.words) + 1)]
 
 
 def deps_cell(arcs: Iterable[Arc]) -> str:

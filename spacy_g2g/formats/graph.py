@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 #: Heads of roots, and of words without a head.
 ROOT, MISSING = 0, -1
 #: Head and label of an arc.
 Arc = tuple[int, str]
+
+
+def universal(dep: str) -> str:
+    """Return a label without its subtypes."""
+    return dep.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,8 @@ class Graph:
     @classmethod
     def of_arcs(cls, arcs: Sequence[Sequence[Arc]]) -> Graph:
         """Make a graph from the heads and labels of each word."""
-        first = [of_word[0] if of_word else (MISSING, "") for of_word in arcs]
-        more = [[*of_word[1:]] for of_word in arcs]
+        first = [[*of_word, (MISSING, "")][0] for of_word in arcs]
+        more = [of_word[1:] for of_word in arcs]
         return cls([head for head, _ in first], [dep for _, dep in first], more=more)
 
     @property
@@ -62,12 +66,6 @@ class Graph:
         """Word, head and label of the first arc of each word, then of the further arcs."""
         first = [(word, *self.arc(word)) for word in range(1, len(self.heads) + 1)]
         return first + [(word, *arc) for word, arcs in enumerate(self.more, start=1) for arc in arcs]
-
-    @property
-    def arcs(self) -> list[list[Arc]]:
-        """All heads and labels of each word."""
-        first = [[] if arc[0] == MISSING else [arc] for arc in zip(self.heads, self.deps, strict=True)]
-        return [[*one, *others] for one, others in zip_longest(first, self.more, fillvalue=())]
 
     def with_ud_root(self) -> Graph:
         """Return this graph with the label of roots as UD has it, where spaCy has ROOT."""

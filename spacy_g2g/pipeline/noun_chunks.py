@@ -12,6 +12,7 @@ from spacy.symbols import NOUN, PRON, PROPN
 from spacy.tokens import Doc, Span, Token
 
 from ..errors import Errors
+from ..formats.graph import universal
 
 #: Languages whose rules in spaCy choose nouns by labels that Universal Dependencies lacks.
 LANGUAGES = frozenset({"de", "en", "fa", "ja"})
@@ -30,7 +31,7 @@ _AFTER = ("compound", "fixed", "flat", "goeswith")
 
 def has_ud_labels(labels: Collection[str]) -> bool:
     """Return whether labels are those of Universal Dependencies."""
-    return any(_base(label) in UD_LABELS for label in labels)
+    return any(universal(label) in UD_LABELS for label in labels)
 
 
 def use_ud_noun_chunks(target: Any, lang: str) -> None:
@@ -62,13 +63,9 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
             end = stop
 
 
-def _base(label: str) -> str:
-    return label.partition(":")[0]
-
-
 def _is_head(token: Token) -> bool:
     is_noun = token.pos in _NOUNS and not token.is_space
-    return is_noun and token.dep != 0 and _base(token.dep_) not in _NO_HEAD
+    return is_noun and token.dep != 0 and universal(token.dep_) not in _NO_HEAD
 
 
 def _bounds(noun: Token) -> tuple[int, int]:
@@ -76,18 +73,18 @@ def _bounds(noun: Token) -> tuple[int, int]:
     doc, start, end = noun.doc, noun.i, noun.i + 1
     edge = start  # where the next dependent must end; punctuation and white space may stand in between
     for child in reversed([left for left in noun.lefts if not left.is_space]):
-        relation, after = _base(child.dep_), child.right_edge.i + 1
+        relation, after = universal(child.dep_), child.right_edge.i + 1
         if after > edge or not _is_blank(doc[after:edge]) or relation not in (*_BEFORE, "punct"):
             break
         edge = child.left_edge.i
         # A phrase with a preposition of its own is another chunk, but a possessor ends in a particle.
-        if relation == "nmod" and any(_base(left.dep_) == "case" for left in child.lefts):
+        if relation == "nmod" and any(universal(left.dep_) == "case" for left in child.lefts):
             break
         if relation != "punct":
             start = edge
     for child in (right for right in noun.rights if not right.is_space):
         is_apart = not _is_blank(doc[end : child.i])
-        if is_apart or _base(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
+        if is_apart or universal(child.dep_) not in _AFTER or child.dep_ == "compound:prt":
             break
         end = child.right_edge.i + 1
     while doc[start].is_space:

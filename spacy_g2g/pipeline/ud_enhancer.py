@@ -49,14 +49,14 @@ class UDEnhancer:
             if places and not doc.has_annotation("DEP"):
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
             graph = to_sentence(tree, places, doc)
-            words = [_word(doc[place], *graph.arc(number)) for number, place in enumerate(places, start=1)]
-            for place, of_word in zip(places, enhance(words, self.lang).arcs, strict=True):
+            words = [_read(doc[place], *graph.arc(number)) for number, place in enumerate(places, start=1)]
+            for place, of_word in zip(places, enhance(words, self.lang), strict=True):
                 arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in of_word]
         set_enhanced(doc, arcs)
         return doc
 
 
-def _word(token: Token, head: int, dep: str) -> ConlluWord:
+def _read(token: Token, head: int, dep: str) -> ConlluWord:
     """Return what the rules read of a token. Its lower form stands in for a lemma that is missing."""
     columns = (token.lemma_ or token.lower_, token.pos_, token.tag_, str(token.morph))
     return ConlluWord(token.text, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)

@@ -83,7 +83,7 @@ def words_of(tree: str) -> list[ConlluWord]:
 
 
 def cells_of(words: list[ConlluWord], lang: str = "en") -> list[str]:
-    return [deps_cell(arcs) for arcs in enhance(words, lang).arcs]
+    return [deps_cell(arcs) for arcs in enhance(words, lang)]
 
 
 @pytest.mark.parametrize(("tree", "added"), CASES.values(), ids=CASES)
@@ -127,7 +127,7 @@ def test_each_word_of_any_graph_hangs_on_root(tree: list[tuple[str, str, str, in
         ConlluWord(form, form, upos, "_", feats, min(head, len(tree)) or None, dep, "_", "_", row)
         for row, (form, upos, feats, head, dep) in enumerate(tree)
     ]
-    arcs = enhance(words, lang).arcs
+    arcs = enhance(words, lang)
     reached = {0}
     for _ in words:
         reached |= {i for i, pairs in enumerate(arcs, start=1) if any(head in reached for head, _ in pairs)}

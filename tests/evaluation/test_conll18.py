@@ -146,7 +146,7 @@ def test_enhanced_graphs_are_scored_only_where_both_have_them(gold):
 
 def collapsed(sentence):
     """A sentence without empty nodes: the scorer of the shared task expects them in labels."""
-    cells = [deps_cell(arcs) for arcs in read_deps(sentence).arcs]
+    cells = [deps_cell(arcs) for arcs in read_deps(sentence)]
     lines = [line for line in sentence.replace(deps=cells).lines if not re.match(r"\d+\.", line)]
     return parse_sentence(lines, trees="any")
 
@@ -178,7 +178,7 @@ def printed(scores):
 def test_other_annotation_of_a_treebank_scores_as_in_udeval(name, tmp_path):
     gold = list(islice(read_conllu(shared_treebank(TREEBANKS[name])), N_SENTENCES))
     system = [
-        s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words).arcs])
+        s.replace(deps=[deps_cell(arcs) for arcs in enhance(s.words)])
         for s in change_annotation(gold, seed=1)
     ]
     assert printed(evaluate_sentences(gold, system)) == reference_scores(gold, system, tmp_path)
