@@ -83,10 +83,9 @@ def render(
         elif isinstance(pipe, G2GParser):
             pipe.store_probabilities = True
     parser = final_parser(nlp, keep_scores=True) if doubt and final_parser(nlp).scores_arcs else None
-    if path is not None and path.suffix == ".txt":
-        tasks: Iterator[Task] = ((text, None) for text in read_texts(path, documents))
-    else:
-        tasks = _read_source(source if path is None else path, nlp, gold_tags, initial)
+    tasks = _read_source(
+        source if path is None else path, nlp, documents=documents, gold_tags=gold_tags, initial=initial
+    )
     if limit and not only_changed:
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
@@ -113,9 +112,14 @@ def _as_file(source: str) -> Path | None:
     return path
 
 
-def _read_source(source: str | Path, nlp: Language, gold_tags: bool, initial: Path | None) -> Iterator[Task]:
+def _read_source(
+    source: str | Path, nlp: Language, *, documents: Unit, gold_tags: bool, initial: Path | None
+) -> Iterator[Task]:
     if isinstance(source, str):
         yield source, None
+    elif source.suffix == ".txt":
+        for text in read_texts(source, documents):
+            yield text, None
     elif source.suffix == ".amr":
         for doc, block in read_amr_words(source, nlp.vocab):
             yield doc, (Drawing(block.tokens, {}, name=block.id, text=block.sentence), block.text)

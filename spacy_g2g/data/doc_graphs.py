@@ -20,7 +20,7 @@ from ..errors import Errors
 from ..formats.enhanced import read_deps
 from ..formats.graph import MISSING, ROOT, Arc, Graph
 from .docs import source_sentences, write_tree
-from .enhanced import ENHANCED, own_enhanced, set_enhanced
+from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced
 
 TokenGraph = dict[str, list[Any]]
 
@@ -166,6 +166,8 @@ def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
 
 
 def _enhanced_arcs(token: Token) -> list[Arc]:
+    if own := own_arcs(token.doc, [token.i]):
+        return own[0]
     arcs = get_enhanced(token.doc)
     return arcs[token.i] if arcs else []
 

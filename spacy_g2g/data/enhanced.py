@@ -22,21 +22,32 @@ def set_enhanced(doc: Doc, arcs: Sequence[Sequence[Arc]] | None) -> None:
     """Set the enhanced graph of a Doc, or remove it. Raises ValueError if it does not fit the Doc."""
     doc.user_data.pop(ENHANCED, None)
     if arcs is not None:
-        doc.user_data[ENHANCED] = _fitting(arcs, doc)
+        doc.user_data[ENHANCED] = _fitting(arcs, doc, range(len(doc)))
 
 
 def own_enhanced(doc: Doc) -> list[list[Arc]] | None:
     """Return the enhanced graph that was set on a Doc, or None. Raises ValueError if it does not fit."""
+    return own_arcs(doc, range(len(doc)))
+
+
+def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
+    """Return the arcs of some tokens in the graph that was set on a Doc, or None. Others are not looked at.
+
+    places: Indices of the tokens.
+    Raises ValueError if the graph does not fit the Doc.
+    """
     found = doc.user_data.get(ENHANCED)
-    return None if found is None else _fitting(found, doc)
+    return None if found is None else _fitting(found, doc, places)
 
 
-def _fitting(found: Any, doc: Doc) -> list[list[Arc]]:
+def _fitting(found: Any, doc: Doc, places: Sequence[int]) -> list[list[Arc]]:
+    tokens = range(len(doc))
     try:
-        arcs = [[(range(len(doc))[head], str(dep)) for head, dep in of_token] for of_token in found]
-    except (TypeError, ValueError, IndexError):
-        arcs = None
-    if arcs is None or len(arcs) != len(doc):
+        arcs = [[(tokens[head], str(dep)) for head, dep in found[place]] for place in places]
+        fits = len(found) == len(doc)
+    except (TypeError, ValueError, IndexError, KeyError):
+        fits = False
+    if not fits:
         raise ValueError(Errors.E522.format(found=repr(found)[:80], n=len(doc)))
     return arcs
 
@@ -47,9 +58,10 @@ def arcs_of(words: Sequence[Token]) -> list[list[Arc]]:
     words: Words of the sentence. The arcs count them from 1.
     Raises ValueError if a head is not among them.
     """
-    found = own_enhanced(words[0].doc) or [[]] * len(words[0].doc)
-    ids = {word.i: number for number, word in enumerate(words, start=1)}
-    for word in words:
-        for head in (head for head, _ in found[word.i] if head not in ids):
-            raise ValueError(Errors.E505.format(word=word.text, head=word.doc[head].text, index=word.i))
-    return [[(ids[head] if head != word.i else ROOT, dep) for head, dep in found[word.i]] for word in words]
+    doc, ids = words[0].doc, {word.i: number for number, word in enumerate(words, start=1)}
+    found = own_arcs(doc, [*ids]) or [[] for _ in words]
+    for word, arcs in zip(words, found, strict=True):
+        for head in (head for head, _ in arcs if head not in ids):
+            raise ValueError(Errors.E505.format(word=word.text, head=doc[head].text, index=word.i))
+    pairs = zip(words, found, strict=True)
+    return [[(ids[head] if head != word.i else ROOT, dep) for head, dep in arcs] for word, arcs in pairs]
