@@ -20,6 +20,7 @@ from ..arrays import BoolArray
 from ..errors import Errors
 from .rewriting import Piece, pieces_of, rewrite
 from .typesetting import typeset
+from .words import MULTIWORD, word_forms
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
@@ -76,8 +77,8 @@ class _RunningText:
     def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
         """Yield an Example with changed Docs, or the same one if nothing changes."""
         gold = example.reference
-        has_more = bool(gold.ents or gold.spans or gold.cats)
-        if has_more or [t.text for t in gold] != [t.text for t in example.predicted]:
+        has_more = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
+        if has_more or word_forms(gold) != word_forms(example.predicted):
             yield example
             return
         lower = self._chosen("lower_case")

@@ -19,6 +19,7 @@ from ..formats.graph import Graph
 from .augmenters import Augmenter
 from .doc_graphs import write_initial_graph
 from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
+from .words import copy_words
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
 
@@ -159,4 +160,5 @@ def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
         names: list[int | str] = [*annotations]
         values: Any = gold.to_array(names)
         doc.from_array(names, values)
+    copy_words(gold, doc)
     return doc

@@ -1,7 +1,7 @@
 """CoNLL-U sentences to spaCy Docs and back.
 
-A Doc's tokens are syntactic words. A Doc has no place for comments, multiword ranges, empty nodes, MISC and
-enhanced dependencies. They travel as raw text in ``doc.user_data``, which a DocBin keeps. A Doc that was read
+A Doc's tokens are syntactic words, those of a multiword token as ``words.py`` says. A Doc has no place for
+comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which a DocBin keeps. A Doc that was read
 from CoNLL-U can therefore be written back with only its newly annotated columns changed. The rows of any
 other Doc come from its tokens.
 """
@@ -20,6 +20,7 @@ from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conl
 from ..formats.enhanced import deps_cell
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
+from .words import Range, cut, mark_words, multiword_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -64,7 +65,10 @@ def sentences_to_doc(
     annotations: Collection[str] = ALL_ANNOTATIONS,
     keep_source: bool = True,
 ) -> Doc:
-    """Make one Doc of sentences, as ``sentences_to_docs`` does; "_" becomes missing annotation."""
+    """Make one Doc of sentences, as ``sentences_to_docs`` does; "_" becomes missing annotation.
+
+    A multiword token that has fewer characters than words is not marked. Its words are in the text of the Doc.
+    """
     words = [word for sentence in sentences for word in sentence.words]
     columns: dict[str, Any] = {}
     if "TAG" in annotations:
@@ -79,17 +83,33 @@ def sentences_to_doc(
         columns["heads"] = _absolute_heads(sentences)
         columns["deps"] = [_value(word.deprel) for word in words]
     spaces = [space for sentence in sentences for space in sentence.spaces]
+    pieces, ranges = _pieces(sentences)
     try:
-        doc = Doc(vocab, words=[word.form for word in words], spaces=spaces, **columns)
+        doc = Doc(vocab, words=pieces, spaces=spaces, **columns)
     except ValueError:
         _check_features(sentences, vocab)
         raise
+    mark_words(doc, ranges, [words[i].form for start, end in ranges for i in range(start, end)])
     lengths = [len(sentence.words) for sentence in sentences]
     if keep_source:
         doc.user_data[USER_DATA_KEY] = {"text": [str(s) for s in sentences], "lengths": lengths}
     if "SENT_START" in annotations:
         _set_sentences(doc, lengths)
     return doc
+
+
+def _pieces(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Range]]:
+    """Return the text of each token of a Doc of sentences, and its multiword tokens."""
+    pieces: list[str] = []
+    ranges = []
+    for sentence in sentences:
+        for token in sentence.tokens:
+            forms = tuple(word.form for word in sentence.words[token.start - 1 : token.end])
+            of_token = cut(token.form, forms) if len(forms) > 1 else None
+            if of_token is not None:
+                ranges.append((len(pieces), len(pieces) + len(forms)))
+            pieces += of_token or forms
+    return pieces, ranges
 
 
 def restore_sentences(doc: Doc) -> None:
@@ -158,10 +178,11 @@ def doc_to_sentences(
     if USER_DATA_KEY in doc.user_data:
         return _update_source(doc, columns)
     sentences: list[ConlluSentence] = []
+    ends = dict(multiword_tokens(doc))
     for span in sentences_of(doc):
         words = [token for token in span if not _is_white(token)]
         if words:
-            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}"))
+            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends))
     return sentences
 
 
@@ -256,8 +277,10 @@ def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     for sentence in source_sentences(doc):
         span = doc[start : start + len(sentence.words)]
-        if [token.text for token in span] != [word.form for word in sentence.words]:
-            raise ValueError(Errors.E504.format(sentence=sentence.text, words=[t.text for t in span]))
+        texts = [token.text for token in span]
+        # Docs of earlier versions have the words as their text.
+        if texts != _pieces([sentence])[0] and texts != [word.form for word in sentence.words]:
+            raise ValueError(Errors.E504.format(sentence=sentence.text, words=texts))
         sentences.append(sentence.replace(**_columns_of(span, columns)))
         start = span.end
     if start != len(doc):
@@ -303,12 +326,24 @@ def _is_white(token: Token) -> bool:
     return not token.text.strip()
 
 
-def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
-    """Make a sentence of words, none of which is white space."""
+def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) -> ConlluSentence:
+    """Make a sentence of words.
+
+    words: Its tokens that are not white space.
+    sent_id: Its name.
+    ends: Where the multiword token ends that begins at a token. One that goes on in another sentence is none.
+    """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # if the root is white space, its first dependent takes its place
     text, rows = "", []
+    inside = 0
     for word, arcs in zip(words, arcs_of(words), strict=True):
+        end = ends.get(word.i, 0)
+        if end - 1 in ids:
+            token, last, inside = word.doc[word.i : end], word.doc[end - 1], end
+            misc = _spaces_misc(word, last)
+            rows.append(f"{ids[word.i]}-{ids[last.i]}\t{token.text}" + "\t_" * 7 + f"\t{misc}\n")
+            text += token.text if NO_SPACE in misc else token.text + " "
         head = word.head
         while _is_white(head) and head.head.i != head.i:
             head = head.head
@@ -317,21 +352,27 @@ def _rows_from_tokens(words: list[Token], sent_id: str) -> ConlluSentence:
             new_root = new_root or ids[word.i]
         else:
             cells = _row_cells(word, _head_id(word, head, ids))
-        form, misc = _one_line(word.text), _spaces_misc(word)
+        if word.i < inside:
+            form, misc = _one_line(word.norm_), "_"
+        else:
+            form, misc = _one_line(word.text), _spaces_misc(word, word)
+            text += form if NO_SPACE in misc else form + " "
         rows.append("\t".join((str(ids[word.i]), form, *cells.values(), deps_cell(arcs), misc)) + "\n")
-        text += form if NO_SPACE in misc else form + " "
     comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
     return parse_sentence([*comments, *rows, "\n"], source=f"Doc sentence {sent_id}")
 
 
-def _spaces_misc(word: Token) -> str:
-    """Return the MISC cell of a word: the white space around it, unless that is one space after it."""
+def _spaces_misc(word: Token, last: Token) -> str:
+    """Return a MISC cell: the white space around a token of the text, unless that is one space after it.
+
+    word, last: Its first and its last word.
+    """
     doc = word.doc
-    end = word.i + 1
+    end = last.i + 1
     while end < len(doc) and _is_white(doc[end]):
         end += 1
     is_first = all(_is_white(token) for token in doc[: word.i])
-    after = word.whitespace_ + doc[word.i + 1 : end].text_with_ws
+    after = last.whitespace_ + doc[last.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):
         features.append("SpacesAfter=" + after.translate(_ESCAPES))

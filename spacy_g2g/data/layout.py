@@ -10,6 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
+from .words import form_hashes
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ def lay_out(docs: Sequence[Doc]) -> Layout:
 
 
 def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
-    """Return a string attribute of all words. Going by hashes avoids making a Token for each."""
+    """Return a string attribute of all words; with ORTH, their forms. Going by hashes makes no Tokens."""
     flat: list[str] = []
     texts: dict[int, str] = {}
     for doc in docs:
-        hashes: list[int] = np.asarray(doc.to_array(attr)).tolist()
+        hashes = np.asarray(form_hashes(doc) if attr == "ORTH" else doc.to_array(attr)).tolist()
         strings = doc.vocab.strings
         texts |= {value: strings[value] for value in hashes if value not in texts}
         flat += [texts[value] for value in hashes]

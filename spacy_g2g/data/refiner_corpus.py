@@ -18,6 +18,7 @@ from ..formats.graph import Graph
 from .corpus import Corpus, GoldAndInitial, corpus_files, read_gold_docs
 from .doc_graphs import to_sentence, tree_of
 from .docs import sentences_of
+from .words import word_forms
 
 #: How many words of a sentence an error shows.
 SHOWN_WORDS = 8
@@ -75,11 +76,11 @@ def align_graphs(
     sentences = predicted_sentences(corpus_files(predicted))
     number = 0
     for doc in docs:
-        graphs = []
+        graphs, forms = [], word_forms(doc)
         for span in sentences_of(doc):
             number += 1
             where, words, graph = next(sentences, (str(predicted), [], Graph([], [])))
-            _check_words(words, [token.text for token in span], where=where, number=number, source=source)
+            _check_words(words, forms[span.start : span.end], where=where, number=number, source=source)
             graphs.append(graph)
         yield doc, graphs
     for where, words, _ in sentences:
@@ -116,8 +117,8 @@ def predicted_sentences(files: Iterable[Path]) -> Iterator[tuple[str, list[str],
                 yield where, [word.form for word in sentence.words], sentence.graph()
         else:
             for number, doc in enumerate(read_gold_docs([file], Vocab()), start=1):
-                tree = tree_of(doc)
+                tree, forms = tree_of(doc), word_forms(doc)
                 for span in sentences_of(doc):
                     graph = to_sentence(tree, range(span.start, span.end), doc)
                     where = f"{file}, Doc {number}, token {span.start}"
-                    yield where, [token.text for token in span], graph
+                    yield where, forms[span.start : span.end], graph

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
 from .docs import TOKEN_ANNOTATIONS, write_tree
+from .words import copy_words, has_words
 
 #: Label of marks, if the Doc has it.
 _PUNCT = "punct"
@@ -60,6 +61,8 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
         sources += [piece.source, *([-1] if rest else [])]
     written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)
     _annotate(written, doc, np.array(sources, dtype=np.int64))
+    if has_words(doc):
+        copy_words(doc, written, sources, lower=lower)
     return written
 
 

@@ -80,7 +80,7 @@ def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: St
     if X is None or Y is None:
         return
     source = Y.encoder or encoder_from_scratch()
-    checkpoint = source(token.text for doc in X for token in doc if not token.is_space)
+    checkpoint = source(word_attributes(X, lay_out(X), "ORTH"))
     shim = get_network_shim(model)
     build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
     model.set_dim("nO", shim.known_spec.width, force=True)

@@ -22,6 +22,7 @@ from ..arrays import BoolArray, DoubleArray
 from ..data.docs import write_tree
 from ..data.layout import Layout, lay_out, word_attributes
 from ..data.lines import WhiteSpace, read_white_space
+from ..data.words import attribute_hashes, multiword_tokens
 from ..models.settings import CheckedSettings, check_choice, setting
 from .gold import gold_boundaries, gold_starts
 from .trees import concatenate
@@ -147,7 +148,9 @@ class SentenceFinder:
             texts, white_space = self._texts(batch, layout)
             scores: Any = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
             log_odds = np.where(white_space.is_block & self.blocks, np.inf, scores).astype(np.float64)
-            ruled_out = white_space.is_repeated | (white_space.is_inside & self.blocks)
+            ruled_out = (
+                white_space.is_repeated | (white_space.is_inside & self.blocks) | _is_inner(batch, layout)
+            )
             log_odds[ruled_out | (layout.sent_start[layout.words] == -1)] = -np.inf
             found += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
         return found
@@ -158,7 +161,7 @@ class SentenceFinder:
 
         assert self.boundaries is not None
         edges = np.searchsorted(layout.words, layout.doc_starts)
-        attributes = np.concatenate([doc.to_array([*ROWS]) for doc in docs])
+        attributes = np.concatenate([attribute_hashes(doc, [*ROWS]) for doc in docs])
         white_space = read_white_space(docs, layout)
         vectors: Any = self.boundaries.ops.alloc2f(len(layout.words), 0)
         read, n_layers = self.pipe.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
@@ -229,6 +232,15 @@ class SentenceFinder:
         best = max(THRESHOLDS, key=lambda threshold: f_of[threshold] - price * abs(threshold))
         self.pipe.cfg[THRESHOLD] = best
         return best, f_of[best]
+
+
+def _is_inner(docs: Sequence[Doc], layout: Layout) -> BoolArray:
+    """Return whether each word goes on with the multiword token of the word before it; bool [words]."""
+    pairs = zip(layout.doc_starts.tolist(), docs, strict=False)
+    inner = [
+        at + i for at, doc in pairs for start, end in multiword_tokens(doc) for i in range(start + 1, end)
+    ]
+    return np.isin(layout.words, inner)
 
 
 def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:

@@ -45,7 +45,7 @@ def test_files_and_folders_are_read_in_order(sample, tmp_path):
     assert [doc[0].text for doc in load(tmp_path / "new" / "out.spacy")] == [
         "a",
         "b",
-        "Vamos",
+        "Vámo",
         "Sí",
         "Duerme",
     ]

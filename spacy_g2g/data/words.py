@@ -1,0 +1,129 @@
+"""Words of multiword tokens in Docs: pieces of the text with the words' forms, and a mark of what belongs together.
+
+Universal Dependencies counts words, spaCy tokens. Where a token of the text is several words, as Italian "della" is
+"di" and "la", the Doc has a token for each word. ORTH is a piece of the text, so the text stays as it is. NORM is
+the form of the word. A span of ``doc.spans["mwt"]`` covers the pieces of one multiword token. A Doc with this group,
+even an empty one, has its final words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from spacy.matcher.levenshtein import levenshtein
+from spacy.tokens import Doc, Span
+
+from ..arrays import HashArray
+
+#: Key of the group of spans that marks multiword tokens.
+MULTIWORD = "mwt"
+#: First token of a multiword token, and the one after its last.
+Range = tuple[int, int]
+
+
+@lru_cache(maxsize=100_000)
+def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Cut a multiword token into a piece for each of its words. Joined, the pieces are the token again.
+
+    The pieces have the smallest edit distances to the words, in lower case. Of such cuts, the one is taken in which
+    most letters stand in pieces that equal their word, then the one with the shortest first pieces.
+
+    form: The token.
+    words: Forms of its words.
+    Returns a piece for each word, none of them empty or white space; None if the token has too few characters.
+    """
+    wanted, text = [word.lower() for word in words], form.lower()
+    if len(text) != len(form):
+        text = form
+    # Best cuts of the text up to each place: distance, letters outside of whole words, and the places of the cuts.
+    best: dict[int, tuple[int, int, tuple[int, ...]]] = {0: (0, 0, (0,))}
+    for number, word in enumerate(wanted, start=1):
+        longer: dict[int, tuple[int, int, tuple[int, ...]]] = {}
+        for start, (distance, broken, places) in best.items():
+            ends = range(start + 1, len(text) + 1) if number < len(wanted) else [len(text)]
+            for end in ends:
+                piece = text[start:end]
+                if piece.strip():
+                    far = levenshtein(piece, word)
+                    found = (distance + far, broken + (len(word) if far else 0), (*places, end))
+                    longer[end] = min(found, longer.get(end, found))
+        best = longer
+    if len(text) not in best:
+        return None
+    return tuple(form[start:end] for start, end in pairwise(best[len(text)][2]))
+
+
+def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
+    """Mark the multiword tokens of a Doc, and set the forms of their words.
+
+    doc: The Doc, whose tokens are words or pieces.
+    ranges: Its multiword tokens.
+    forms: Forms of the words inside of them, in their order.
+    """
+    pieces = (i for start, end in ranges for i in range(start, end))
+    for i, form in zip(pieces, forms, strict=True):
+        doc[i].norm_ = form
+    doc.spans[MULTIWORD] = [Span(doc, start, end) for start, end in ranges]
+
+
+def has_words(doc: Doc) -> bool:
+    """Return whether the words of a Doc are final, so that no token is to be split."""
+    return MULTIWORD in doc.spans
+
+
+def multiword_tokens(doc: Doc) -> list[Range]:
+    """List the multiword tokens of a Doc. One whose pieces another component has merged is no longer one."""
+    if not has_words(doc):
+        return []
+    # A retokenizer moves tokens and leaves the indices of spans, but not their characters, as they were.
+    spans = [(span.start_char, span.end_char) for span in doc.spans[MULTIWORD]]
+    found = [doc.char_span(start, end) for start, end in sorted(spans)] if spans else []
+    return [(span.start, span.end) for span in found if span is not None and len(span) > 1]
+
+
+def form_hashes(doc: Doc) -> HashArray:
+    """Return the hash of the form of each word: NORM inside of multiword tokens, and ORTH elsewhere.
+
+    Returns uint64 [tokens].
+    """
+    hashes: HashArray = doc.to_array("ORTH")
+    for start, end in multiword_tokens(doc):
+        hashes[start:end] = [token.norm for token in doc[start:end]]
+    return hashes
+
+
+def word_forms(doc: Doc) -> list[str]:
+    """Return the form of each word of a Doc."""
+    strings = doc.vocab.strings
+    return [strings[value] for value in form_hashes(doc).tolist()]
+
+
+def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
+    """Return attributes of the forms of words, such as SHAPE; uint64 [tokens, attributes]."""
+    hashes: HashArray = doc.to_array([*attrs])
+    for start, end in multiword_tokens(doc):
+        for i in range(start, end):
+            word = doc.vocab[doc[i].norm_]
+            hashes[i] = [getattr(word, name.lower()) for name in attrs]
+    return hashes
+
+
+def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *, lower: bool = False) -> None:
+    """Copy the multiword tokens of a Doc to one with the same pieces.
+
+    source: Doc with the words.
+    target: Doc that gets them. Its words are final from now on.
+    places: Index in ``source`` of each token of ``target``, -1 for another; None if they are the same. A multiword
+        token that is there in part is none.
+    lower: Put the words into lower case.
+    """
+    index = {of: i for i, of in enumerate(places)} if places is not None else None
+    ranges, forms = [], list[str]()
+    for start, end in multiword_tokens(source):
+        first = start if index is None else index.get(start, -1)
+        if first >= 0 and (places is None or [*places[first : first + end - start]] == [*range(start, end)]):
+            ranges.append((first, first + end - start))
+            forms += [token.norm_.lower() if lower else token.norm_ for token in source[start:end]]
+    mark_words(target, ranges, forms)
