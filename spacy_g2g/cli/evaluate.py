@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
+from ..data.words import multiword_tokens
 from ..errors import Errors
 from ..evaluation.calibration import Prediction, Reliability, reliability
 from ..evaluation.conll18 import Score, evaluate_sentences
@@ -132,9 +133,11 @@ def _unsplit_docs(
     """Yield a Doc without sentence boundaries for each paragraph."""
     annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
-        if any(token.is_multiword for sentence in paragraph for token in sentence.tokens):
+        doc = sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
+        tokens = [token for sentence in paragraph for token in sentence.tokens]
+        if len(multiword_tokens(doc)) < sum(token.is_multiword for token in tokens):
             raise ValueError(Errors.E913.format(path=gold))
-        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
+        yield doc
 
 
 def _rates(score: Score) -> dict[str, float | None]:

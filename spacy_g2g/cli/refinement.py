@@ -9,6 +9,7 @@ from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc
 
 from ..data.doc_graphs import to_sentence
+from ..data.words import word_forms
 from ..errors import Errors
 from ..evaluation.error_analysis import Analysis
 from ..evaluation.iterations import (
@@ -72,7 +73,7 @@ def refinement(
 
 def _refined(doc: Doc, gold: ConlluSentence) -> tuple[list[Graph], int]:
     """Return the graphs that a refiner has stored of a gold sentence, and the number of its passes."""
-    words = [token.text for token in doc]
+    words = word_forms(doc)
     if words != [word.form for word in gold.words]:
         raise ValueError(Errors.E504.format(sentence=gold.text, words=words))
     graphs = [to_sentence(graph, range(len(doc)), doc).with_ud_root() for graph in doc._.get(GRAPHS)]

@@ -17,6 +17,7 @@ from ..amr.api import draw_amrs, get_amrs
 from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..data.docs import sentences_of
 from ..data.enhanced import arcs_of
+from ..data.words import word_forms
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
 from ..files import write_text
@@ -153,7 +154,7 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
         drawing, amr = gold
-        words = [token.text for token in doc]
+        words = word_forms(doc)
         if words != drawing.words or len(amrs or []) > 1:
             raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=len(amrs or [])))
         n_passes = max(passes, default=len(graphs) - 1)
@@ -161,12 +162,13 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
         named = _sentence_graphs(doc, graphs, range(len(doc)), n_passes)
         yield replace(drawing, graphs=named, more=more, enhanced=_enhanced_graph([*doc]))
         return
+    forms = word_forms(doc)
     for number, span in enumerate(sentences_of(doc)):
         places = [token.i for token in span if token.text.strip()]
         if places:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
             yield Drawing(
-                words=[doc[place].text for place in places],
+                words=[forms[place] for place in places],
                 graphs=_sentence_graphs(doc, graphs, places, n_passes),
                 text=span.text.strip(),
                 more=draw_amrs(amrs[number]) if amrs else [],

@@ -10,6 +10,7 @@ from spacy.vocab import Vocab
 
 from ..data.docs import write_tree
 from ..data.enhanced import set_enhanced
+from ..data.words import mark_words
 from ..errors import Errors
 from .store import Place, open_file, place_of
 from .table import PROBABILITIES, TYPES
@@ -53,6 +54,9 @@ def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = N
 def _doc_of(row: dict[str, Any], vocab: Vocab) -> Doc:
     arguments = {name: row[name] for name in ARGUMENTS if name in row and any(row[name])}
     doc = Doc(vocab, row["words"], row["spaces"], **arguments)
+    if "forms" in row and "multiword_tokens" in row:
+        ranges = row["multiword_tokens"]
+        mark_words(doc, ranges, [row["forms"][i] for start, end in ranges for i in range(start, end)])
     for column, extension in PROBABILITIES.items():
         if column in row:
             Token.set_extension(extension, default=None, force=True)

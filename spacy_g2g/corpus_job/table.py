@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from ..data.enhanced import ENHANCED, own_enhanced
+from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 from .documents import Document
@@ -27,6 +28,8 @@ TYPES = {
     **dict.fromkeys(("deps", "tags", "pos", "lemmas", "morphs"), pa.list_(pa.string())),
     "enhanced": pa.list_(pa.list_(pa.struct({"head": pa.int32(), "dep": pa.string()}))),
     **dict.fromkeys(PROBABILITIES, pa.list_(pa.float32())),
+    "forms": pa.list_(pa.string()),
+    "multiword_tokens": pa.list_(pa.list_(pa.int32())),
 }
 #: Columns with annotation.
 ANNOTATIONS = [*TYPES][6:]
@@ -41,6 +44,8 @@ ASSIGNED = {
     "token.lemma": "lemmas",
     "token.morph": "morphs",
     f"token._.{ENHANCED}": "enhanced",
+    "token.norm": "forms",
+    "doc.spans": "multiword_tokens",
 }
 #: Columns that an ``attribute_ruler`` may set, which declares nothing.
 OF_RULES = ("tags", "pos", "lemmas", "morphs")
@@ -57,6 +62,8 @@ OF_TOKENS: dict[str, Callable[[Token], Any]] = {
     "head_probs": lambda token: _extension(token, HEAD_PROB),
     "dep_probs": lambda token: _extension(token, DEP_PROB),
 }
+#: What a Doc has in the columns with the words of multiword tokens, whose pieces are in "words".
+OF_WORDS: dict[str, Callable[[Doc], Any]] = {"forms": word_forms, "multiword_tokens": multiword_tokens}
 
 
 def annotations_of(nlp: Language) -> tuple[str, ...]:
@@ -109,6 +116,9 @@ def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, kep
     for name, value_of in OF_TOKENS.items():
         if name in schema.names:
             columns[name] = [[value_of(token) for token in doc] for _, doc in parsed]
+    for name, of_doc in OF_WORDS.items():
+        if name in schema.names:
+            columns[name] = [of_doc(doc) for _, doc in parsed]
     for i, name in enumerate(kept):
         columns[name] = [document.kept[i] for document, _ in parsed]
     return pa.table({name: columns[name] for name in schema.names}, schema=schema)

@@ -1,9 +1,9 @@
 """CoNLL-U sentences to spaCy Docs and back.
 
 A Doc's tokens are syntactic words, those of a multiword token as ``words.py`` says. A Doc has no place for
-comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which a DocBin keeps. A Doc that was read
-from CoNLL-U can therefore be written back with only its newly annotated columns changed. The rows of any
-other Doc come from its tokens.
+comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which a
+DocBin keeps. A Doc that was read from CoNLL-U can therefore be written back with only its newly annotated
+columns changed. The rows of any other Doc come from its tokens.
 """
 
 import io
@@ -67,7 +67,7 @@ def sentences_to_doc(
 ) -> Doc:
     """Make one Doc of sentences, as ``sentences_to_docs`` does; "_" becomes missing annotation.
 
-    A multiword token that has fewer characters than words is not marked. Its words are in the text of the Doc.
+    A multiword token with fewer characters than words is not marked. Its words are in the text of the Doc.
     """
     words = [word for sentence in sentences for word in sentence.words]
     columns: dict[str, Any] = {}

@@ -1,9 +1,9 @@
-"""Words of multiword tokens in Docs: pieces of the text with the words' forms, and a mark of what belongs together.
+"""Words of multiword tokens in Docs: pieces of the text, the words' forms, and a mark of what is one token.
 
-Universal Dependencies counts words, spaCy tokens. Where a token of the text is several words, as Italian "della" is
-"di" and "la", the Doc has a token for each word. ORTH is a piece of the text, so the text stays as it is. NORM is
-the form of the word. A span of ``doc.spans["mwt"]`` covers the pieces of one multiword token. A Doc with this group,
-even an empty one, has its final words.
+Universal Dependencies counts words, spaCy tokens. Where a token of the text is several words, as Italian
+"della" is "di" and "la", the Doc has a token for each word. ORTH is a piece of the text, so the text stays as
+it is. NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the pieces of one multiword token.
+A Doc with this group, even an empty one, has its final words.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any, cast
 
-from spacy.matcher.levenshtein import levenshtein
+from spacy.matcher import levenshtein
 from spacy.tokens import Doc, Span
 
 from ..arrays import HashArray
@@ -27,17 +28,17 @@ Range = tuple[int, int]
 def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     """Cut a multiword token into a piece for each of its words. Joined, the pieces are the token again.
 
-    The pieces have the smallest edit distances to the words, in lower case. Of such cuts, the one is taken in which
-    most letters stand in pieces that equal their word, then the one with the shortest first pieces.
+    The pieces have the smallest edit distances to the words, in lower case. Of such cuts, the one is taken in
+    which most letters are in pieces that equal their word, then the one with the shortest first pieces.
 
     form: The token.
     words: Forms of its words.
-    Returns a piece for each word, none of them empty or white space; None if the token has too few characters.
+    Returns a piece for each word, none of them blank; None if the token has too few characters.
     """
     wanted, text = [word.lower() for word in words], form.lower()
     if len(text) != len(form):
         text = form
-    # Best cuts of the text up to each place: distance, letters outside of whole words, and the places of the cuts.
+    # Best cut of the text up to each place: distance, letters outside of whole words, places of the cuts.
     best: dict[int, tuple[int, int, tuple[int, ...]]] = {0: (0, 0, (0,))}
     for number, word in enumerate(wanted, start=1):
         longer: dict[int, tuple[int, int, tuple[int, ...]]] = {}
@@ -88,10 +89,10 @@ def form_hashes(doc: Doc) -> HashArray:
 
     Returns uint64 [tokens].
     """
-    hashes: HashArray = doc.to_array("ORTH")
+    hashes: Any = doc.to_array("ORTH")
     for start, end in multiword_tokens(doc):
         hashes[start:end] = [token.norm for token in doc[start:end]]
-    return hashes
+    return cast(HashArray, hashes)
 
 
 def word_forms(doc: Doc) -> list[str]:
@@ -102,12 +103,12 @@ def word_forms(doc: Doc) -> list[str]:
 
 def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
     """Return attributes of the forms of words, such as SHAPE; uint64 [tokens, attributes]."""
-    hashes: HashArray = doc.to_array([*attrs])
+    hashes: Any = doc.to_array([*attrs])
     for start, end in multiword_tokens(doc):
         for i in range(start, end):
             word = doc.vocab[doc[i].norm_]
             hashes[i] = [getattr(word, name.lower()) for name in attrs]
-    return hashes
+    return cast(HashArray, hashes)
 
 
 def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *, lower: bool = False) -> None:
@@ -115,8 +116,8 @@ def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *,
 
     source: Doc with the words.
     target: Doc that gets them. Its words are final from now on.
-    places: Index in ``source`` of each token of ``target``, -1 for another; None if they are the same. A multiword
-        token that is there in part is none.
+    places: Index in ``source`` of each token of ``target``, -1 for another; None if they are the same. A
+        multiword token that is there in part is none.
     lower: Put the words into lower case.
     """
     index = {of: i for i, of in enumerate(places)} if places is not None else None

@@ -23,6 +23,7 @@ from spacy.tokens import Doc
 
 from ..data.doc_constraints import constrain, read_constraints
 from ..data.layout import lay_out
+from ..data.words import mark_words
 from ..errors import Errors
 from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
 from .plain_json import sentence_answers
@@ -178,6 +179,7 @@ def constrained_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple
     starts: list[Any] = [i == 0 for i in range(len(tokens))]
     words = [token.get_covered_text() for token in tokens]
     doc = Doc(worker.nlp.vocab, words=words, spaces=[*spaces, False], sent_starts=starts)
+    mark_words(doc, [], [])
     heads, labels = {word: head for word, head, _ in known}, worker.parser.labels
     can_be_met = worker.parser.model.attrs.get("meets_constraints") and len(heads) == len(known)
     if not can_be_met or len(doc) > MAX_CONSTRAINED_WORDS:

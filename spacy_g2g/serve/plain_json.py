@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from .. import __version__
 from ..data.doc_constraints import constrain
 from ..data.docs import doc_to_sentences, sentences_of
+from ..data.words import mark_words, multiword_tokens, word_forms
 from ..errors import Errors
 from .limits import (
     MAX_CONSTRAINTS,
@@ -105,6 +106,7 @@ class GivenText(BaseModel):
             doc = worker.nlp.make_doc(self.text or "")
         else:
             doc = Doc(worker.nlp.vocab, words=self.words, **self.columns)
+            mark_words(doc, [], [])
         if self.k > 1:
             check_at_most("k times the words", self.k * len(doc), MAX_WORDS_OF_TREES)
         if self.constraints:
@@ -125,7 +127,14 @@ class GivenText(BaseModel):
             "words": [token.text for token in doc],
             "spaces": [bool(token.whitespace_) for token in doc],
             "sentences": found,
+            **words_of_tokens(doc),
         }
+
+
+def words_of_tokens(doc: Doc) -> Answer:
+    """Return the forms of all words, and the multiword tokens, if there are any: first token and last one."""
+    ranges = [(start, end - 1) for start, end in multiword_tokens(doc)]
+    return {"forms": word_forms(doc), "multiword_tokens": ranges} if ranges else {}
 
 
 def longest_sentence(doc: Doc) -> int:

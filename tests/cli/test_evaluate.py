@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from spacy_g2g.cli import app
 from spacy_g2g.cli.evaluate import evaluate
 
-from ..formats.samples import row
+from ..formats.samples import SAMPLE, row
 
 TEXT = "".join(
     [
@@ -63,7 +63,8 @@ def test_sentences_are_predicted_over_gold_words(pipeline, gold, tmp_path):
     assert evaluate(pipeline, one, predict_sentences=True, gold_tags=True)["Sentences"].system == 2
 
 
-def test_predicted_sentences_of_multiword_tokens_are_an_error(pipeline, sample):
+def test_predicted_sentences_of_multiword_tokens_without_enough_characters_are_an_error(pipeline, sample):
+    sample.write_text(SAMPLE.replace("\tal\t", "\tà\t"))
     with pytest.raises(ValueError, match=r"E913.*sample"):
         evaluate(pipeline, sample, predict_sentences=True)
 

@@ -17,6 +17,7 @@ from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
 from ...data.docs import sentences_of
+from ...data.words import mark_words
 from ...errors import Errors
 from ..formats.amr_file import AmrBlock
 from ..formats.penman_text import decode_penman, format_penman, without_markers
@@ -171,6 +172,7 @@ def doc_from_amr(block: AmrBlock, vocab: Vocab, tokenizer: Callable[[str], Doc] 
         raise ValueError(Errors.E1019.format(where=block.where))
     starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
     doc = Doc(vocab, words=words, spaces=_spaces(words, text), sent_starts=starts)
+    mark_words(doc, [], [])
     amr = format_penman(block.tree)
     set_amrs(doc, [amr if tokenizer is None else without_markers(amr)])
     if block.id:
