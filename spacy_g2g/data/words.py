@@ -22,6 +22,8 @@ from ..arrays import HashArray
 MULTIWORD = "mwt"
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
+#: Token of the text, and the forms of its words.
+TextToken = tuple[str, tuple[str, ...]]
 
 
 @lru_cache(maxsize=100_000)
@@ -67,6 +69,19 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
     for i, form in zip(pieces, forms, strict=True):
         doc[i].norm_ = form
     doc.spans[MULTIWORD] = [Span(doc, start, end) for start, end in ranges]
+
+
+def text_tokens(doc: Doc) -> list[TextToken]:
+    """List the tokens of the text of a Doc that are not white space, with the forms of their words."""
+    ends, forms = dict(multiword_tokens(doc)), word_forms(doc)
+    tokens = []
+    i = 0
+    while i < len(doc):
+        end = ends.get(i, i + 1)
+        if not doc[i].is_space:
+            tokens.append((doc[i:end].text, tuple(forms[i:end])))
+        i = end
+    return tokens
 
 
 def has_words(doc: Doc) -> bool:

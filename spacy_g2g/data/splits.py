@@ -1,0 +1,162 @@
+"""Splits of multiword tokens into words, as edits that were seen in a treebank and may fit other tokens."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+from spacy.attrs import NORM, ORTH
+
+from .words import cut
+
+#: Forms of the words of a token.
+Words = tuple[str, ...]
+#: Stands for the stem in the words of a split.
+STEM = "\0"
+#: Least number of letters of a stem.
+LEAST_STEM = 2
+#: Kinds of candidates: the token stays whole; its first and second most frequent words in the treebank, if no stem
+#: is in them; from there on, a kind for each split.
+WHOLE, MOST_KNOWN = 0, 2
+N_KNOWN_KINDS = 1 + MOST_KNOWN
+
+
+class Split(NamedTuple):
+    """How a token becomes words: its stem stays, and what is around the stem is rewritten.
+
+    Italian "dirlo" is ("", "lo", ("\\0", "lo")). Without a stem, the whole token is its beginning.
+
+    beginning, ending: Letters of the token before and after its stem, in lower case.
+    words: The words in lower case, one of them with ``STEM`` in the place of the stem.
+    """
+
+    beginning: str
+    ending: str
+    words: Words
+
+    @property
+    def stem_word(self) -> int | None:
+        """Index of the word with the stem; None if there is none."""
+        return next((i for i, word in enumerate(self.words) if STEM in word), None)
+
+    def apply(self, form: str) -> Words | None:
+        """Return the words of a token that it fits, in the token's letter case; None if these can't be cut."""
+        stem = form[len(self.beginning) : len(form) - len(self.ending)]
+        is_capital = form.isupper() and sum(map(str.isalpha, form)) > 1
+        words = [word.upper() if is_capital else word for word in self.words]
+        if form[:1].isupper():
+            words[0] = words[0][:1].upper() + words[0][1:]
+        found = tuple(word.replace(STEM, stem) for word in words)
+        return found if cut(form, found) else None
+
+
+class Candidate(NamedTuple):
+    """What a token may be: its words, the kind of the candidate, and the word with the stem ("" if none)."""
+
+    words: Words
+    kind: int
+    stem_word: str
+
+
+def lower(text: str) -> str:
+    """Put a text into lower case letter by letter, so that it stays as long as it is."""
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def find_split(form: str, words: Sequence[str]) -> Split:
+    """Return the split of a token into words. Its stem is the longest part that the token and a word share."""
+    text, lowered = lower(form), tuple(map(lower, words))
+    shared = [SequenceMatcher(None, text, word, autojunk=False).find_longest_match() for word in lowered]
+    i = max(range(len(words)), key=lambda i: shared[i].size)
+    start, at, length = shared[i]
+    if length < LEAST_STEM:
+        return Split(text, "", lowered)
+    word = lowered[i][:at] + STEM + lowered[i][at + length :]
+    return Split(text[:start], text[start + length :], (*lowered[:i], word, *lowered[i + 1 :]))
+
+
+class SplitTable:
+    """The splits of a treebank, its words without a stem, and its vocabulary.
+
+    splits: Splits with a stem.
+    known: The most frequent words of tokens that have no stem, by the token in lower case.
+    counts: Number of times that each word occurs, by the word in lower case.
+    """
+
+    def __init__(
+        self, splits: Sequence[Split], known: Mapping[str, list[Words]], counts: Mapping[str, int]
+    ) -> None:
+        self.splits, self.known, self.counts = splits, known, counts
+        self._kinds: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for kind, split in enumerate(splits, start=N_KNOWN_KINDS):
+            self._kinds[split.beginning, split.ending].append(kind)
+        self._longest = [max(map(len, parts), default=-1) for parts in zip(*self._kinds, strict=True)] or [-1] * 2
+
+    @classmethod
+    def learn(cls, tokens: Iterable[tuple[str, Words]]) -> SplitTable:
+        """Learn splits from tokens and their words."""
+        splits: dict[Split, None] = {}
+        known: defaultdict[str, Counter[Words]] = defaultdict(Counter)
+        counts: Counter[str] = Counter()
+        for form, words in tokens:
+            counts.update(map(lower, words))
+            if len(words) > 1:
+                split = find_split(form, words)
+                if split.stem_word is None:
+                    known[split.beginning][split.words] += 1
+                else:
+                    splits[split] = None
+        most = {form: [words for words, _ in ways.most_common(MOST_KNOWN)] for form, ways in known.items()}
+        return cls([*splits], most, counts)
+
+    @property
+    def n_kinds(self) -> int:
+        """Number of kinds of candidates."""
+        return N_KNOWN_KINDS + len(self.splits)
+
+    def candidates(self, form: str) -> list[Candidate]:
+        """List what a token may be: first itself, without a split."""
+        text = lower(form)
+        found = [Candidate((form,), WHOLE, text)]
+        for kind, words in enumerate(self.known.get(text, ()), start=1):
+            applied = Split(text, "", words).apply(form)
+            found += [Candidate(applied, kind, "")] if applied else []
+        for kind in self._fitting(text):
+            split = self.splits[kind - N_KNOWN_KINDS]
+            applied = split.apply(form)
+            if applied:
+                assert split.stem_word is not None
+                found.append(Candidate(applied, kind, lower(applied[split.stem_word])))
+        return found
+
+    def _fitting(self, text: str) -> Iterator[int]:
+        """Yield the kinds of the splits whose beginning and ending a token has, and that leave a stem."""
+        room = len(text) - LEAST_STEM
+        for start in range(min(self._longest[0], room) + 1):
+            for end in range(min(self._longest[1], room - start) + 1):
+                yield from self._kinds.get((text[:start], text[len(text) - end :]), ())
+
+    def special_cases(self, rules: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], list[str]]]:
+        """Return pieces and words of those special cases of a tokenizer that are candidates.
+
+        rules: Special cases by their text, in spaCy's form.
+        """
+        found = []
+        for text, tokens in rules.items():
+            pieces = [token[ORTH] for token in tokens]
+            words = tuple(token.get(NORM, token[ORTH]) for token in tokens)
+            if len(words) > 1 and any(candidate.words == words for candidate in self.candidates(text)):
+                found.append((pieces, [*words]))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table in types of JSON."""
+        return {"splits": self.splits, "known": self.known, "counts": self.counts}
+
+    @classmethod
+    def from_json(cls, table: Mapping[str, Any]) -> SplitTable:
+        """Return the table that ``to_json`` gave."""
+        splits = [Split(beginning, ending, tuple(words)) for beginning, ending, words in table["splits"]]
+        return cls(splits, {form: [*map(tuple, ways)] for form, ways in table["known"].items()}, table["counts"])

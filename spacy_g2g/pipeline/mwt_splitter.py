@@ -1,0 +1,300 @@
+"""The ``mwt_splitter`` component: splits multiword tokens into words, before an encoder reads them.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer
+
+from ..data.splits import Candidate, SplitTable, Words, lower
+from ..data.words import MULTIWORD, cut, has_words, mark_words, text_tokens
+from ..models.settings import setting
+from .component import ComponentSettings, factory
+from .saved_pipe import SavedPipe
+from .sentences import SentenceFinder
+
+if TYPE_CHECKING:
+    from ..models.splitter import Choices
+
+#: Keys of ``cfg``: the table of splits, and pieces and words of the tokenizer's special cases.
+TABLE, SPECIAL_CASES = "table", "special_cases"
+#: Number of forms whose candidates and features are kept.
+MOST_FORMS = 50_000
+
+
+class OpenToken(NamedTuple):
+    """Token that may be split.
+
+    before, form, after: The token and its neighbours; "" at the edge of a text.
+    candidates: What it may be.
+    """
+
+    before: str
+    form: str
+    after: str
+    candidates: Sequence[Candidate]
+
+
+class Found(NamedTuple):
+    """Multiword token in a Doc: index of its first token, number of its tokens so far, and its words."""
+
+    start: int
+    n_tokens: int
+    words: Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitterComponentSettings(ComponentSettings):
+    """Settings of ``mwt_splitter``."""
+
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.Splitter.v1"},
+        "Network that chooses among splits, such as ``spacy_g2g.Splitter.v1``.",
+    )
+
+
+class MwtSplitter(SavedPipe):
+    """Splits the multiword tokens of Docs whose words are not final (``data/words.py``).
+
+    A split was seen in the treebank, so no letters are invented. Special cases of the tokenizer that are
+    multiword tokens in the treebank are marked as such.
+    """
+
+    def __init__(self, vocab: Vocab, name: str, settings: SplitterComponentSettings) -> None:
+        self.vocab, self.name = vocab, name
+        self.cfg: dict[str, Any] = {}
+        self.finder = SentenceFinder(self)
+        settings.give_to(self)
+        self._after_loading("", ())
+
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
+        """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens."""
+        self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
+        self._special: dict[str, list[tuple[list[str], Words]]] = {}
+        for pieces, words in self.cfg.get(SPECIAL_CASES, ()):
+            self._special.setdefault(pieces[0], []).append((pieces, tuple(words)))
+        self._candidates: dict[str, Sequence[Candidate]] = {}
+        self._features: dict[tuple[str, str], list[int]] = {}
+
+    # Prediction
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[Found] | None]:
+        """Return the multiword tokens of each Doc; None for a Doc whose words are final."""
+        docs = list(docs)
+        found: list[list[Found] | None] = [None] * len(docs)
+        is_open = [i for i, doc in enumerate(docs) if self.table is not None and not has_words(doc)]
+        read = {i: self._read(docs[i]) for i in is_open}
+        open_tokens = {i: self._open([form for _, _, form in tokens]) for i, (_, tokens) in read.items()}
+        chosen = iter(self._choose([token for of_doc in open_tokens.values() for _, token in of_doc]))
+        for i, (special, tokens) in read.items():
+            words = [(place, next(chosen)) for place, _ in open_tokens[i]]
+            split = [Found(tokens[place][0], 1, of_token) for place, of_token in words if len(of_token) > 1]
+            whole = {start for start, n_tokens, _ in tokens if n_tokens == 1}
+            found[i] = sorted([*special, *(token for token in split if token.start in whole)])
+        return found
+
+    def _read(self, doc: Doc) -> tuple[list[Found], list[tuple[int, int, str]]]:
+        """Return the special cases in a Doc, and the start, number of tokens and form of its text's tokens."""
+        texts = [token.text for token in doc]
+        special: list[Found] = []
+        tokens: list[tuple[int, int, str]] = []
+        i = 0
+        while i < len(texts):
+            n = 1
+            for pieces, words in self._special.get(texts[i], ()):
+                if texts[i : i + len(pieces)] == pieces and doc[i].idx + len("".join(pieces[:-1])) == doc[i + len(pieces) - 1].idx:
+                    special.append(Found(i, len(pieces), words))
+                    n = len(pieces)
+                    break
+            form = "".join(texts[i : i + n])
+            if not form.isspace():
+                tokens.append((i, n, form))
+            i += n
+        return special, tokens
+
+    def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
+        """Return the tokens of a text that may be split, with their numbers in the text."""
+        edged = ["", *forms, ""]
+        return [
+            (i, OpenToken(edged[i], form, edged[i + 2], candidates))
+            for i, form in enumerate(forms)
+            if len(candidates := self._candidates_of(form)) > 1
+        ]
+
+    def _candidates_of(self, form: str) -> Sequence[Candidate]:
+        found = self._candidates.get(form)
+        if found is None:
+            assert self.table is not None
+            if len(self._candidates) >= MOST_FORMS:
+                self._candidates.clear()
+            found = self._candidates[form] = self.table.candidates(form)
+        return found
+
+    def _choose(self, tokens: Sequence[OpenToken]) -> list[Words]:
+        """Return the words of tokens that may be split."""
+        if not tokens:
+            return []
+        best = self.model.ops.to_numpy(self.model.predict(self._choices(tokens))).argmax(axis=1)  # type: ignore[no-untyped-call]
+        return [token.candidates[i].words for token, i in zip(tokens, best.tolist(), strict=True)]
+
+    def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> Choices:
+        """Return what the network reads of tokens.
+
+        tokens: The tokens.
+        gold: Their words, if they are of the treebank, whose counts then leave them out.
+        """
+        from ..models.splitter import Choices
+
+        assert self.table is not None
+        features = [self._features_of(token) for token in tokens]
+        shape = len(tokens), max(len(token.candidates) for token in tokens)
+        kinds, counts = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for i, token in enumerate(tokens):
+            own = set(map(lower, gold[i])) if gold is not None else ()
+            for k, (_, kind, word) in enumerate(token.candidates):
+                kinds[i, k], counts[i, k] = kind, max(0, self.table.counts.get(word, 0) - (word in own))
+        starts = [0, *accumulate(map(len, features))][:-1]
+        return Choices(np.concatenate(features), np.array(starts), kinds, counts)
+
+    def _features_of(self, token: OpenToken) -> list[int]:
+        from ..models.splitter import neighbour_features, token_features
+
+        if len(self._features) >= MOST_FORMS:
+            self._features.clear()
+        found: list[int] = []
+        for side, form in (("", token.form), ("before", token.before), ("after", token.after)):
+            if (side, form) not in self._features:
+                self._features[side, form] = neighbour_features(form, side) if side else token_features(form)
+            found += self._features[side, form]
+        return found
+
+    def set_annotations(self, docs: Sequence[Doc], found: Sequence[list[Found] | None]) -> None:
+        """Split tokens of Docs, and mark the multiword tokens. The text stays as it is."""
+        for doc, tokens in zip(docs, found, strict=True):
+            if tokens is None:
+                continue
+            with doc.retokenize() as retokenizer:
+                for start, n_tokens, words in tokens:
+                    if n_tokens == 1:
+                        pieces = cut(doc[start].text, words)
+                        assert pieces is not None
+                        retokenizer.split(doc[start], list(pieces), [(doc[start], 0)] * len(pieces))
+            _move_spans(doc)
+            added = accumulate((len(words) - n for _, n, words in tokens), initial=0)
+            starts = [token.start + n for token, n in zip(tokens, added, strict=False)]
+            ranges = [(i, i + len(token.words)) for i, token in zip(starts, tokens, strict=True)]
+            mark_words(doc, ranges, [word for token in tokens for word in token.words])
+
+    # Training
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+    ) -> None:
+        """Learn the splits of the training data, and build the network that chooses among them.
+
+        get_examples: Training data, whose references have the words of multiword tokens.
+        nlp: Pipeline of the component, whose tokenizer may have special cases.
+        """
+        validate_get_examples(get_examples, "MwtSplitter.initialize")
+        self.cfg.clear()
+        table = SplitTable.learn(token for e in get_examples() for token in text_tokens(e.reference))
+        if table.splits or table.known:
+            rules = getattr(nlp and nlp.tokenizer, "rules", None) or {}
+            self.cfg |= {TABLE: table.to_json(), SPECIAL_CASES: table.special_cases(rules)}
+            self.model.initialize(Y=table.n_kinds)
+        self._after_loading("", ())
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,  # noqa: ARG002
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the tokens of references whose words are among their candidates."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "MwtSplitter.update")
+        pairs = [(token, words) for token, words in self._gold(examples) if any(_is_right(token, words))]
+        if pairs:
+            tokens, gold = zip(*pairs, strict=True)
+            choices = self._choices(tokens, gold)
+            right = np.zeros(choices.kinds.shape, dtype=np.bool_)
+            for i, (token, words) in enumerate(pairs):
+                right[i, : len(token.candidates)] = _is_right(token, words)
+            inputs: Any = (choices, right)
+            loss: Any
+            loss, backprop = self.model.begin_update(inputs)
+            backprop(loss)
+            losses[self.name] += float(loss)
+        if sgd is not None:
+            self.finish_update(sgd)
+        return losses
+
+    def _gold(self, examples: Iterable[Example]) -> list[tuple[OpenToken, Words]]:
+        """Return the tokens of references that may be split, with their words."""
+        if self.table is None:
+            return []
+        texts = [text_tokens(example.reference) for example in examples]
+        return [(token, text[i][1]) for text in texts for i, token in self._open([form for form, _ in text])]
+
+    def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+        """Return precision, recall and F1 of multiword tokens with all their words right, on gold tokens.
+
+        There are no scores if neither the references nor the component have multiword tokens.
+        """
+        texts = [text_tokens(example.reference) for example in examples]
+        n_gold = sum(len(words) > 1 for text in texts for _, words in text)
+        gold = self._gold(examples)
+        found = list(zip(self._choose([token for token, _ in gold]), gold, strict=True))
+        n_found = sum(len(words) > 1 for words, _ in found)
+        n_right = sum(len(words) > 1 and _same(words, of_token) for words, (_, of_token) in found)
+        if not n_gold + n_found:
+            return {}
+        rates = n_right / max(n_found, 1), n_right / max(n_gold, 1), 2 * n_right / (n_gold + n_found)
+        return dict(zip(("mwt_p", "mwt_r", "mwt_f"), rates, strict=True))
+
+
+def _same(words: Words, others: Words) -> bool:
+    return [*map(lower, words)] == [*map(lower, others)]
+
+
+def _is_right(token: OpenToken, words: Words) -> list[bool]:
+    """Return which candidates of a token have the given words, whatever the case of letters."""
+    return [_same(candidate.words, words) for candidate in token.candidates]
+
+
+def _move_spans(doc: Doc) -> None:
+    """Let the spans of a Doc cover their characters again. A retokenizer does not move them."""
+    for key, group in doc.spans.items():
+        if key != MULTIWORD:
+            spans = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in group]
+            doc.spans[key] = [span for span in spans if span is not None]
+
+
+@factory(
+    "mwt_splitter",
+    SplitterComponentSettings,
+    assigns=["token.norm", "doc.spans"],
+    default_score_weights={"mwt_f": 1.0, "mwt_p": 0.0, "mwt_r": 0.0},
+)
+def make_mwt_splitter(nlp: Language, name: str, settings: SplitterComponentSettings) -> MwtSplitter:
+    """Make the ``mwt_splitter`` component, which splits multiword tokens into words.
+
+    It stands before the encoder. Docs whose words are given keep them. It learns from the references of a
+    treebank that has multiword tokens, and does nothing without them.
+    """
+    return MwtSplitter(nlp.vocab, name, settings)
