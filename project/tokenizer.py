@@ -2,22 +2,27 @@
 
     python -m project.tokenizer TRAIN.conllu OUTPUT [--dev DEV.conllu] [--lang CODE]
 
-OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. A multiword token
-stays whole. A tokenizer that is up to date is not made again. Languages that spaCy tokenizes by other means
-than rules get none, unless --rules asks for it.
+OUTPUT is an empty pipeline with the tokenizer: give it as --paths.tokenizer to spacy train. It splits the
+multiword tokens that have the same words wherever they occur; others stay whole. A tokenizer that is up to
+date is not made again. Languages that spaCy tokenizes by other means than rules get none, unless --rules asks
+for it.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 import spacy
+from spacy.symbols import NORM, ORTH
 from wasabi import msg
 
 from spacy_g2g.cli.common import user_errors
+from spacy_g2g.data.splits import Split, single_analyses
+from spacy_g2g.data.words import cut
 from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
-from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
 from .tokenizer_search import train_tokenizer
 from .treebank_settings import choose_language, read_source
@@ -35,7 +40,8 @@ def make_tokenizer(
     output: Folder to write.
     lang: Language code.
     dev: CoNLL-U file for further scores.
-    Returns the counts with the language's rules and with the new ones, for "train" and "dev".
+    Returns the counts with the language's rules and with the new ones, for "train" and "dev", in which a
+        multiword token is one token.
     Raises SystemExit if a file has no token without white space, and ValueError if it is not CoNLL-U.
     """
     chunks = {}
@@ -47,12 +53,32 @@ def make_tokenizer(
     nlp = spacy.blank(lang, config=RULES)
     before = nlp.tokenizer
     nlp.tokenizer = train_tokenizer(nlp, chunks["train"])
-    output.parent.mkdir(parents=True, exist_ok=True)
-    nlp.to_disk(output)
-    return {
+    scores = {
         name: (compare_tokens(before, counts), compare_tokens(nlp.tokenizer, counts))
         for name, counts in chunks.items()
     }
+    for form, tokens in special_cases(read_conllu(train, trees="any")).items():
+        nlp.tokenizer.add_special_case(form, tokens)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    nlp.to_disk(output)
+    return scores
+
+
+def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[int, str]]]:
+    """Return spaCy's special cases for multiword tokens whose words are always the same.
+
+    They are in lower case, in title case and in capitals, since special cases are case-sensitive. A token
+    that is also a single word somewhere, or has white space, has none.
+    """
+    cases = {}
+    for text, words in single_analyses(token for s in sentences for token in s.text_tokens()).items():
+        for form in dict.fromkeys([text, text.capitalize(), text.upper()]):
+            in_case = Split(text, "", words).apply(form)
+            pieces = cut(form, in_case) if in_case else None
+            if in_case and pieces and not any(map(str.isspace, form)):
+                pairs = zip(pieces, in_case, strict=True)
+                cases[form] = [{ORTH: piece, NORM: word} for piece, word in pairs]
+    return cases
 
 
 def tokenize_once(train: Path, output: Path, lang: str, dev: Path | None) -> None:

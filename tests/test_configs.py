@@ -31,7 +31,8 @@ def has_encoder(component: dict[str, Any]) -> bool:
     """Whether it has an encoder of its own, which must come from somewhere."""
     model = component.get("model", {})
     model = model.get("model", model)  # Inside spacy_g2g.RateFactor.v1.
-    return model.get("@architectures", "").startswith("spacy_g2g.") and model.get("tok2vec") is None
+    name = model.get("@architectures", "")
+    return name.startswith("spacy_g2g.") and name != "spacy_g2g.Splitter.v1" and model.get("tok2vec") is None
 
 
 def test_configs_are_found():

@@ -25,6 +25,7 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
 from ..pipeline.final_parser import final_parser
 from ..pipeline.fitting import judge_probabilities
+from ..pipeline.mwt_splitter import MwtSplitter
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
@@ -122,7 +123,8 @@ def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> 
     texts = list(read_paragraphs(sentences))
     # A treebank without marked paragraphs is one long text.
     nlp.max_length = max(nlp.max_length, *map(len, texts))
-    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences):
+    splits = any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline)
+    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences, splits=splits):
         msg.text(line)
     yield from texts
 

@@ -103,9 +103,8 @@ def _pieces(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Range]
     pieces: list[str] = []
     ranges = []
     for sentence in sentences:
-        for token in sentence.tokens:
-            forms = tuple(word.form for word in sentence.words[token.start - 1 : token.end])
-            of_token = cut(token.form, forms) if len(forms) > 1 else None
+        for form, forms in sentence.text_tokens():
+            of_token = cut(form, forms) if len(forms) > 1 else None
             if of_token is not None:
                 ranges.append((len(pieces), len(pieces) + len(forms)))
             pieces += of_token or forms

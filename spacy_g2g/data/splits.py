@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from spacy.attrs import NORM, ORTH
 
-from .words import cut
+from .words import TextToken, cut
 
 #: Forms of the words of a token.
 Words = tuple[str, ...]
@@ -17,8 +17,8 @@ Words = tuple[str, ...]
 STEM = "\0"
 #: Least number of letters of a stem.
 LEAST_STEM = 2
-#: Kinds of candidates: the token stays whole; its first and second most frequent words in the treebank, if no stem
-#: is in them; from there on, a kind for each split.
+#: Kinds of candidates: the token stays whole; its first and second most frequent words in the treebank, if no
+#: stem is in them; from there on, a kind for each split.
 WHOLE, MOST_KNOWN = 0, 2
 N_KNOWN_KINDS = 1 + MOST_KNOWN
 
@@ -42,7 +42,7 @@ class Split(NamedTuple):
         return next((i for i, word in enumerate(self.words) if STEM in word), None)
 
     def apply(self, form: str) -> Words | None:
-        """Return the words of a token that it fits, in the token's letter case; None if these can't be cut."""
+        """Return the words of a token that it fits, in its letter case; None if the token can't be cut so."""
         stem = form[len(self.beginning) : len(form) - len(self.ending)]
         is_capital = form.isupper() and sum(map(str.isalpha, form)) > 1
         words = [word.upper() if is_capital else word for word in self.words]
@@ -66,7 +66,7 @@ def lower(text: str) -> str:
 
 
 def find_split(form: str, words: Sequence[str]) -> Split:
-    """Return the split of a token into words. Its stem is the longest part that the token and a word share."""
+    """Return the split of a token into words. Its stem is the longest part that the token shares with one."""
     text, lowered = lower(form), tuple(map(lower, words))
     shared = [SequenceMatcher(None, text, word, autojunk=False).find_longest_match() for word in lowered]
     i = max(range(len(words)), key=lambda i: shared[i].size)
@@ -75,6 +75,14 @@ def find_split(form: str, words: Sequence[str]) -> Split:
         return Split(text, "", lowered)
     word = lowered[i][:at] + STEM + lowered[i][at + length :]
     return Split(text[:start], text[start + length :], (*lowered[:i], word, *lowered[i + 1 :]))
+
+
+def single_analyses(tokens: Iterable[TextToken]) -> dict[str, Words]:
+    """Return the words of each multiword token that always has the same ones, all in lower case."""
+    found: defaultdict[str, set[Words]] = defaultdict(set)
+    for form, words in tokens:
+        found[lower(form)].add(tuple(map(lower, words)))
+    return {form: words for form, (words, *more) in found.items() if not more and len(words) > 1}
 
 
 class SplitTable:
@@ -92,10 +100,12 @@ class SplitTable:
         self._kinds: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for kind, split in enumerate(splits, start=N_KNOWN_KINDS):
             self._kinds[split.beginning, split.ending].append(kind)
-        self._longest = [max(map(len, parts), default=-1) for parts in zip(*self._kinds, strict=True)] or [-1] * 2
+        self._longest = [max(map(len, parts), default=-1) for parts in zip(*self._kinds, strict=True)] or [
+            -1
+        ] * 2
 
     @classmethod
-    def learn(cls, tokens: Iterable[tuple[str, Words]]) -> SplitTable:
+    def learn(cls, tokens: Iterable[TextToken]) -> SplitTable:
         """Learn splits from tokens and their words."""
         splits: dict[Split, None] = {}
         known: defaultdict[str, Counter[Words]] = defaultdict(Counter)
@@ -159,4 +169,6 @@ class SplitTable:
     def from_json(cls, table: Mapping[str, Any]) -> SplitTable:
         """Return the table that ``to_json`` gave."""
         splits = [Split(beginning, ending, tuple(words)) for beginning, ending, words in table["splits"]]
-        return cls(splits, {form: [*map(tuple, ways)] for form, ways in table["known"].items()}, table["counts"])
+        return cls(
+            splits, {form: [*map(tuple, ways)] for form, ways in table["known"].items()}, table["counts"]
+        )

@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
+from spacy.attrs import ORTH
 from spacy.tokenizer import Tokenizer
 
 from ..formats.conllu import ConlluSentence
@@ -50,20 +52,30 @@ class TokenCounts:
         return {f"{' '.join(gold)} / {' '.join(system)}": times for gold, system, times in first}
 
 
-def read_chunks(sentences: Iterable[ConlluSentence]) -> Counter[Chunk]:
+def read_chunks(
+    sentences: Iterable[ConlluSentence], special_cases: Mapping[str, Sequence[Any]] | None = None
+) -> Counter[Chunk]:
     """Count the chunks of a treebank by their tokens. A multiword token is one token.
 
     Sentences without white space between them share a chunk. A token with inner white space is left out with
     the chunks that it touches, since tokens of spaCy have none.
+
+    sentences: Sentences of the treebank.
+    special_cases: Those of a tokenizer, whose pieces are the tokens of a multiword token of as many words.
     """
-    return Counter(chunk for chunk in _chunks(sentences) if not any(map(str.isspace, "".join(chunk))))
+    chunks = _chunks(sentences, special_cases or {})
+    return Counter(chunk for chunk in chunks if not any(map(str.isspace, "".join(chunk))))
 
 
-def _chunks(sentences: Iterable[ConlluSentence]) -> Iterator[Chunk]:
+def _chunks(
+    sentences: Iterable[ConlluSentence], special_cases: Mapping[str, Sequence[Any]]
+) -> Iterator[Chunk]:
     chunk: list[str] = []
     for sentence in sentences:
         for token in sentence.tokens:
-            chunk.append(token.form)
+            case = special_cases.get(token.form, ()) if token.is_multiword else ()
+            is_cut = len(case) == token.end - token.start + 1
+            chunk += [piece[ORTH] for piece in case] if is_cut else [token.form]
             if token.space_after:
                 yield tuple(chunk)
                 chunk = []
@@ -95,18 +107,23 @@ def _token_spans(tokens: Chunk) -> set[tuple[int, int]]:
     return set(pairwise(accumulate(map(len, tokens), initial=0)))
 
 
-def explain_tokens(tokenizer: Tokenizer, sentences: Sequence[ConlluSentence]) -> Iterator[str]:
-    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any."""
-    counts = compare_tokens(tokenizer, read_chunks(sentences))
+def explain_tokens(
+    tokenizer: Tokenizer, sentences: Sequence[ConlluSentence], *, splits: bool = False
+) -> Iterator[str]:
+    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any.
+
+    tokenizer: The tokenizer.
+    sentences: Sentences of the treebank.
+    splits: Whether a component splits multiword tokens.
+    """
+    counts = compare_tokens(tokenizer, read_chunks(sentences, getattr(tokenizer, "rules", None)))
     if counts.disagreements:
         yield f"Tokens that differ most often: {show_disagreements(counts)}"
     n_words = sum(len(sentence.words) for sentence in sentences)
     inside = sum(t.end - t.start + 1 for s in sentences for t in s.tokens if t.is_multiword)
     if inside:
-        yield (
-            f"{inside} of {n_words} words are parts of multiword tokens, which stay whole: F1 of words is at "
-            f"most {100 * multiword_limit(sentences):.2f}"
-        )
+        limit = f", which stay whole: F1 of words is at most {100 * multiword_limit(sentences):.2f}"
+        yield f"{inside} of {n_words} words are parts of multiword tokens{'' if splits else limit}"
 
 
 def show_disagreements(counts: TokenCounts) -> str:

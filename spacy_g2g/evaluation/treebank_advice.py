@@ -83,9 +83,9 @@ TEXTS: dict[str, dict[str, str]] = {
             "reader spacy_g2g.Corpus.v1, which gives gold words, or set gold_preproc = true."
         ),
         "multiword": (
-            "{multiword_words} of {words} words are parts of multiword tokens. Where the tokenizer leaves "
-            "these whole, parses of raw text will be worse than scores on gold words. To learn from whole "
-            "tokens, convert with --merge-subtokens; measure with g2g evaluate --raw."
+            "{multiword_words} of {words} words are parts of multiword tokens, and nothing splits these in "
+            "raw text, so its parses will be worse than scores on gold words. Put mwt_splitter before the "
+            "encoder (docs/words.md), or convert with --merge-subtokens to learn from whole tokens."
         ),
         "tokens": (
             "The tokenizer cuts the text in other ways than the corpus: F1 of tokens is {token_f1:.2%}. "
@@ -191,7 +191,7 @@ TEXTS: dict[str, dict[str, str]] = {
 #: When there is a finding. For others, it is when the figure of their name is not 0 or empty.
 WHEN: dict[str, Callable[[Figures], Any]] = {
     "empty": lambda f: not f["words"],
-    "multiword": lambda f: (f["multiword_words"] or 0) > 0.01 * f["words"],
+    "multiword": lambda f: (f["multiword_words"] or 0) > 0.01 * f["words"] and not f["splits_tokens"],
     "tokens": lambda f: f["token_f1"] is not None and f["token_f1"] < 0.985,
     "no_boundaries": lambda f: f["unset"] and not f["has_boundaries"],
     "few_sentences": lambda f: 0 < f["sentences"] < 200,

@@ -105,6 +105,11 @@ class ConlluSentence:
             spaces[token.end - 1] = token.space_after
         return spaces
 
+    def text_tokens(self) -> list[tuple[str, tuple[str, ...]]]:
+        """List the tokens of the text, each with the forms of its words."""
+        forms = [word.form for word in self.words]
+        return [(token.form, tuple(forms[token.start - 1 : token.end])) for token in self.tokens]
+
     def location(self, word: int = 0) -> str:
         """Return source and line number of the word with this index, for error messages."""
         return _location(self.source, self.first_line + self.words[word].row)

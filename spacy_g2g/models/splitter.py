@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 import torch
 from spacy.strings import get_string_id
 from thinc.api import Model, torch2xp
@@ -19,14 +18,14 @@ from ..data.splits import N_KNOWN_KINDS, WHOLE, lower
 from .model import adapt_to_fork
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim, find_shims
-from .settings import COUNT, SHARE, NetworkSettings, builder, setting
+from .settings import COUNT, SHARE, NetworkSettings, Precision, builder, setting, with_default
 
-#: Number of vectors of features, bound of their initial values, and number of sums of which each is the largest.
+#: Number of vectors of features, bound of their initial values, and number of sums whose largest is taken.
 N_ROWS, INITIAL_RANGE, MAXOUT = 2**14, 0.1, 3
-#: Longest beginnings, endings and inner parts that are features, and number of letters at the end of a token that
-#: are read at most.
+#: Longest beginnings, endings and inner parts that are features, and number of letters at the end of a token
+#: that are read at most.
 BEGINNING, ENDING, INNER, MOST_LETTERS = 5, 6, 3, 30
-#: Share of the tokens in training of which the network does not see the form as a whole, so that it learns letters.
+#: Share of the tokens in training whose form the network does not see as a whole, so that it learns letters.
 HIDDEN_FORMS = 0.7
 #: Factor of the evidence that words of candidates occur in the treebank, which lets its weights learn fast.
 EVIDENCE_SCALE = 10.0
@@ -58,6 +57,7 @@ class SplitterSettings(NetworkSettings):
     """Settings of the network of splits."""
 
     width: int = setting(64, "Width of the network.", COUNT)
+    precision: Precision = with_default(NetworkSettings, "precision", "float32")
     dropout: float = setting(
         0.3, "Dropout rate of the network. `[training] dropout` has no effect here.", SHARE
     )
@@ -82,7 +82,9 @@ def token_features(form: str) -> list[int]:
 def neighbour_features(form: str, side: str) -> list[int]:
     """Return the features of the token before or after a token; the form is "" at the edge of a text."""
     text = lower(form)
-    return _rows(f"{side} {part}" for part in (text, f"{text[:2]} ...", f"... {text[-2:]}", f"... {text[-3:]}"))
+    return _rows(
+        f"{side} {part}" for part in (text, f"{text[:2]} ...", f"... {text[-2:]}", f"... {text[-3:]}")
+    )
 
 
 def _rows(names: Any) -> list[int]:
@@ -157,8 +159,8 @@ def build_splitter(settings: SplitterSettings) -> SplitterModel:
     """Build a network that splits multiword tokens, for ``mwt_splitter``.
 
     It reads the letters of a token and of its neighbours: parts of them as hash embeddings (Bojanowski et al.
-    2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is how
-    often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
+    2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
+    how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
     """
     shim = SplitterShim(
         partial(Splitter, settings=settings),

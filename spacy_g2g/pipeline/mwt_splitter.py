@@ -47,10 +47,11 @@ class OpenToken(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Multiword token in a Doc: index of its first token, number of its tokens so far, and its words."""
+    """Token of a text: index of its first token in the Doc, number of its tokens there, form, and words."""
 
     start: int
     n_tokens: int
+    form: str
     words: Words
 
 
@@ -92,36 +93,36 @@ class MwtSplitter(SavedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[Found] | None]:
         """Return the multiword tokens of each Doc; None for a Doc whose words are final."""
         docs = list(docs)
-        found: list[list[Found] | None] = [None] * len(docs)
         is_open = [i for i, doc in enumerate(docs) if self.table is not None and not has_words(doc)]
-        read = {i: self._read(docs[i]) for i in is_open}
-        open_tokens = {i: self._open([form for _, _, form in tokens]) for i, (_, tokens) in read.items()}
+        texts = {i: self._read(docs[i]) for i in is_open}
+        open_tokens = {i: self._open([token.form for token in text]) for i, text in texts.items()}
         chosen = iter(self._choose([token for of_doc in open_tokens.values() for _, token in of_doc]))
-        for i, (special, tokens) in read.items():
-            words = [(place, next(chosen)) for place, _ in open_tokens[i]]
-            split = [Found(tokens[place][0], 1, of_token) for place, of_token in words if len(of_token) > 1]
-            whole = {start for start, n_tokens, _ in tokens if n_tokens == 1}
-            found[i] = sorted([*special, *(token for token in split if token.start in whole)])
-        return found
+        for i, text in texts.items():
+            for place, _ in open_tokens[i]:
+                words = next(chosen)
+                if text[place].n_tokens == 1:
+                    text[place] = text[place]._replace(words=words)
+        return [
+            [token for token in texts[i] if len(token.words) > 1] if i in texts else None
+            for i in range(len(docs))
+        ]
 
-    def _read(self, doc: Doc) -> tuple[list[Found], list[tuple[int, int, str]]]:
-        """Return the special cases in a Doc, and the start, number of tokens and form of its text's tokens."""
+    def _read(self, doc: Doc) -> list[Found]:
+        """Return the tokens of the text of a Doc that are no white space, with special cases put together."""
         texts = [token.text for token in doc]
-        special: list[Found] = []
-        tokens: list[tuple[int, int, str]] = []
+        found = []
         i = 0
         while i < len(texts):
-            n = 1
+            token = Found(i, 1, texts[i], (texts[i],))
             for pieces, words in self._special.get(texts[i], ()):
-                if texts[i : i + len(pieces)] == pieces and doc[i].idx + len("".join(pieces[:-1])) == doc[i + len(pieces) - 1].idx:
-                    special.append(Found(i, len(pieces), words))
-                    n = len(pieces)
+                form, end = "".join(pieces), i + len(pieces)
+                if texts[i:end] == pieces and doc[i:end].text == form:
+                    token = Found(i, len(pieces), form, words)
                     break
-            form = "".join(texts[i : i + n])
-            if not form.isspace():
-                tokens.append((i, n, form))
-            i += n
-        return special, tokens
+            if not token.form.isspace():
+                found.append(token)
+            i += token.n_tokens
+        return found
 
     def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
         """Return the tokens of a text that may be split, with their numbers in the text."""
@@ -145,7 +146,7 @@ class MwtSplitter(SavedPipe):
         """Return the words of tokens that may be split."""
         if not tokens:
             return []
-        best = self.model.ops.to_numpy(self.model.predict(self._choices(tokens))).argmax(axis=1)  # type: ignore[no-untyped-call]
+        best = self.model.ops.to_numpy(self.model.predict(self._choices(tokens))).argmax(axis=1)
         return [token.candidates[i].words for token, i in zip(tokens, best.tolist(), strict=True)]
 
     def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> Choices:
@@ -185,13 +186,13 @@ class MwtSplitter(SavedPipe):
             if tokens is None:
                 continue
             with doc.retokenize() as retokenizer:
-                for start, n_tokens, words in tokens:
+                for start, n_tokens, form, words in tokens:
                     if n_tokens == 1:
-                        pieces = cut(doc[start].text, words)
+                        pieces = cut(form, words)
                         assert pieces is not None
                         retokenizer.split(doc[start], list(pieces), [(doc[start], 0)] * len(pieces))
             _move_spans(doc)
-            added = accumulate((len(words) - n for _, n, words in tokens), initial=0)
+            added = accumulate((len(token.words) - token.n_tokens for token in tokens), initial=0)
             starts = [token.start + n for token, n in zip(tokens, added, strict=False)]
             ranges = [(i, i + len(token.words)) for i, token in zip(starts, tokens, strict=True)]
             mark_words(doc, ranges, [word for token in tokens for word in token.words])

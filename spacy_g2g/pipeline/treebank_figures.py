@@ -26,6 +26,7 @@ from ..data.augmenters import is_punct
 from ..data.corpus import Corpus
 from ..data.docs import USER_DATA_KEY, source_sentences
 from ..data.layout import Layout, lay_out, word_attributes
+from ..data.words import has_words, multiword_tokens
 from ..errors import Errors
 from ..evaluation.tokenization import compare_tokens, read_chunks
 from ..formats.graph import MISSING, ROOT, Graph
@@ -34,6 +35,7 @@ from .g2g_encoder import G2GEncoder
 from .g2g_parser import G2GParser
 from .gold import gold_parses, lay_out_examples
 from .labels import order_labels
+from .mwt_splitter import MwtSplitter
 from .rng_refiner import RngRefiner
 from .saved_pipe import SavedPipe
 from .trees import heads_in_sentences, initial_graphs, join_heads, make_trees
@@ -111,6 +113,7 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
     return {
         "train": train.figures,
         "dev": dev.figures,
+        "splits_tokens": any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline),
         "sets_boundaries": _writers(nlp, before, "token.is_sent_start"),
         "duplicates": len(duplicates),
         "long_duplicates": sum(n >= LONG_DUPLICATE for n in duplicates),
@@ -217,15 +220,19 @@ def _count_starts(references: list[Doc]) -> Figures:
 
 
 def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
-    """Compare the tokenizer with the text of Docs that keep their CoNLL-U. Without such Docs, give None."""
+    """Count multiword tokens, and compare the tokenizer with the text of Docs that keep their CoNLL-U.
+
+    Without Docs that have this, give None.
+    """
     kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
     sentences = [sentence for doc in kept for sentence in source_sentences(doc)]
-    multiword = [token for sentence in sentences for token in sentence.tokens if token.is_multiword]
-    chunks = read_chunks(sentences)
+    with_words = [doc for doc in references if has_words(doc)]
+    multiword = [token for doc in with_words for token in multiword_tokens(doc)]
+    chunks = read_chunks(sentences, getattr(nlp.tokenizer, "rules", None))
     tokens = compare_tokens(nlp.tokenizer, chunks) if chunks else None
     return {
-        "multiword_tokens": len(multiword) if kept else None,
-        "multiword_words": sum(token.end - token.start + 1 for token in multiword) if kept else None,
+        "multiword_tokens": len(multiword) if with_words else None,
+        "multiword_words": sum(end - start for start, end in multiword) if with_words else None,
         "token_f1": tokens and tokens.f1,
         "token_errors": tokens.most_frequent if tokens else {},
     }

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import spacy
+from spacy.symbols import NORM, ORTH
 
 from spacy_g2g.evaluation.tokenization import compare_tokens, explain_tokens, read_chunks
 from spacy_g2g.formats.conllu import read_conllu
@@ -46,3 +47,14 @@ def test_the_loss_by_multiword_tokens_is_one_line():
     # 9 words of 13 are tokens, of which there are 11.
     assert "4 of 13 words are parts of multiword tokens" in lines[1]
     assert f"at most {100 * 2 * 9 / (13 + 11):.2f}" in lines[1]
+    lines = list(explain_tokens(spacy.blank("xx").tokenizer, sentences, splits=True))
+    assert lines[1] == "4 of 13 words are parts of multiword tokens"
+
+
+def test_special_cases_of_multiword_tokens_are_right():
+    nlp = spacy.blank("xx")
+    nlp.tokenizer.add_special_case("al", [{ORTH: "a", NORM: "a"}, {ORTH: "l", NORM: "el"}])
+    sentences = list(read_conllu(SAMPLE.splitlines(keepends=True)))
+    chunks = read_chunks(sentences, nlp.tokenizer.rules)
+    assert chunks["a", "l"] == 1
+    assert compare_tokens(nlp.tokenizer, chunks).f1 > compare_tokens(nlp.tokenizer, read_chunks(sentences)).f1

@@ -27,6 +27,7 @@ READ |= {"in_windows": 0, "unknown": 0, "unknown_words": {}}
 COMPONENT: dict[str, Any] = {"encoder_problem": None, "tag_attr": None, "tags_from": [], "initial_from": None}
 COMPONENT |= {"learns_sentences": False, "unknown_labels": {}}
 REPORT: dict[str, Any] = {
+    "splits_tokens": False,
     "sets_boundaries": [],
     "duplicates": 0,
     "long_duplicates": 0,
