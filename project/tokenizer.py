@@ -11,6 +11,7 @@ for it.
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from spacy.symbols import NORM, ORTH
 from wasabi import msg
 
 from spacy_g2g.cli.common import user_errors
-from spacy_g2g.data.splits import Split, single_analyses
-from spacy_g2g.data.words import cut
+from spacy_g2g.data.splits import Split, Words, lower
+from spacy_g2g.data.words import TextToken, cut
 from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 
@@ -62,6 +63,14 @@ def make_tokenizer(
     output.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(output)
     return scores
+
+
+def single_analyses(tokens: Iterable[TextToken]) -> dict[str, Words]:
+    """Return the words of each multiword token that always has the same ones, all in lower case."""
+    found: defaultdict[str, set[Words]] = defaultdict(set)
+    for form, words in tokens:
+        found[lower(form)].add(tuple(map(lower, words)))
+    return {form: words for form, (words, *more) in found.items() if not more and len(words) > 1}
 
 
 def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[int, str]]]:

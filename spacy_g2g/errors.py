@@ -248,10 +248,6 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E911 = "The pipeline has the components {names}. Expected at least one rng_refiner."
     E912 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
-    E913 = (
-        "{path} has multiword tokens with fewer characters than words, whose words can't be located in the "
-        "text. Expected a file without such tokens, or the option --raw."
-    )
     E914 = (
         "The pipeline has the components {names}, and training.frozen_components is {frozen}, so there is "
         "nothing to check. Expected a g2g_parser or rng_refiner that is not frozen."

@@ -12,8 +12,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
-from ..data.words import multiword_tokens
-from ..errors import Errors
 from ..evaluation.calibration import Prediction, Reliability, reliability
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.plots import check_matplotlib, plot_reliability
@@ -25,7 +23,6 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
 from ..pipeline.final_parser import final_parser
 from ..pipeline.fitting import judge_probabilities
-from ..pipeline.mwt_splitter import MwtSplitter
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
 from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
@@ -90,7 +87,7 @@ def evaluate(
     if raw:
         inputs = _texts(sentences, nlp, silent)
     elif predict_sentences:
-        inputs = _unsplit_docs(sentences, nlp, gold, gold_tags)
+        inputs = _unsplit_docs(sentences, nlp, gold_tags)
     else:
         inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
     docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
@@ -123,23 +120,16 @@ def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> 
     texts = list(read_paragraphs(sentences))
     # A treebank without marked paragraphs is one long text.
     nlp.max_length = max(nlp.max_length, *map(len, texts))
-    splits = any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline)
-    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences, splits=splits):
+    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences):
         msg.text(line)
     yield from texts
 
 
-def _unsplit_docs(
-    sentences: Iterable[ConlluSentence], nlp: Language, gold: Path, gold_tags: bool
-) -> Iterator[Doc]:
+def _unsplit_docs(sentences: Iterable[ConlluSentence], nlp: Language, gold_tags: bool) -> Iterator[Doc]:
     """Yield a Doc without sentence boundaries for each paragraph."""
     annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
-        doc = sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
-        tokens = [token for sentence in paragraph for token in sentence.tokens]
-        if len(multiword_tokens(doc)) < sum(token.is_multiword for token in tokens):
-            raise ValueError(Errors.E913.format(path=gold))
-        yield doc
+        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
 
 
 def _rates(score: Score) -> dict[str, float | None]:

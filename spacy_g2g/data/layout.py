@@ -10,7 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
-from .words import form_hashes
+from .words import attribute_hashes
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]
     flat: list[str] = []
     texts: dict[int, str] = {}
     for doc in docs:
-        hashes = np.asarray(form_hashes(doc) if attr == "ORTH" else doc.to_array(attr)).tolist()
+        hashes = attribute_hashes(doc, [attr])[:, 0] if attr == "ORTH" else np.asarray(doc.to_array(attr))
         strings = doc.vocab.strings
-        texts |= {value: strings[value] for value in hashes if value not in texts}
-        flat += [texts[value] for value in hashes]
+        values: list[int] = hashes.tolist()
+        texts |= {value: strings[value] for value in values if value not in texts}
+        flat += [texts[value] for value in values]
     return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]

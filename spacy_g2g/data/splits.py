@@ -77,14 +77,6 @@ def find_split(form: str, words: Sequence[str]) -> Split:
     return Split(text[:start], text[start + length :], (*lowered[:i], word, *lowered[i + 1 :]))
 
 
-def single_analyses(tokens: Iterable[TextToken]) -> dict[str, Words]:
-    """Return the words of each multiword token that always has the same ones, all in lower case."""
-    found: defaultdict[str, set[Words]] = defaultdict(set)
-    for form, words in tokens:
-        found[lower(form)].add(tuple(map(lower, words)))
-    return {form: words for form, (words, *more) in found.items() if not more and len(words) > 1}
-
-
 class SplitTable:
     """The splits of a treebank, its words without a stem, and its vocabulary.
 
@@ -148,18 +140,17 @@ class SplitTable:
             for end in range(min(self._longest[1], room - start) + 1):
                 yield from self._kinds.get((text[:start], text[len(text) - end :]), ())
 
-    def special_cases(self, rules: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], list[str]]]:
+    def special_cases(self, rules: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], Words]]:
         """Return pieces and words of those special cases of a tokenizer that are candidates.
 
         rules: Special cases by their text, in spaCy's form.
         """
-        found = []
-        for text, tokens in rules.items():
-            pieces = [token[ORTH] for token in tokens]
-            words = tuple(token.get(NORM, token[ORTH]) for token in tokens)
-            if len(words) > 1 and any(candidate.words == words for candidate in self.candidates(text)):
-                found.append((pieces, [*words]))
-        return found
+        cases = {form: tuple(token.get(NORM, token[ORTH]) for token in rules[form]) for form in rules}
+        return [
+            ([token[ORTH] for token in rules[form]], words)
+            for form, words in cases.items()
+            if len(words) > 1 and words in [candidate.words for candidate in self.candidates(form)]
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the table in types of JSON."""

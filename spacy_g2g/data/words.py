@@ -73,15 +73,10 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
 
 def text_tokens(doc: Doc) -> list[TextToken]:
     """List the tokens of the text of a Doc that are not white space, with the forms of their words."""
-    ends, forms = dict(multiword_tokens(doc)), word_forms(doc)
-    tokens = []
-    i = 0
-    while i < len(doc):
-        end = ends.get(i, i + 1)
-        if not doc[i].is_space:
-            tokens.append((doc[i:end].text, tuple(forms[i:end])))
-        i = end
-    return tokens
+    forms, ends = word_forms(doc), dict(multiword_tokens(doc))
+    inner = {i for start, end in ends.items() for i in range(start + 1, end)}
+    spans = [doc[i : ends.get(i, i + 1)] for i in range(len(doc)) if i not in inner and not doc[i].is_space]
+    return [(span.text, tuple(forms[span.start : span.end])) for span in spans]
 
 
 def has_words(doc: Doc) -> bool:
@@ -99,31 +94,25 @@ def multiword_tokens(doc: Doc) -> list[Range]:
     return [(span.start, span.end) for span in found if span is not None and len(span) > 1]
 
 
-def form_hashes(doc: Doc) -> HashArray:
-    """Return the hash of the form of each word: NORM inside of multiword tokens, and ORTH elsewhere.
+def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
+    """Return attributes of the forms of words: NORM inside of multiword tokens, and ORTH elsewhere.
 
-    Returns uint64 [tokens].
+    doc: The Doc.
+    attrs: Names of attributes, such as SHAPE. ORTH is the form itself.
+    Returns uint64 [tokens, attributes].
     """
-    hashes: Any = doc.to_array("ORTH")
+    hashes: Any = doc.to_array([*attrs]).reshape(len(doc), len(attrs))
     for start, end in multiword_tokens(doc):
-        hashes[start:end] = [token.norm for token in doc[start:end]]
+        for i in range(start, end):
+            word = doc.vocab[doc[i].norm_]
+            hashes[i] = [getattr(word, name.lower()) for name in attrs]
     return cast(HashArray, hashes)
 
 
 def word_forms(doc: Doc) -> list[str]:
     """Return the form of each word of a Doc."""
     strings = doc.vocab.strings
-    return [strings[value] for value in form_hashes(doc).tolist()]
-
-
-def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
-    """Return attributes of the forms of words, such as SHAPE; uint64 [tokens, attributes]."""
-    hashes: Any = doc.to_array([*attrs])
-    for start, end in multiword_tokens(doc):
-        for i in range(start, end):
-            word = doc.vocab[doc[i].norm_]
-            hashes[i] = [getattr(word, name.lower()) for name in attrs]
-    return cast(HashArray, hashes)
+    return [strings[value] for value in attribute_hashes(doc, ["ORTH"])[:, 0].tolist()]
 
 
 def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *, lower: bool = False) -> None:

@@ -146,20 +146,6 @@ def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dic
     return aligned
 
 
-def multiword_limit(sentences: Iterable[ConlluSentence]) -> float:
-    """Return the F1 of words, between 0 and 1, of a system that has all tokens right but splits none of them.
-
-    sentences: Sentences with gold words.
-    """
-    tokens = [
-        (token.form.lower(), [word.form.lower() for word in sentence.words[token.start - 1 : token.end]])
-        for sentence in sentences
-        for token in sentence.tokens
-    ]
-    n_right, n_words = sum(form in words for form, words in tokens), sum(len(words) for _, words in tokens)
-    return 2 * n_right / max(n_words + len(tokens), 1)
-
-
 def _without_spaces(form: str) -> str:
     if form.isascii() and " " not in form:
         return form

@@ -16,7 +16,6 @@ from spacy.attrs import ORTH
 from spacy.tokenizer import Tokenizer
 
 from ..formats.conllu import ConlluSentence
-from .alignment import multiword_limit
 
 #: Tokens of a chunk of text without white space, in their order.
 Chunk = tuple[str, ...]
@@ -107,23 +106,14 @@ def _token_spans(tokens: Chunk) -> set[tuple[int, int]]:
     return set(pairwise(accumulate(map(len, tokens), initial=0)))
 
 
-def explain_tokens(
-    tokenizer: Tokenizer, sentences: Sequence[ConlluSentence], *, splits: bool = False
-) -> Iterator[str]:
-    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any.
-
-    tokenizer: The tokenizer.
-    sentences: Sentences of the treebank.
-    splits: Whether a component splits multiword tokens.
-    """
+def explain_tokens(tokenizer: Tokenizer, sentences: Sequence[ConlluSentence]) -> Iterator[str]:
+    """Yield a line on the tokens of raw text that differ, and one on multiword tokens if there are any."""
     counts = compare_tokens(tokenizer, read_chunks(sentences, getattr(tokenizer, "rules", None)))
     if counts.disagreements:
         yield f"Tokens that differ most often: {show_disagreements(counts)}"
-    n_words = sum(len(sentence.words) for sentence in sentences)
     inside = sum(t.end - t.start + 1 for s in sentences for t in s.tokens if t.is_multiword)
     if inside:
-        limit = f", which stay whole: F1 of words is at most {100 * multiword_limit(sentences):.2f}"
-        yield f"{inside} of {n_words} words are parts of multiword tokens{'' if splits else limit}"
+        yield f"{inside} of {sum(len(s.words) for s in sentences)} words are parts of multiword tokens"
 
 
 def show_disagreements(counts: TokenCounts) -> str:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import Model, xp2torch
 from thinc.types import Floats1d, Floats2d
 from torch import Tensor, nn
 
 from ..arrays import FloatArray, HashArray, IntArray
 from ..data.lines import N_FEATURES
 from ..layers.boundary_scorer import BoundaryScorer
-from .model import adapt_to_fork
-from .network import NetworkSpec, WordNetwork
-from .network_shim import NetworkShim, find_shims
+from .network import NetworkSpec
+from .scoring import ScoringNetwork, make_scorer
 from .settings import COUNT, FROM_ZERO, SHARE, NetworkSettings, builder, setting
 
 #: Attributes of words that have vectors, and the number of these for each.
@@ -68,7 +65,7 @@ class BoundarySettings(NetworkSettings):
     )
 
 
-class Boundaries(WordNetwork):
+class Boundaries(ScoringNetwork):
     """Convolutions over a projection of attributes, white space and vectors."""
 
     def __init__(self, spec: NetworkSpec, settings: BoundarySettings) -> None:
@@ -94,35 +91,13 @@ class Boundaries(WordNetwork):
         inputs = self.inputs(torch.cat([mixed, vectors], dim=1))
         return cast(Tensor, self.scorer(inputs, texts.lengths))
 
+    def loss(self, scores: Tensor, gold: IntArray) -> Tensor:
+        """Return the loss, summed over words.
 
-class BoundaryShim(NetworkShim[Boundaries]):
-    """Runs a network of boundaries."""
-
-    def predict(self, texts: Texts) -> Floats1d:
-        """Return the log-odds that a sentence starts at each word, float32 [words]."""
-        network = self.network.eval()
-        with torch.inference_mode(), self.arithmetic():
-            return cast(Floats1d, torch2xp(network(texts)))
-
-    def begin_update(self, inputs: tuple[Texts, IntArray]) -> tuple[float, Callable[[Any], None]]:
-        """Return the loss, summed over words, and a callback that adds its gradient to the parameters.
-
-        inputs: The texts, and whether a sentence starts at each word: 1, 0, or -1 if that is not known.
+        gold: Whether a sentence starts at each word: 1, 0, or -1 if that is not known.
         """
-        texts, gold = inputs
-        network = self.network.train()
-        known = network.tensor(np.flatnonzero(gold >= 0))
-        with self.arithmetic():
-            scores = network(texts)
-        targets = network.tensor(gold.astype(np.float32))
-        loss = F.binary_cross_entropy_with_logits(scores[known], targets[known], reduction="sum")
-
-        def backprop(_: Any) -> None:
-            loss.backward()  # type: ignore[no-untyped-call]
-            # The sum is clipped, not the mean, so that all updates count alike.
-            self.n_targets = 1
-
-        return float(loss.detach()), backprop
+        known, targets = self.tensor(np.flatnonzero(gold >= 0)), self.tensor(gold.astype(np.float32))
+        return F.binary_cross_entropy_with_logits(scores[known], targets[known], reduction="sum")
 
 
 @builder(BoundarySettings)
@@ -134,33 +109,10 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
     from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network reads
     features alone. Registered as ``spacy_g2g.Boundaries.v2``.
     """
-    shim = BoundaryShim(
-        partial(Boundaries, settings=settings),
-        pretrained_factor=settings.pretrained_factor,
-        rate_factor=settings.rate_factor,
-        precision=settings.precision,
-    )
-    attrs = {"n_layers": settings.n_layers}
-    return Model("boundaries", _run, init=_build, shims=[shim], attrs=attrs)
 
+    def spec_of(texts: Texts) -> NetworkSpec:
+        width = texts.white_space.shape[1] + texts.vectors.shape[1]
+        return NetworkSpec(encoder=None, tokenizer="", n_labels=0, vector_width=width)
 
-def _build(model: BoundaryModel, X: Texts | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
-    """Build the network for the widths of texts. Do nothing without them, as for a model that was loaded."""
-    if X is not None:
-        width = X.white_space.shape[1] + X.vectors.shape[1]
-        spec = NetworkSpec(encoder=None, tokenizer="", n_labels=0, vector_width=width)
-        _shim(model).build_network(spec)
-
-
-def _run(model: BoundaryModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the log-odds of texts; in training, the loss of texts with gold boundaries, and its callback."""
-    adapt_to_fork(os.getpid())
-    if is_train:
-        return _shim(model).begin_update(inputs)
-    return _shim(model).predict(inputs), lambda d_scores: d_scores
-
-
-def _shim(model: BoundaryModel) -> BoundaryShim:
-    (shim,) = find_shims(model)
-    assert isinstance(shim, BoundaryShim)
-    return shim
+    build = partial(Boundaries, settings=settings)
+    return make_scorer("boundaries", build, settings, spec_of, n_layers=settings.n_layers)

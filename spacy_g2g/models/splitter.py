@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, cast
 
 import torch
 from spacy.strings import get_string_id
-from thinc.api import Model, torch2xp
+from thinc.api import Model
 from torch import Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..data.splits import N_KNOWN_KINDS, WHOLE, lower
-from .model import adapt_to_fork
-from .network import NetworkSpec, WordNetwork
-from .network_shim import NetworkShim, find_shims
+from .network import NetworkSpec
+from .scoring import ScoringNetwork, make_scorer
 from .settings import COUNT, SHARE, NetworkSettings, Precision, builder, setting, with_default
 
 #: Number of vectors of features, bound of their initial values, and number of sums whose largest is taken.
@@ -63,35 +60,37 @@ class SplitterSettings(NetworkSettings):
     )
 
 
-def token_features(form: str) -> list[int]:
-    """Return the features of a token by itself: the form, its beginnings, endings and parts, and its case."""
+def features_of(before: str, form: str, after: str) -> list[int]:
+    """Return the features of a token and of its neighbours; these are "" at the edge of a text."""
+    return [*_of_token(form), *_of_neighbour(before, "before"), *_of_neighbour(after, "after")]
+
+
+@lru_cache(maxsize=50_000)
+def _of_token(form: str) -> list[int]:
+    """Return features of a form: itself, its case and length, its beginnings, endings and parts."""
     text = lower(form)[-MOST_LETTERS:]
     edged = f"^{text}$"
     return _rows(
-        [
-            f"form {lower(form)}",
-            f"case {form[:1].isupper()} {form.isupper()}",
-            f"length {len(text)}",
-            *(f"beginning {text[:n]}" for n in range(1, BEGINNING + 1)),
-            *(f"ending {text[-n:]}" for n in range(1, ENDING + 1)),
-            *(f"part {edged[i : i + INNER]}" for i in range(len(text))),
-        ]
+        f"form {lower(form)}",
+        f"case {form[:1].isupper()} {form.isupper()}",
+        f"length {len(text)}",
+        *(f"beginning {text[:n]}" for n in range(1, BEGINNING + 1)),
+        *(f"ending {text[-n:]}" for n in range(1, ENDING + 1)),
+        *(f"part {edged[i : i + INNER]}" for i in range(len(text))),
     )
 
 
-def neighbour_features(form: str, side: str) -> list[int]:
-    """Return the features of the token before or after a token; the form is "" at the edge of a text."""
+@lru_cache(maxsize=50_000)
+def _of_neighbour(form: str, side: str) -> list[int]:
     text = lower(form)
-    return _rows(
-        f"{side} {part}" for part in (text, f"{text[:2]} ...", f"... {text[-2:]}", f"... {text[-3:]}")
-    )
+    return _rows(*(f"{side} {part}" for part in (text, f"{text[:2]}_", f"_{text[-2:]}", f"_{text[-3:]}")))
 
 
-def _rows(names: Any) -> list[int]:
+def _rows(*names: str) -> list[int]:
     return [get_string_id(name) % N_ROWS for name in names]
 
 
-class Splitter(WordNetwork):
+class Splitter(ScoringNetwork):
     """Sum of the vectors of features, a layer over it, and a score for each kind of candidate."""
 
     def __init__(self, spec: NetworkSpec, settings: SplitterSettings) -> None:
@@ -124,34 +123,13 @@ class Splitter(WordNetwork):
         scores = by_kind + (weights * seen).sum(dim=2)
         return cast(Tensor, scores.masked_fill(kinds < 0, -torch.inf))
 
+    def loss(self, scores: Tensor, gold: BoolArray) -> Tensor:
+        """Return the loss, summed over tokens.
 
-class SplitterShim(NetworkShim[Splitter]):
-    """Runs a network of splits."""
-
-    def predict(self, choices: Choices) -> Any:
-        """Return the scores of candidates, float32 [tokens, most candidates]."""
-        network = self.network.eval()
-        with torch.inference_mode(), self.arithmetic():
-            return torch2xp(network(choices))
-
-    def begin_update(self, inputs: tuple[Choices, BoolArray]) -> tuple[float, Callable[[Any], None]]:
-        """Return the loss, summed over tokens, and a callback that adds its gradient to the parameters.
-
-        inputs: The tokens, and which of their candidates are right, at least one of each.
+        gold: Whether each candidate is right, at least one of each token; bool [tokens, most candidates].
         """
-        choices, gold = inputs
-        network = self.network.train()
-        with self.arithmetic():
-            scores = network(choices)
-        right = scores.masked_fill(~network.tensor(gold), -torch.inf)
-        loss = (scores.logsumexp(dim=1) - right.logsumexp(dim=1)).sum()
-
-        def backprop(_: Any) -> None:
-            loss.backward()
-            # The sum is clipped, not the mean, so that all updates count alike.
-            self.n_targets = 1
-
-        return float(loss.detach()), backprop
+        right = scores.masked_fill(~self.tensor(gold), -torch.inf)
+        return (scores.logsumexp(dim=1) - right.logsumexp(dim=1)).sum()
 
 
 @builder(SplitterSettings)
@@ -162,31 +140,8 @@ def build_splitter(settings: SplitterSettings) -> SplitterModel:
     2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
     how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
     """
-    shim = SplitterShim(
-        partial(Splitter, settings=settings),
-        pretrained_factor=settings.pretrained_factor,
-        rate_factor=settings.rate_factor,
-        precision=settings.precision,
-    )
-    return Model("mwt_splitter", _run, init=_build, shims=[shim], attrs={"width": settings.width})
 
+    def spec_of(n_kinds: int) -> NetworkSpec:
+        return NetworkSpec(encoder=None, tokenizer="", n_labels=n_kinds, vector_width=settings.width)
 
-def _build(model: SplitterModel, X: Any = None, Y: int | None = None) -> None:  # noqa: ARG001, N803
-    """Build the network for a number of kinds. Do nothing without it, as for a model that was loaded."""
-    if Y is not None:
-        width = model.attrs["width"]
-        _shim(model).build_network(NetworkSpec(encoder=None, tokenizer="", n_labels=Y, vector_width=width))
-
-
-def _run(model: SplitterModel, inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    """Return the scores of candidates; in training, the loss of tokens with gold words, and its callback."""
-    adapt_to_fork(os.getpid())
-    if is_train:
-        return _shim(model).begin_update(inputs)
-    return _shim(model).predict(inputs), lambda d_scores: d_scores
-
-
-def _shim(model: SplitterModel) -> SplitterShim:
-    (shim,) = find_shims(model)
-    assert isinstance(shim, SplitterShim)
-    return shim
+    return make_scorer("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)

@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from ..data.splits import Candidate, SplitTable, Words, lower
-from ..data.words import MULTIWORD, cut, has_words, mark_words, text_tokens
+from ..data.words import MULTIWORD, cut, has_words, mark_words, multiword_tokens, text_tokens
 from ..models.settings import setting
 from .component import ComponentSettings, factory
 from .saved_pipe import SavedPipe
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Keys of ``cfg``: the table of splits, and pieces and words of the tokenizer's special cases.
 TABLE, SPECIAL_CASES = "table", "special_cases"
-#: Number of forms whose candidates and features are kept.
+#: Number of forms whose candidates are kept.
 MOST_FORMS = 50_000
 
 
@@ -86,7 +86,6 @@ class MwtSplitter(SavedPipe):
         for pieces, words in self.cfg.get(SPECIAL_CASES, ()):
             self._special.setdefault(pieces[0], []).append((pieces, tuple(words)))
         self._candidates: dict[str, Sequence[Candidate]] = {}
-        self._features: dict[tuple[str, str], list[int]] = {}
 
     # Prediction
 
@@ -126,21 +125,13 @@ class MwtSplitter(SavedPipe):
 
     def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
         """Return the tokens of a text that may be split, with their numbers in the text."""
-        edged = ["", *forms, ""]
-        return [
-            (i, OpenToken(edged[i], form, edged[i + 2], candidates))
-            for i, form in enumerate(forms)
-            if len(candidates := self._candidates_of(form)) > 1
-        ]
-
-    def _candidates_of(self, form: str) -> Sequence[Candidate]:
-        found = self._candidates.get(form)
-        if found is None:
-            assert self.table is not None
-            if len(self._candidates) >= MOST_FORMS:
-                self._candidates.clear()
-            found = self._candidates[form] = self.table.candidates(form)
-        return found
+        assert self.table is not None
+        if len(self._candidates) > MOST_FORMS:
+            self._candidates.clear()
+        self._candidates |= {form: self.table.candidates(form) for form in {*forms} - self._candidates.keys()}
+        known = [self._candidates[form] for form in forms]
+        tokens = zip(["", *forms[:-1]], forms, [*forms[1:], ""], known, strict=True)
+        return [(i, OpenToken(*token)) for i, token in enumerate(tokens) if len(token[-1]) > 1]
 
     def _choose(self, tokens: Sequence[OpenToken]) -> list[Words]:
         """Return the words of tokens that may be split."""
@@ -155,10 +146,10 @@ class MwtSplitter(SavedPipe):
         tokens: The tokens.
         gold: Their words, if they are of the treebank, whose counts then leave them out.
         """
-        from ..models.splitter import Choices
+        from ..models.splitter import Choices, features_of
 
         assert self.table is not None
-        features = [self._features_of(token) for token in tokens]
+        features = [features_of(token.before, token.form, token.after) for token in tokens]
         shape = len(tokens), max(len(token.candidates) for token in tokens)
         kinds, counts = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         for i, token in enumerate(tokens):
@@ -167,18 +158,6 @@ class MwtSplitter(SavedPipe):
                 kinds[i, k], counts[i, k] = kind, max(0, self.table.counts.get(word, 0) - (word in own))
         starts = [0, *accumulate(map(len, features))][:-1]
         return Choices(np.concatenate(features), np.array(starts), kinds, counts)
-
-    def _features_of(self, token: OpenToken) -> list[int]:
-        from ..models.splitter import neighbour_features, token_features
-
-        if len(self._features) >= MOST_FORMS:
-            self._features.clear()
-        found: list[int] = []
-        for side, form in (("", token.form), ("before", token.before), ("after", token.after)):
-            if (side, form) not in self._features:
-                self._features[side, form] = neighbour_features(form, side) if side else token_features(form)
-            found += self._features[side, form]
-        return found
 
     def set_annotations(self, docs: Sequence[Doc], found: Sequence[list[Found] | None]) -> None:
         """Split tokens of Docs, and mark the multiword tokens. The text stays as it is."""
@@ -213,7 +192,8 @@ class MwtSplitter(SavedPipe):
         if table.splits or table.known:
             rules = getattr(nlp and nlp.tokenizer, "rules", None) or {}
             self.cfg |= {TABLE: table.to_json(), SPECIAL_CASES: table.special_cases(rules)}
-            self.model.initialize(Y=table.n_kinds)
+            kinds: Any = table.n_kinds
+            self.model.initialize(X=kinds)
         self._after_loading("", ())
 
     def update(
@@ -253,20 +233,16 @@ class MwtSplitter(SavedPipe):
         return [(token, text[i][1]) for text in texts for i, token in self._open([form for form, _ in text])]
 
     def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
-        """Return precision, recall and F1 of multiword tokens with all their words right, on gold tokens.
+        """Return the F1 of multiword tokens with all their words right, on gold tokens.
 
-        There are no scores if neither the references nor the component have multiword tokens.
+        There is no score if neither the references nor the component have multiword tokens.
         """
-        texts = [text_tokens(example.reference) for example in examples]
-        n_gold = sum(len(words) > 1 for text in texts for _, words in text)
+        examples = list(examples)
+        n_gold = sum(len(multiword_tokens(example.reference)) for example in examples)
         gold = self._gold(examples)
-        found = list(zip(self._choose([token for token, _ in gold]), gold, strict=True))
-        n_found = sum(len(words) > 1 for words, _ in found)
-        n_right = sum(len(words) > 1 and _same(words, of_token) for words, (_, of_token) in found)
-        if not n_gold + n_found:
-            return {}
-        rates = n_right / max(n_found, 1), n_right / max(n_gold, 1), 2 * n_right / (n_gold + n_found)
-        return dict(zip(("mwt_p", "mwt_r", "mwt_f"), rates, strict=True))
+        found = zip(self._choose([token for token, _ in gold]), gold, strict=True)
+        right = [_same(words, of_token) for words, (_, of_token) in found if len(words) > 1]
+        return {"mwt_f": 2 * sum(right) / (n_gold + len(right))} if n_gold + len(right) else {}
 
 
 def _same(words: Words, others: Words) -> bool:
@@ -290,7 +266,7 @@ def _move_spans(doc: Doc) -> None:
     "mwt_splitter",
     SplitterComponentSettings,
     assigns=["token.norm", "doc.spans"],
-    default_score_weights={"mwt_f": 1.0, "mwt_p": 0.0, "mwt_r": 0.0},
+    default_score_weights={"mwt_f": 1.0},
 )
 def make_mwt_splitter(nlp: Language, name: str, settings: SplitterComponentSettings) -> MwtSplitter:
     """Make the ``mwt_splitter`` component, which splits multiword tokens into words.

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 import spacy_g2g
 from spacy_g2g.amr.data.docs import set_amrs
+from spacy_g2g.data.words import copy_words
 
 AMR_SAMPLE = """# ::snt Mr. Li can't go.
 # ::tok Mr . Li ca n't go .
@@ -39,6 +40,7 @@ def attach_to_previous(doc: Doc) -> Doc:
         deps=deps,
         user_data=doc.user_data,
     )
+    copy_words(doc, parsed)
     parsed._context = doc._context
     return parsed
 

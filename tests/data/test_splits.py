@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.symbols import NORM, ORTH
 
-from spacy_g2g.data.splits import N_KNOWN_KINDS, STEM, SplitTable, find_split, single_analyses
+from spacy_g2g.data.splits import N_KNOWN_KINDS, STEM, SplitTable, find_split
 from spacy_g2g.data.words import cut
 
 ITALIAN = [
@@ -82,14 +82,6 @@ def test_a_table_of_no_multiword_tokens_splits_nothing():
     assert (table.splits, table.known, words_of(table, "casa")) == ([], {}, [("casa",)])
 
 
-def test_single_analyses_are_those_of_tokens_that_never_differ():
-    assert single_analyses(ITALIAN) == {
-        "della": ("di", "la"),
-        "dirlo": ("dir", "lo"),
-        "dirgli": ("dir", "gli"),
-    }
-
-
 def test_special_cases_of_the_tokenizer_are_found(table: SplitTable):
     rules = {
         "Della": [{ORTH: "Del", NORM: "Di"}, {ORTH: "la", NORM: "la"}],
@@ -97,4 +89,4 @@ def test_special_cases_of_the_tokenizer_are_found(table: SplitTable):
         "dirlo": [{ORTH: "dir"}, {ORTH: "lo"}],
         "casa": [{ORTH: "casa"}],
     }
-    assert table.special_cases(rules) == [(["Del", "la"], ["Di", "la"]), (["dir", "lo"], ["dir", "lo"])]
+    assert table.special_cases(rules) == [(["Del", "la"], ("Di", "la")), (["dir", "lo"], ("dir", "lo"))]

@@ -44,10 +44,6 @@ def test_the_loss_by_multiword_tokens_is_one_line():
     sentences = list(read_conllu(SAMPLE.splitlines(keepends=True)))
     lines = list(explain_tokens(spacy.blank("xx").tokenizer, sentences))
     assert len(lines) == 2
-    # 9 words of 13 are tokens, of which there are 11.
-    assert "4 of 13 words are parts of multiword tokens" in lines[1]
-    assert f"at most {100 * 2 * 9 / (13 + 11):.2f}" in lines[1]
-    lines = list(explain_tokens(spacy.blank("xx").tokenizer, sentences, splits=True))
     assert lines[1] == "4 of 13 words are parts of multiword tokens"
 
 

@@ -1,0 +1,93 @@
+"""Networks beside the encoder of a component: they score what they read, and have a loss of their own."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from thinc.api import Model, torch2xp
+from torch import Tensor
+
+from .model import adapt_to_fork
+from .network import NetworkSpec, WordNetwork
+from .network_shim import NetworkShim, find_shims
+from .settings import NetworkSettings
+
+
+class ScoringNetwork(WordNetwork, ABC):
+    """Network whose output are scores."""
+
+    @abstractmethod
+    def forward(self, inputs: Any) -> Tensor:
+        """Return the scores, float32."""
+
+    @abstractmethod
+    def loss(self, scores: Tensor, gold: Any) -> Tensor:
+        """Return the loss of scores, a sum."""
+
+
+class ScoringShim(NetworkShim[ScoringNetwork]):
+    """Runs a network that scores."""
+
+    def predict(self, inputs: Any) -> Any:
+        """Return the scores as an array."""
+        network = self.network.eval()
+        with torch.inference_mode(), self.arithmetic():
+            return torch2xp(network(inputs))
+
+    def begin_update(self, inputs: tuple[Any, Any]) -> tuple[float, Callable[[Any], None]]:
+        """Return the loss, and a callback that adds its gradient to the parameters.
+
+        inputs: What the network reads, and the gold standard.
+        """
+        network = self.network.train()
+        with self.arithmetic():
+            scores = network(inputs[0])
+        loss = network.loss(scores, inputs[1])
+
+        def backprop(_: Any) -> None:
+            loss.backward()  # type: ignore[no-untyped-call]
+            # The sum is clipped, not the mean, so that all updates count alike.
+            self.n_targets = 1
+
+        return float(loss.detach()), backprop
+
+
+def make_scorer(
+    name: str,
+    build: Callable[[NetworkSpec], ScoringNetwork],
+    settings: NetworkSettings,
+    spec_of: Callable[[Any], NetworkSpec],
+    **attrs: Any,
+) -> Model[Any, Any]:
+    """Make the Thinc model around a network that scores.
+
+    name: Name of the model.
+    build: Makes the network from its specification.
+    settings: Settings of the network.
+    spec_of: Returns the specification for ``X`` of ``model.initialize``. A model that was loaded gets none,
+        and keeps its network.
+    attrs: Attributes of the model.
+    """
+    shim = ScoringShim(
+        build,
+        pretrained_factor=settings.pretrained_factor,
+        rate_factor=settings.rate_factor,
+        precision=settings.precision,
+    )
+
+    def init(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:  # noqa: ARG001, N803
+        if X is not None:
+            next(find_shims(model)).build_network(spec_of(X))
+
+    return Model(name, _score, init=init, shims=[shim], attrs=attrs)
+
+
+def _score(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+    """Return scores; in training, the loss of inputs with their gold standard, and its callback."""
+    adapt_to_fork(os.getpid())
+    shim: Any = next(find_shims(model))
+    return shim.begin_update(inputs) if is_train else (shim.predict(inputs), lambda d_scores: d_scores)
