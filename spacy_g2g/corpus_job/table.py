@@ -11,6 +11,7 @@ from ..data.enhanced import ENHANCED, own_enhanced
 from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB
+from ..pipeline.mwt_splitter import MwtSplitter
 from .documents import Document
 
 #: Columns with a probability for each token, and their extension attributes.
@@ -44,8 +45,6 @@ ASSIGNED = {
     "token.lemma": "lemmas",
     "token.morph": "morphs",
     f"token._.{ENHANCED}": "enhanced",
-    "token.norm": "forms",
-    "doc.spans": "multiword_tokens",
 }
 #: Columns that an ``attribute_ruler`` may set, which declares nothing.
 OF_RULES = ("tags", "pos", "lemmas", "morphs")
@@ -74,6 +73,8 @@ def annotations_of(nlp: Language) -> tuple[str, ...]:
         found.update(OF_RULES)
     if any(getattr(pipe, "store_probabilities", False) for _, pipe in nlp.pipeline):
         found.update(PROBABILITIES)
+    if any(isinstance(pipe, MwtSplitter) and pipe.table for _, pipe in nlp.pipeline):
+        found.update(OF_WORDS)
     return tuple(column for column in ANNOTATIONS if column in found)
 
 

@@ -20,7 +20,7 @@ from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conl
 from ..formats.enhanced import deps_cell
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
-from .words import Range, cut, mark_words, multiword_tokens
+from .words import Range, cut, has_words, mark_words, multiword_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -122,7 +122,7 @@ def restore_sentences(doc: Doc) -> None:
 
 
 def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
-    """Yield each Doc of a DocBin with its boundaries and without its tree, or why it can't be read.
+    """Yield each Doc of a DocBin with its words and boundaries and without its tree, or why it can't be read.
 
     content: Bytes of the DocBin.
     vocab: Vocabulary of the Docs.
@@ -139,6 +139,8 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             bin_.strings = set()  # The vocabulary has them now.
             restore_sentences(doc)
             set_enhanced(doc, None)
+            if not has_words(doc):
+                mark_words(doc, [], [])
             write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
         except Exception as error:
             yield error

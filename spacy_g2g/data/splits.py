@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from spacy.attrs import NORM, ORTH
 
-from .words import TextToken, cut
+from .words import TextToken
 
 #: Forms of the words of a token.
 Words = tuple[str, ...]
@@ -48,8 +48,8 @@ class Split(NamedTuple):
         words = [word.upper() if is_capital else word for word in self.words]
         if form[:1].isupper():
             words[0] = words[0][:1].upper() + words[0][1:]
-        found = tuple(word.replace(STEM, stem) for word in words)
-        return found if cut(form, found) else None
+        can_be_cut = len("".join(form.split())) >= len(words)
+        return tuple(word.replace(STEM, stem) for word in words) if can_be_cut else None
 
 
 class Candidate(NamedTuple):

@@ -6,6 +6,7 @@ from spacy.tokens import Doc, Token
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.table import ANNOTATIONS, annotations_of, docs_to_table, make_schema
+from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
 from spacy_g2g.pipeline.g2g_parser import DEP_PROB, HEAD_PROB
 
 from ..util import make_nlp
@@ -115,3 +116,15 @@ def test_unknown_and_clashing_columns_are_errors():
     with pytest.raises(ValueError, match=r"E1108.*\['heads', 'id'\]"):
         make_schema(TREES, ("n", "id", "heads"), text=True)
     assert make_schema(TREES, ("text",), text=False).names[-1] == "text"
+
+
+def test_words_of_multiword_tokens_are_kept(tmp_path):
+    doc = Doc(spacy.blank("xx").vocab, words=["vede", "de", "l", "mare"], spaces=[True, False, True, False])
+    mark_words(doc, [(1, 3)], ["di", "il"])
+    write([doc], tmp_path / "a.parquet")
+    (read,) = read_docs(tmp_path / "a.parquet", spacy.blank("xx").vocab)
+    assert (read.text, word_forms(read), multiword_tokens(read)) == (
+        "vede del mare",
+        ["vede", "di", "il", "mare"],
+        [(1, 3)],
+    )

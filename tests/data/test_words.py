@@ -10,7 +10,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_g2g.data.augmenters import make_running_text
 from spacy_g2g.data.corpus import unparsed_copy
-from spacy_g2g.data.docs import doc_to_sentences, sentences_to_doc
+from spacy_g2g.data.docs import doc_to_sentences, read_bin, sentences_to_doc
 from spacy_g2g.data.words import (
     attribute_hashes,
     copy_words,
@@ -170,3 +170,10 @@ def test_treebanks_are_written_as_they_were_read(name: str):
         assert [token[:1] + token[2:] for token in written.tokens] == [
             token[:1] + token[2:] for token in sentence.tokens
         ]
+
+
+def test_docs_of_a_doc_bin_have_final_words(doc: Doc):
+    plain = Doc(doc.vocab, words=["a", "b"])
+    read = list(read_bin(DocBin(docs=[doc, plain]).to_bytes(), spacy.blank("xx").vocab))
+    assert [has_words(found) for found in read] == [True, True]
+    assert word_forms(read[0]) == word_forms(doc)

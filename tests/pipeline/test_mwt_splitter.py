@@ -16,6 +16,8 @@ from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
 
+#: Number of random texts.
+N_TEXTS = 200
 #: Tokens of a text, with "+" between words, and "=" between words whose token has other letters.
 TRAINING = (
     "vede del=di+il mare e vuol dir+lo",
@@ -152,3 +154,22 @@ def test_a_treebank_without_multiword_tokens_changes_nothing(tmp_path: Path):
     loaded = spacy.load(tmp_path)
     assert not loaded("della casa").spans
     assert "mwt_f" not in loaded.evaluate(examples)
+
+
+def test_no_text_is_changed_by_any_component(nlp: Language):
+    """A tagger, sentences at blocks and CoNLL-U see any text as it is."""
+    others = spacy.blank("xx", vocab=nlp.vocab)
+    for name in ("sentencizer", "g2g_layout", "merge_entities"):
+        others.add_pipe(name)
+    chance = random.Random(0)
+    parts = ["dirlo", "della", "DEL", "del", "farlo", "(della)", "\n\n", " ", ".", "İlo", "lo", "\0lo", "gli"]
+    for _ in range(N_TEXTS):
+        text = "".join(chance.choice(parts) + chance.choice(["", " "]) for _ in range(chance.randint(0, 12)))
+        doc = nlp(text)
+        assert doc.text == text
+        assert all(token.text.strip() for a, b in multiword_tokens(doc) for token in doc[a:b])
+        for _, pipe in others.pipeline:
+            doc = pipe(doc)
+        written = doc_to_sentences(doc)
+        assert (doc.text, "".join(s.text for s in written).replace(" ", "")) == (text, "".join(text.split()))
+        assert len(word_forms(doc)) == len(doc)
