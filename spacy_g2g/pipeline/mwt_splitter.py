@@ -130,7 +130,7 @@ class MwtSplitter(SavedPipe):
             self._candidates.clear()
         self._candidates |= {form: self.table.candidates(form) for form in {*forms} - self._candidates.keys()}
         known = [self._candidates[form] for form in forms]
-        tokens = zip(["", *forms[:-1]], forms, [*forms[1:], ""], known, strict=True)
+        tokens = zip(["", *forms], forms, [*forms[1:], ""], known, strict=False)
         return [(i, OpenToken(*token)) for i, token in enumerate(tokens) if len(token[-1]) > 1]
 
     def _choose(self, tokens: Sequence[OpenToken]) -> list[Words]:
