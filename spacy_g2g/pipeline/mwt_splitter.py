@@ -150,14 +150,13 @@ class MwtSplitter(SavedPipe):
 
         assert self.table is not None
         features = [features_of(token.before, token.form, token.after) for token in tokens]
-        shape = len(tokens), max(len(token.candidates) for token in tokens)
-        kinds, counts = np.full(shape, -1, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for i, token in enumerate(tokens):
-            own = set(map(lower, gold[i])) if gold is not None else ()
-            for k, (_, kind, word) in enumerate(token.candidates):
-                kinds[i, k], counts[i, k] = kind, max(0, self.table.counts.get(word, 0) - (word in own))
         starts = [0, *accumulate(map(len, features))][:-1]
-        return Choices(np.concatenate(features), np.array(starts), kinds, counts)
+        own = [set(map(lower, words)) for words in gold] if gold is not None else [set()] * len(tokens)
+        seen, kinds, counts = self.table.counts, [], []
+        for token, out in zip(tokens, own, strict=True):
+            kinds.append([kind for _, kind, _ in token.candidates])
+            counts.append([max(0, seen.get(word, 0) - (word in out)) for _, _, word in token.candidates])
+        return Choices(np.concatenate(features), np.array(starts), _padded(kinds, -1), _padded(counts, 0))
 
     def set_annotations(self, docs: Sequence[Doc], found: Sequence[list[Found] | None]) -> None:
         """Split tokens of Docs, and mark the multiword tokens. The text stays as it is."""
@@ -213,9 +212,7 @@ class MwtSplitter(SavedPipe):
         if pairs:
             tokens, gold = zip(*pairs, strict=True)
             choices = self._choices(tokens, gold)
-            right = np.zeros(choices.kinds.shape, dtype=np.bool_)
-            for i, (token, words) in enumerate(pairs):
-                right[i, : len(token.candidates)] = _is_right(token, words)
+            right = _padded([_is_right(token, words) for token, words in pairs], False)
             inputs: Any = (choices, right)
             loss: Any
             loss, backprop = self.model.begin_update(inputs)
@@ -243,6 +240,12 @@ class MwtSplitter(SavedPipe):
         found = zip(self._choose([token for token, _ in gold]), gold, strict=True)
         right = [_same(words, of_token) for words, (_, of_token) in found if len(words) > 1]
         return {"mwt_f": 2 * sum(right) / (n_gold + len(right))} if n_gold + len(right) else {}
+
+
+def _padded(rows: Sequence[list[Any]], fill: Any) -> Any:
+    """Return an array of rows of different lengths."""
+    longest = max(map(len, rows))
+    return np.array([row + [fill] * (longest - len(row)) for row in rows])
 
 
 def _same(words: Words, others: Words) -> bool:
