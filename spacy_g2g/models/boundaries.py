@@ -109,10 +109,10 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
     from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network reads
     features alone. Registered as ``spacy_g2g.Boundaries.v2``.
     """
-
-    def spec_of(texts: Texts) -> NetworkSpec:
-        width = texts.white_space.shape[1] + texts.vectors.shape[1]
-        return NetworkSpec(encoder=None, tokenizer="", n_labels=0, vector_width=width)
-
     build = partial(Boundaries, settings=settings)
-    return make_scorer("boundaries", build, settings, spec_of, n_layers=settings.n_layers)
+    return make_scorer("boundaries", build, settings, _spec_of_texts, n_layers=settings.n_layers)
+
+
+def _spec_of_texts(texts: Texts) -> NetworkSpec:
+    width = texts.white_space.shape[1] + texts.vectors.shape[1]
+    return NetworkSpec(encoder=None, tokenizer="", n_labels=0, vector_width=width)

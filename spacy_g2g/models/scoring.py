@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -79,11 +80,17 @@ def make_scorer(
         precision=settings.precision,
     )
 
-    def init(model: Model[Any, Any], X: Any = None, Y: Any = None) -> None:  # noqa: ARG001, N803
-        if X is not None:
-            next(find_shims(model)).build_network(spec_of(X))
+    return Model(name, _score, init=partial(_build_scorer, spec_of), shims=[shim], attrs=attrs)
 
-    return Model(name, _score, init=init, shims=[shim], attrs=attrs)
+
+def _build_scorer(
+    spec_of: Callable[[Any], NetworkSpec],
+    model: Model[Any, Any],
+    X: Any = None,  # noqa: N803
+    Y: Any = None,  # noqa: ARG001, N803
+) -> None:
+    if X is not None:
+        next(find_shims(model)).build_network(spec_of(X))
 
 
 def _score(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:

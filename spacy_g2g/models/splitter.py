@@ -140,8 +140,9 @@ def build_splitter(settings: SplitterSettings) -> SplitterModel:
     2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
     how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
     """
-
-    def spec_of(n_kinds: int) -> NetworkSpec:
-        return NetworkSpec(encoder=None, tokenizer="", n_labels=n_kinds, vector_width=settings.width)
-
+    spec_of = partial(_spec_of_kinds, settings.width)
     return make_scorer("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)
+
+
+def _spec_of_kinds(width: int, n_kinds: int) -> NetworkSpec:
+    return NetworkSpec(encoder=None, tokenizer="", n_labels=n_kinds, vector_width=width)

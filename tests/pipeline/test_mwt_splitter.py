@@ -1,5 +1,7 @@
 """``mwt_splitter``: multiword tokens become words, and the text stays."""
 
+import copy
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -128,7 +130,7 @@ def test_it_is_saved_and_loaded(nlp: Language, tmp_path: Path, half: bool):
     by_bytes = spacy.blank("xx")
     by_bytes.add_pipe("mwt_splitter")
     by_bytes.from_bytes(nlp.to_bytes())
-    for loaded in (spacy.load(tmp_path), by_bytes):
+    for loaded in (spacy.load(tmp_path), by_bytes, pickle.loads(pickle.dumps(nlp)), copy.deepcopy(nlp)):
         assert split(loaded("Della casa, vuol dirgli del mare")) == [
             "Della=Di+la",
             "dirgli=dir+gli",
