@@ -143,14 +143,20 @@ class SplitTable:
     def special_cases(self, rules: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], Words]]:
         """Return pieces and words of those special cases of a tokenizer that are candidates.
 
+        A piece may be the word itself, and its NORM another form: spaCy has "n't" with NORM "not".
+
         rules: Special cases by their text, in spaCy's form.
         """
-        cases = {form: tuple(token.get(NORM, token[ORTH]) for token in rules[form]) for form in rules}
-        return [
-            ([token[ORTH] for token in rules[form]], words)
-            for form, words in cases.items()
-            if len(words) > 1 and words in [candidate.words for candidate in self.candidates(form)]
-        ]
+        found = []
+        for form, tokens in rules.items():
+            pieces = tuple(token[ORTH] for token in tokens)
+            if len(pieces) > 1:
+                known = {candidate.words for candidate in self.candidates(form)}
+                norms = tuple(token.get(NORM, token[ORTH]) for token in tokens)
+                found += [([*pieces], words) for words in dict.fromkeys((norms, pieces)) if words in known][
+                    :1
+                ]
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the table in types of JSON."""

@@ -90,3 +90,12 @@ def test_special_cases_of_the_tokenizer_are_found(table: SplitTable):
         "casa": [{ORTH: "casa"}],
     }
     assert table.special_cases(rules) == [(["Del", "la"], ("Di", "la")), (["dir", "lo"], ("dir", "lo"))]
+
+
+def test_the_norm_of_a_special_case_may_be_another_form():
+    rules = {
+        "can't": [{ORTH: "ca", NORM: "can"}, {ORTH: "n't", NORM: "not"}],
+        "a.m": [{ORTH: "a."}, {ORTH: "m"}],
+    }
+    table = SplitTable.learn([("wouldn't", ("would", "n't"))])
+    assert table.special_cases(rules) == [(["ca", "n't"], ("ca", "n't"))]
