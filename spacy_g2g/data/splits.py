@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import Any, NamedTuple
-
-from spacy.attrs import NORM, ORTH
 
 from .words import TextToken
 
@@ -95,6 +94,9 @@ class SplitTable:
         self._longest = [max(map(len, parts), default=-1) for parts in zip(*self._kinds, strict=True)] or [
             -1
         ] * 2
+        ways = [*(split.words for split in splits), *chain.from_iterable(known.values())]
+        self._most_words = max(map(len, ways), default=1)
+        self._parts = {word for words in ways for word in words if STEM not in word}
 
     @classmethod
     def learn(cls, tokens: Iterable[TextToken]) -> SplitTable:
@@ -140,23 +142,35 @@ class SplitTable:
             for end in range(min(self._longest[1], room - start) + 1):
                 yield from self._kinds.get((text[:start], text[len(text) - end :]), ())
 
-    def special_cases(self, rules: Mapping[str, Sequence[Any]]) -> list[tuple[list[str], Words]]:
-        """Return pieces and words of those special cases of a tokenizer that are candidates.
+    def find_pieces(
+        self, texts: Sequence[str], norms: Sequence[str], spaces: Sequence[bool]
+    ) -> Iterator[tuple[int, Words]]:
+        """Find the tokens of a tokenizer that are the pieces of a multiword token.
 
-        A piece may be the word itself, and its NORM another form: spaCy has "n't" with NORM "not".
+        They have no white space between them, each has a letter, and their NORM or their text is a candidate.
 
-        rules: Special cases by their text, in spaCy's form.
+        texts: Text of each token.
+        norms: NORM of each token.
+        spaces: Whether white space is after each token.
+        Yields the number of tokens that belong together, and their words; (1, its text) for any other token.
         """
-        found = []
-        for form, tokens in rules.items():
-            pieces = tuple(token[ORTH] for token in tokens)
-            if len(pieces) > 1:
-                known = {candidate.words for candidate in self.candidates(form)}
-                norms = tuple(token.get(NORM, token[ORTH]) for token in tokens)
-                found += [([*pieces], words) for words in dict.fromkeys((norms, pieces)) if words in known][
-                    :1
-                ]
-        return found
+        is_part = [
+            not self._parts.isdisjoint((lower(a), lower(b))) for a, b in zip(texts, norms, strict=True)
+        ]
+        is_word = [any(map(str.isalpha, text)) for text in texts]
+        start = 0
+        while start < len(texts):
+            n = 1
+            words: Words = (texts[start],)
+            for end in range(start + 2, min(start + self._most_words, len(texts)) + 1):
+                if spaces[end - 2] or not all(is_word[start:end]):
+                    break
+                if any(is_part[start:end]):
+                    known = {candidate.words for candidate in self.candidates("".join(texts[start:end]))}
+                    found = [way for part in (norms, texts) if (way := tuple(part[start:end])) in known]
+                    n, words = (end - start, found[0]) if found else (n, words)
+            yield n, words
+            start += n
 
     def to_json(self) -> dict[str, Any]:
         """Return the table in types of JSON."""

@@ -27,8 +27,8 @@ from .sentences import SentenceFinder
 if TYPE_CHECKING:
     from ..models.splitter import Choices
 
-#: Keys of ``cfg``: the table of splits, and pieces and words of the tokenizer's special cases.
-TABLE, SPECIAL_CASES = "table", "special_cases"
+#: Key of ``cfg``: the table of splits.
+TABLE = "table"
 #: Number of forms whose candidates are kept.
 MOST_FORMS = 50_000
 
@@ -68,8 +68,8 @@ class SplitterComponentSettings(ComponentSettings):
 class MwtSplitter(SavedPipe):
     """Splits the multiword tokens of Docs whose words are not final (``data/words.py``).
 
-    A split was seen in the treebank, so no letters are invented. Special cases of the tokenizer that are
-    multiword tokens in the treebank are marked as such.
+    A split was seen in the treebank, so no letters are invented. Tokens that the tokenizer has cut in the way
+    of a split are marked as one multiword token.
     """
 
     def __init__(self, vocab: Vocab, name: str, settings: SplitterComponentSettings) -> None:
@@ -82,9 +82,6 @@ class MwtSplitter(SavedPipe):
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
         """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens."""
         self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
-        self._special: dict[str, list[tuple[list[str], Words]]] = {}
-        for pieces, words in self.cfg.get(SPECIAL_CASES, ()):
-            self._special.setdefault(pieces[0], []).append((pieces, tuple(words)))
         self._candidates: dict[str, Sequence[Candidate]] = {}
 
     # Prediction
@@ -107,21 +104,16 @@ class MwtSplitter(SavedPipe):
         ]
 
     def _read(self, doc: Doc) -> list[Found]:
-        """Return the tokens of the text of a Doc that are no white space, with special cases put together."""
-        texts = [token.text for token in doc]
-        found = []
-        i = 0
-        while i < len(texts):
-            token = Found(i, 1, texts[i], (texts[i],))
-            for pieces, words in self._special.get(texts[i], ()):
-                form, end = "".join(pieces), i + len(pieces)
-                if texts[i:end] == pieces and doc[i:end].text == form:
-                    token = Found(i, len(pieces), form, words)
-                    break
-            if not token.form.isspace():
-                found.append(token)
-            i += token.n_tokens
-        return found
+        """Return the tokens of the text of a Doc that are no white space, with pieces put together."""
+        assert self.table is not None
+        texts, norms = [token.text for token in doc], [token.norm_ for token in doc]
+        chunks = [*self.table.find_pieces(texts, norms, [bool(token.whitespace_) for token in doc])]
+        starts = accumulate((n for n, _ in chunks), initial=0)
+        found = [
+            Found(i, n, "".join(texts[i : i + n]), words)
+            for i, (n, words) in zip(starts, chunks, strict=False)
+        ]
+        return [token for token in found if not token.form.isspace()]
 
     def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
         """Return the tokens of a text that may be split, with their numbers in the text."""
@@ -178,19 +170,21 @@ class MwtSplitter(SavedPipe):
     # Training
 
     def initialize(
-        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,  # noqa: ARG002
     ) -> None:
         """Learn the splits of the training data, and build the network that chooses among them.
 
         get_examples: Training data, whose references have the words of multiword tokens.
-        nlp: Pipeline of the component, whose tokenizer may have special cases.
+        nlp: Pipeline of the component.
         """
         validate_get_examples(get_examples, "MwtSplitter.initialize")
         self.cfg.clear()
         table = SplitTable.learn(token for e in get_examples() for token in text_tokens(e.reference))
         if table.splits or table.known:
-            rules = getattr(nlp and nlp.tokenizer, "rules", None) or {}
-            self.cfg |= {TABLE: table.to_json(), SPECIAL_CASES: table.special_cases(rules)}
+            self.cfg[TABLE] = table.to_json()
             kinds: Any = table.n_kinds
             self.model.initialize(X=kinds)
         self._after_loading("", ())

@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.symbols import NORM, ORTH
 
 from spacy_g2g.data.splits import N_KNOWN_KINDS, STEM, SplitTable, find_split
 from spacy_g2g.data.words import cut
@@ -82,20 +81,30 @@ def test_a_table_of_no_multiword_tokens_splits_nothing():
     assert (table.splits, table.known, words_of(table, "casa")) == ([], {}, [("casa",)])
 
 
-def test_special_cases_of_the_tokenizer_are_found(table: SplitTable):
-    rules = {
-        "Della": [{ORTH: "Del", NORM: "Di"}, {ORTH: "la", NORM: "la"}],
-        "dirla": [{ORTH: "dir"}, {ORTH: "la"}],
-        "dirlo": [{ORTH: "dir"}, {ORTH: "lo"}],
-        "casa": [{ORTH: "casa"}],
-    }
-    assert table.special_cases(rules) == [(["Del", "la"], ("Di", "la")), (["dir", "lo"], ("dir", "lo"))]
+def pieces_of(table: SplitTable, texts: str, norms: str = "") -> list[tuple[int, tuple[str, ...]]]:
+    """Pieces of a text in which "_" is a white space between tokens."""
+    tokens = texts.replace("_", " _").split()
+    words = [token.strip("_") for token in tokens]
+    spaces = [token.startswith("_") for token in tokens[1:]] + [False]
+    return [*table.find_pieces(words, norms.split() or words, spaces)]
 
 
-def test_the_norm_of_a_special_case_may_be_another_form():
-    rules = {
-        "can't": [{ORTH: "ca", NORM: "can"}, {ORTH: "n't", NORM: "not"}],
-        "a.m": [{ORTH: "a."}, {ORTH: "m"}],
-    }
+def test_tokens_with_the_words_of_a_split_are_pieces(table: SplitTable):
+    assert pieces_of(table, "vuol _dir lo _Del la", "vuol dir lo Di la") == [
+        (1, ("vuol",)),
+        (2, ("dir", "lo")),
+        (2, ("Di", "la")),
+    ]
+    table = SplitTable.learn([("parlarglielo", ("parlar", "glie", "lo"))])
+    assert pieces_of(table, "vender glie lo") == [(3, ("vender", "glie", "lo"))]
+
+
+def test_other_tokens_are_no_pieces(table: SplitTable):
+    for texts in ("dir _lo", "dir", "1998 lo", "dir la", ", lo", "lo , dir"):
+        assert {n for n, _ in pieces_of(table, texts)} == {1}
+    assert pieces_of(table, "") == []
+
+
+def test_the_norm_of_a_piece_may_be_another_form():
     table = SplitTable.learn([("wouldn't", ("would", "n't"))])
-    assert table.special_cases(rules) == [(["ca", "n't"], ("ca", "n't"))]
+    assert pieces_of(table, "It _ca n't", "it can not") == [(1, ("It",)), (2, ("ca", "n't"))]
