@@ -343,8 +343,9 @@ def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) ->
         if end - 1 in ids:
             token, last, inside = word.doc[word.i : end], word.doc[end - 1], end
             misc = _spaces_misc(word, last)
-            rows.append(f"{ids[word.i]}-{ids[last.i]}\t{token.text}" + "\t_" * 7 + f"\t{misc}\n")
-            text += token.text if NO_SPACE in misc else token.text + " "
+            form = _one_line(token.text)
+            rows.append(f"{ids[word.i]}-{ids[last.i]}\t{form}" + "\t_" * 7 + f"\t{misc}\n")
+            text += form if NO_SPACE in misc else form + " "
         head = word.head
         while _is_white(head) and head.head.i != head.i:
             head = head.head

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Token
 from ..data.doc_graphs import to_sentence, tree_of
 from ..data.docs import sentences_of
 from ..data.enhanced import ENHANCED, set_enhanced
+from ..data.words import word_forms
 from ..enhanced.rules import enhance
 from ..errors import Errors
 from ..formats.conllu import ConlluWord
@@ -43,20 +44,20 @@ class UDEnhancer:
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc, and return it. Raises ValueError if it has words but no tree."""
         arcs: list[list[Arc]] = [[] for _ in doc]
-        tree = tree_of(doc)
+        tree, forms = tree_of(doc), word_forms(doc)
         for span in sentences_of(doc):
             places = [token.i for token in span if not token.is_space]
             if places and not doc.has_annotation("DEP"):
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
             graph = to_sentence(tree, places, doc)
-            words = [_read(doc[place], *graph.arc(number)) for number, place in enumerate(places, start=1)]
+            words = [_read(doc[i], forms[i], *graph.arc(number)) for number, i in enumerate(places, start=1)]
             for place, of_word in zip(places, enhance(words, self.lang), strict=True):
                 arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in of_word]
         set_enhanced(doc, arcs)
         return doc
 
 
-def _read(token: Token, head: int, dep: str) -> ConlluWord:
-    """Return what the rules read of a token. Its lower form stands in for a lemma that is missing."""
-    columns = (token.lemma_ or token.lower_, token.pos_, token.tag_, str(token.morph))
-    return ConlluWord(token.text, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)
+def _read(token: Token, form: str, head: int, dep: str) -> ConlluWord:
+    """Return what the rules read of a word. Its lower form stands in for a lemma that is missing."""
+    columns = (token.lemma_ or form.lower(), token.pos_, token.tag_, str(token.morph))
+    return ConlluWord(form, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)
