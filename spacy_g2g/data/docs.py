@@ -30,8 +30,8 @@ TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
 ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
 TREE_COLUMNS = ("head", "deprel")
 ALL_COLUMNS = ("lemma", "upos", "xpos", "feats", *TREE_COLUMNS)
-#: How MISC spells white space.
-_ESCAPES = str.maketrans({" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\"})
+#: How MISC spells white space, as in UDPipe. Other white space is spelled by its number, such as \\u00a0.
+_ESCAPES = {" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n"}
 
 
 def sentences_to_docs(
@@ -313,7 +313,7 @@ def _row_cells(word: Token, head: int | None) -> dict[str, str]:
         "lemma": _one_line(word.lemma_) or "_",
         "upos": word.pos_ or "_",
         "xpos": _one_line(word.tag_) or "_",
-        "feats": str(word.morph) or "_",
+        "feats": "|".join(sorted(str(word.morph).split("|"), key=str.lower)) or "_",
         "head": "_" if head is None else str(head),
         "deprel": "root" if is_root else word.dep_ or "_",
     }
@@ -377,9 +377,13 @@ def _spaces_misc(word: Token, last: Token) -> str:
     after = last.whitespace_ + doc[last.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):
-        features.append("SpacesAfter=" + after.translate(_ESCAPES))
+        features.append("SpacesAfter=" + _escape(after))
     elif not after and end < len(doc):
         features.append(NO_SPACE)
     if is_first and word.i:
-        features.append("SpacesBefore=" + doc[: word.i].text_with_ws.translate(_ESCAPES))
+        features.append("SpacesBefore=" + _escape(doc[: word.i].text_with_ws))
     return "|".join(features) or "_"
+
+
+def _escape(white_space: str) -> str:
+    return "".join(_ESCAPES.get(char, f"\\u{ord(char):04x}") for char in white_space)

@@ -20,6 +20,8 @@ LEAST_STEM = 2
 #: stem is in them; from there on, a kind for each split.
 WHOLE, MOST_KNOWN = 0, 2
 N_KNOWN_KINDS = 1 + MOST_KNOWN
+#: Number of forms whose candidates are kept.
+MOST_FORMS = 50_000
 
 
 class Split(NamedTuple):
@@ -52,15 +54,25 @@ class Split(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What a token may be: its words, the kind of the candidate, and the word with the stem ("" if none)."""
+    """What a token may be.
+
+    words: Its words.
+    kind: Kind of the candidate.
+    stem_word: The word with the stem, in lower case; "" if there is none.
+    frequency: How often the word with the stem occurs in the treebank.
+    """
 
     words: Words
     kind: int
     stem_word: str
+    frequency: int
 
 
 def lower(text: str) -> str:
-    """Put a text into lower case letter by letter, so that it stays as long as it is."""
+    """Put a text into lower case, but for letters that this would make longer."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
@@ -88,6 +100,7 @@ class SplitTable:
         self, splits: Sequence[Split], known: Mapping[str, list[Words]], counts: Mapping[str, int]
     ) -> None:
         self.splits, self.known, self.counts = splits, known, counts
+        self._candidates: dict[str, Sequence[Candidate]] = {}
         self._kinds: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for kind, split in enumerate(splits, start=N_KNOWN_KINDS):
             self._kinds[split.beginning, split.ending].append(kind)
@@ -120,20 +133,29 @@ class SplitTable:
         """Number of kinds of candidates."""
         return N_KNOWN_KINDS + len(self.splits)
 
-    def candidates(self, form: str) -> list[Candidate]:
+    def candidates(self, form: str) -> Sequence[Candidate]:
         """List what a token may be: first itself, without a split."""
+        if form not in self._candidates:
+            if len(self._candidates) >= MOST_FORMS:
+                self._candidates.clear()
+            found = [(words, kind, lower(stem_word)) for words, kind, stem_word in self._find(form)]
+            self._candidates[form] = [Candidate(*of, self.counts.get(of[-1], 0)) for of in found]
+        return self._candidates[form]
+
+    def _find(self, form: str) -> Iterator[tuple[Words, int, str]]:
+        """Yield words, kind, and word with the stem of each candidate."""
         text = lower(form)
-        found = [Candidate((form,), WHOLE, text)]
+        yield (form,), WHOLE, form
         for kind, words in enumerate(self.known.get(text, ()), start=1):
             applied = Split(text, "", words).apply(form)
-            found += [Candidate(applied, kind, "")] if applied else []
+            if applied:
+                yield applied, kind, ""
         for kind in self._fitting(text):
             split = self.splits[kind - N_KNOWN_KINDS]
             applied = split.apply(form)
             if applied:
                 assert split.stem_word is not None
-                found.append(Candidate(applied, kind, lower(applied[split.stem_word])))
-        return found
+                yield applied, kind, applied[split.stem_word]
 
     def _fitting(self, text: str) -> Iterator[int]:
         """Yield the kinds of the splits whose beginning and ending a token has, and that leave a stem."""
@@ -143,34 +165,33 @@ class SplitTable:
                 yield from self._kinds.get((text[:start], text[len(text) - end :]), ())
 
     def find_pieces(
-        self, texts: Sequence[str], norms: Sequence[str], spaces: Sequence[bool]
-    ) -> Iterator[tuple[int, Words]]:
+        self, texts: Sequence[str], norms: Sequence[str], spaces: Sequence[int]
+    ) -> dict[int, tuple[int, Words]]:
         """Find the tokens of a tokenizer that are the pieces of a multiword token.
 
         They have no white space between them, each has a letter, and their NORM or their text is a candidate.
 
         texts: Text of each token.
         norms: NORM of each token.
-        spaces: Whether white space is after each token.
-        Yields the number of tokens that belong together, and their words; (1, its text) for any other token.
+        spaces: 1 for a token that a space follows, else 0.
+        Returns the end and the words of each multiword token, by its first piece.
         """
-        is_part = [
-            not self._parts.isdisjoint((lower(a), lower(b))) for a, b in zip(texts, norms, strict=True)
-        ]
-        is_word = [any(map(str.isalpha, text)) for text in texts]
-        start = 0
-        while start < len(texts):
-            n = 1
-            words: Words = (texts[start],)
+        found: dict[int, tuple[int, Words]] = {}
+        last = 0
+        for start in (i for i, space in enumerate(spaces[:-1]) if not space):
+            if start < last:
+                continue
             for end in range(start + 2, min(start + self._most_words, len(texts)) + 1):
-                if spaces[end - 2] or not all(is_word[start:end]):
+                if spaces[end - 2] or not all(any(map(str.isalpha, text)) for text in texts[start:end]):
                     break
-                if any(is_part[start:end]):
+                ways = tuple(norms[start:end]), tuple(texts[start:end])
+                if not self._parts.isdisjoint(map(lower, chain(*ways))):
                     known = {candidate.words for candidate in self.candidates("".join(texts[start:end]))}
-                    found = [way for part in (norms, texts) if (way := tuple(part[start:end])) in known]
-                    n, words = (end - start, found[0]) if found else (n, words)
-            yield n, words
-            start += n
+                    words = next((way for way in ways if way in known), None)
+                    if words:
+                        found[start] = (end, words)
+            last = found.get(start, (last,))[0]
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the table in types of JSON."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Key of ``cfg``: the table of splits.
 TABLE = "table"
-#: Number of forms whose candidates are kept.
-MOST_FORMS = 50_000
 
 
 class OpenToken(NamedTuple):
@@ -82,7 +80,6 @@ class MwtSplitter(SavedPipe):
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
         """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens."""
         self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
-        self._candidates: dict[str, Sequence[Candidate]] = {}
 
     # Prediction
 
@@ -106,22 +103,23 @@ class MwtSplitter(SavedPipe):
     def _read(self, doc: Doc) -> list[Found]:
         """Return the tokens of the text of a Doc that are no white space, with pieces put together."""
         assert self.table is not None
-        texts, norms = [token.text for token in doc], [token.norm_ for token in doc]
-        chunks = [*self.table.find_pieces(texts, norms, [bool(token.whitespace_) for token in doc])]
-        starts = accumulate((n for n, _ in chunks), initial=0)
-        found = [
-            Found(i, n, "".join(texts[i : i + n]), words)
-            for i, (n, words) in zip(starts, chunks, strict=False)
-        ]
-        return [token for token in found if not token.form.isspace()]
+        hashes = doc.to_array(["ORTH", "NORM", "SPACY"])
+        texts, norms = ([doc.vocab.strings[value] for value in hashes[:, i].tolist()] for i in range(2))
+        pieces = self.table.find_pieces(texts, norms, hashes[:, 2].tolist())
+        found = []
+        end = 0
+        for i, text in enumerate(texts):
+            if i in pieces:
+                end, words = pieces[i]
+                found.append(Found(i, end - i, "".join(texts[i:end]), words))
+            elif i >= end and not text.isspace():
+                found.append(Found(i, 1, text, (text,)))
+        return found
 
     def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
         """Return the tokens of a text that may be split, with their numbers in the text."""
         assert self.table is not None
-        if len(self._candidates) > MOST_FORMS:
-            self._candidates.clear()
-        self._candidates |= {form: self.table.candidates(form) for form in {*forms} - self._candidates.keys()}
-        known = [self._candidates[form] for form in forms]
+        known = [self.table.candidates(form) for form in forms]
         tokens = zip(["", *forms], forms, [*forms[1:], ""], known, strict=False)
         return [(i, OpenToken(*token)) for i, token in enumerate(tokens) if len(token[-1]) > 1]
 
@@ -140,15 +138,20 @@ class MwtSplitter(SavedPipe):
         """
         from ..models.splitter import Choices, features_of
 
-        assert self.table is not None
         features = [features_of(token.before, token.form, token.after) for token in tokens]
         starts = [0, *accumulate(map(len, features))][:-1]
-        own = [set(map(lower, words)) for words in gold] if gold is not None else [set()] * len(tokens)
-        seen, kinds, counts = self.table.counts, [], []
-        for token, out in zip(tokens, own, strict=True):
-            kinds.append([kind for _, kind, _ in token.candidates])
-            counts.append([max(0, seen.get(word, 0) - (word in out)) for _, _, word in token.candidates])
-        return Choices(np.concatenate(features), np.array(starts), _padded(kinds, -1), _padded(counts, 0))
+        lengths = [len(token.candidates) for token in tokens]
+        known = [candidate for token in tokens for candidate in token.candidates]
+        counts = np.array([candidate.frequency for candidate in known])
+        if gold is not None:
+            own = (set(map(lower, words)) for words in gold)
+            of_itself = [
+                c.stem_word in out for token, out in zip(tokens, own, strict=True) for c in token.candidates
+            ]
+            counts = np.maximum(counts - of_itself, 0)
+        kinds = [candidate.kind for candidate in known]
+        flat = np.concatenate(features)
+        return Choices(flat, np.array(starts), _padded(kinds, lengths, -1), _padded(counts, lengths, 0))
 
     def set_annotations(self, docs: Sequence[Doc], found: Sequence[list[Found] | None]) -> None:
         """Split tokens of Docs, and mark the multiword tokens. The text stays as it is."""
@@ -206,8 +209,8 @@ class MwtSplitter(SavedPipe):
         if pairs:
             tokens, gold = zip(*pairs, strict=True)
             choices = self._choices(tokens, gold)
-            right = _padded([_is_right(token, words) for token, words in pairs], False)
-            inputs: Any = (choices, right)
+            right = [_is_right(token, words) for token, words in pairs]
+            inputs: Any = (choices, _padded([*chain(*right)], [*map(len, right)], False))
             loss: Any
             loss, backprop = self.model.begin_update(inputs)
             backprop(loss)
@@ -236,10 +239,12 @@ class MwtSplitter(SavedPipe):
         return {"mwt_f": 2 * sum(right) / (n_gold + len(right))} if n_gold + len(right) else {}
 
 
-def _padded(rows: Sequence[list[Any]], fill: Any) -> Any:
-    """Return an array of rows of different lengths."""
-    longest = max(map(len, rows))
-    return np.array([row + [fill] * (longest - len(row)) for row in rows])
+def _padded(values: Any, lengths: Sequence[int], fill: Any) -> Any:
+    """Return an array of rows of different lengths, whose values lie end to end."""
+    is_filled = np.arange(max(lengths)) < np.array(lengths)[:, None]
+    padded = np.full(is_filled.shape, fill)
+    padded[is_filled] = values
+    return padded
 
 
 def _same(words: Words, others: Words) -> bool:

@@ -20,6 +20,7 @@ from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.table import annotations_of, docs_to_table, make_schema
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
+from spacy_g2g.data.words import mark_words
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..evaluation.test_drawing import Page
@@ -153,7 +154,17 @@ HOSTILE = [
     "- - ' . of",
     "\u0915\u093f and not",
     "a" * 300,
+    "dirlo\u2028\xa0 \tdirlo,\r\ndirlo dirlo\n",
 ]
+
+
+def mark_pieces(doc):
+    ranges = [(i, i + 2) for i in range(len(doc)) if doc[i].text == "dir"]
+    mark_words(doc, ranges, ["dire", "il"] * len(ranges))
+    for token in doc:
+        token.pos_ = "X"
+        token.set_morph("NumType=Ord|Number=Sing")
+    return doc
 
 
 @pytest.mark.slow
@@ -162,7 +173,12 @@ def test_what_is_written_is_valid(tmp_path: Path) -> None:
     if command is None:
         pytest.skip("needs the command udvalidate of the package udtools")
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in HOSTILE), "utf8")
-    parse(save_random(tmp_path / "nlp"), tmp_path / "in.jsonl", tmp_path / "out.conllu")
+    nlp = spacy.load(save_random(tmp_path / "nlp"))
+    Language.factory("test_mark_words", func=lambda nlp, name: mark_pieces)
+    nlp.add_pipe("test_mark_words", first=True)
+    nlp.tokenizer.add_special_case("dirlo", [{"ORTH": "dir"}, {"ORTH": "lo", "NORM": "il"}])
+    nlp.to_disk(tmp_path / "nlp")
+    parse(str(tmp_path / "nlp"), tmp_path / "in.jsonl", tmp_path / "out.conllu")
     run = subprocess.run(
         [command, "--lang", "ud", "--level", "2", str(tmp_path / "out.conllu")],
         capture_output=True,
@@ -170,5 +186,4 @@ def test_what_is_written_is_valid(tmp_path: Path) -> None:
         check=False,
     )
     found = run.stdout + run.stderr
-    assert "ENHANCED" not in found, found
-    assert "PASSED" in found or "FAILED" in found, found
+    assert "PASSED" in found, found
