@@ -156,6 +156,12 @@ def test_300_sentences_are_corrected_kept_and_saved(start, tmp_path: Path):
     assert saved.name == "own.corrected.conllu"
     expected = [*before[:2], str(root), *before[3:299], str(last)]
     assert saved.read_bytes() == "".join(expected).encode()
+    only = browser.saved(lambda: browser.mouse("#save-set"), tmp_path)
+    assert only.name == "own.set.conllu"
+    assert [arcs(sentence) for sentence in read_conllu(only)] == [
+        [arc if i in corrected(sentence) else (None, "_") for i, arc in enumerate(arcs(sentence), start=1)]
+        for sentence in (root, last)
+    ]
     open_file(browser, saved)
     browser.press("n", "n")
     browser.wait("document.querySelector('#about').textContent.includes(' 1 of ')")
@@ -222,6 +228,28 @@ def test_a_bad_file_is_refused_and_the_open_one_stays(start, tmp_path: Path, con
     assert problem in browser.text("#error")
     assert str(shown(browser)) == found
     assert browser.text("#place") == "1 / 2"
+
+
+def test_a_file_is_dropped_on_the_page(start):
+    browser = start()
+    browser.run(
+        """(() => {
+          const dropped = new DataTransfer();
+          const rows = "1\\ta" + "\\t_".repeat(8) + "\\n\\n";
+          dropped.items.add(new File([rows.repeat(7)], "own.conllu"));
+          document.dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, cancelable: true}));
+        })()"""
+    )
+    browser.wait("document.querySelector('#place').textContent === '1 / 7'")
+    wait_kept(browser)
+
+
+def test_keys_act_on_keyboards_of_other_scripts(start, tmp_path: Path):
+    make_file(tmp_path / "own.conllu", 2)
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    browser.send("Input.dispatchKeyEvent", type="keyDown", key="\u0442", code="KeyN", text="\u0442")
+    browser.wait("document.querySelector('#place').textContent === '2 / 2'")
 
 
 def test_a_later_choice_wins_and_the_parser_answers_each(start, app):

@@ -43,13 +43,15 @@ function readSentence(lines) {
   return {lines, rows, ranges, words, id: comment("sent_id"), text: comment("text") || words.join(" "), first: state};
 }
 
-/** Write a sentence with what was corrected. All else stays as it was, byte for byte. */
-export function writeSentence(sentence, state) {
+/** Write a sentence with what was corrected. All else stays as it was, byte for byte.
+ *  onlySet: Leave out the heads and labels of words that are not set. */
+export function writeSentence(sentence, state, onlySet = false) {
   const {first, rows} = sentence, lines = [...sentence.lines];
   rows.forEach((row, i) => {
     const [, text, end] = /^(.*?)([\r\n]*)$/s.exec(lines[row]), cells = text.split("\t");
     for (const name of CORRECTED) if (state[name][i] !== first[name][i]) cells[COLUMNS[name]] = cell(name, state, i);
     const isSet = state.set.includes(i);
+    if (onlySet && !isSet) cells[COLUMNS.heads] = cells[COLUMNS.deps] = "_";
     if (isSet !== first.set.includes(i)) {
       const others = cells[COLUMNS.misc].split("|").filter(feature => feature !== "_" && feature !== MARK);
       cells[COLUMNS.misc] = [...others, ...isSet ? [MARK] : []].join("|") || "_";

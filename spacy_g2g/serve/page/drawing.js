@@ -74,13 +74,14 @@ export function draw(box, sentence, state, {kinds, titles, cursor, picked}) {
     const group = make(svg, "g", {class: kind});
     let middle = x;
     if (head === null || head === word) {
-      if (head === word) make(group, "path", {d: `M${x},${base}V${y}M${x},${base}l-3,-6M${x},${base}l3,-6`});
+      if (head === word) make(group, "path", {d: `M${x},${base}V${y}`});
     } else {
       const side = xs[head] < x ? 1 : 0, from = xs[head] + (side ? 1 : -1) * PORT * ++ports[head][side];
-      make(group, "path", {d: `M${from},${base}V${y + 5}L${from},${y}H${x}V${base}l-3,-6M${x},${base}l3,-6`});
+      make(group, "path", {d: `M${from},${base}V${y}H${x}V${base}`});
       // The label of a long arc stays near its word.
       middle = x + Math.max(-REACH, Math.min(REACH, (from - x) / 2));
     }
+    if (head !== null) make(group, "path", {class: "tip", d: `M${x - 3},${base - 6}L${x},${base}L${x + 3},${base - 6}`});
     const text = head === null ? "?" : deps[word] + (/doubtful/.test(kind) ? "?" : "");
     const label = make(group, "text", {class: "label", x: middle, y: y - 3, "data-word": word}, text);
     make(label, "title", {}, titles[word]);

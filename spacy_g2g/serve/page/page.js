@@ -132,10 +132,19 @@ async function forget() {
 
 const written = (sentence, state) => sentence.isEdited ? writeSentence(sentence, state) : sentence.lines.join("");
 
+const nameAs = what => file.name.replace(/(\.corrected|\.set)?(\.conllu?)?$/, `.${what}.conllu`);
+
+/** Save the whole file. */
 function save() {
-  const name = file.name.replace(/(\.corrected)?(\.conllu?)?$/, "") + ".corrected.conllu";
-  store.download(name, file.sentences.map(sentence => written(sentence, sentence.state)).join(""));
+  store.download(nameAs("corrected"), file.sentences.map(sentence => written(sentence, sentence.state)).join(""));
   isUnkept = false;
+}
+
+/** Save the sentences with words that are set, and of these words alone the heads and labels. */
+function saveSet() {
+  const sentences = file.sentences.filter(({state}) => state.set.length);
+  if (!sentences.length) return report("No word is set.");
+  store.download(nameAs("set"), sentences.map(sentence => writeSentence(sentence, sentence.state, true)).join(""));
 }
 
 // ---- Corrections
@@ -282,7 +291,8 @@ function drawBar(sentence) {
   [$("keep").disabled, $("free").disabled] = [state.set.includes(word), !state.set.includes(word)];
   const differs = found && found.heads[word] !== null && !agrees(sentence, word);
   $("suggestion").textContent = picked !== null ? `Choose the head of ${words[picked]}, or Esc.`
-    : differs ? `${titleOf(sentence, word).split("\n")[1]}. Press s to take it.` : "";
+    : differs ? titleOf(sentence, word).split("\n")[1] : "";
+  $("take").hidden = picked !== null || !differs;
 }
 
 const textOf = word => $("tree").querySelector(`.word[data-word="${word}"]`);
@@ -346,13 +356,15 @@ const redo = () => step(future, past, "after");
 
 document.addEventListener("keydown", event => {
   const inField = event.target.matches("input, select, textarea");
-  const hasControl = event.ctrlKey || event.metaKey, isEnter = event.key === "Enter";
+  // On a keyboard of another script, the place of a letter counts.
+  const letter = event.shiftKey ? event.code.slice(3) : event.code.slice(3).toLowerCase();
+  const key = /^[^\x00-\x7f]$/.test(event.key) ? letter : event.key;
   let act = null;
   if (event.altKey) return;
-  if (hasControl) act = inField && event.key !== "s" ? null : COMMANDS[event.key];
-  else if (inField) act = event.key === "Escape" && event.target.form === $("word") ? KEYS.Escape : null;
-  else if (isEnter) act = event.target.matches("text.word, body") && !event.repeat ? () => choose(cursor) : null;
-  else act = KEYS[event.key];
+  if (event.ctrlKey || event.metaKey) act = inField && key !== "s" ? null : COMMANDS[key];
+  else if (inField) act = key === "Escape" && event.target.form === $("word") ? KEYS.Escape : null;
+  else if (key === "Enter") act = event.target.matches(".word, body") && !event.repeat ? () => choose(cursor) : null;
+  else act = KEYS[key];
   if (!act || !current()) return;
   event.preventDefault();
   act();
@@ -384,8 +396,8 @@ listen($("tree"), (word, head) => { cursor = word; setArc(word, head); }, choose
   moveTo(word);
   edit("dep");
 });
-const clicks = {open: () => $("file").click(), save, undo, redo, copy: () => run(() => store.copyText($("conllu").textContent)), forget: () => run(forget),
-  previous: KEYS.p, next: KEYS.n, keep: KEYS.k, free: KEYS.f, "keep-all": KEYS.a};
+const clicks = {open: () => $("file").click(), save, "save-set": saveSet, undo, redo, copy: () => run(() => store.copyText($("conllu").textContent)), forget: () => run(forget),
+  previous: KEYS.p, next: KEYS.n, take: KEYS.s, keep: KEYS.k, free: KEYS.f, "keep-all": KEYS.a};
 for (const id in clicks) $(id).addEventListener("click", clicks[id]);
 $("file").addEventListener("change", () => {
   const [given] = $("file").files;

@@ -15,7 +15,7 @@ async function stores(mode, work) {
       opening.result.createObjectStore("edits");
     };
     database = await done(opening);
-    navigator.storage?.persist?.();
+    navigator.storage?.persist?.().catch(() => {});
   }
   const transaction = database.transaction(["files", "edits"], mode, {durability: "strict"});
   const found = work(transaction.objectStore("files"), transaction.objectStore("edits"));
