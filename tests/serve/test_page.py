@@ -88,7 +88,7 @@ def open_file(browser: Browser, path: Path) -> None:
 
 
 def wait_kept(browser: Browser) -> None:
-    browser.wait("document.querySelector('#state').textContent === 'kept in this browser'")
+    browser.wait("document.querySelector('#state').textContent === 'kept'")
 
 
 def after(browser: Browser, act: Callable[[], object], kept: bool = True) -> None:

@@ -98,7 +98,7 @@ async function keepFile(edit) {
 }
 
 function tellKept() {
-  $("state").textContent = isUnkept ? "not kept" : file.isKept ? "kept in this browser" : "";
+  $("state").textContent = isUnkept ? "not kept" : file.isKept ? "kept" : "";
 }
 
 async function listKept() {
@@ -106,7 +106,8 @@ async function listKept() {
   $("kept").replaceChildren();
   if (!file.isKept) make($("kept"), "option", {value: ""}, file.name || "Files");
   for (const {key, name, time} of kept) {
-    make($("kept"), "option", {value: key}, `${name}, ${new Date(time).toLocaleDateString()}`);
+    const day = new Date(time).toLocaleDateString(undefined, {month: "short", day: "numeric"});
+    make($("kept"), "option", {value: key}, `${name}, ${day}`);
   }
   $("kept").value = file.isKept ? file.key : "";
   $("kept").hidden = $("forget").hidden = !kept.length;
