@@ -244,6 +244,39 @@ def test_a_file_is_dropped_on_the_page(start):
     wait_kept(browser)
 
 
+def test_words_without_trees_get_them_before_they_are_kept(start, tmp_path: Path):
+    rows = "".join(f"{i}\tw{i}\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in range(1, 6))
+    part = rows.replace("1\tw1" + "\t_" * 5, "1\tw1" + "\t_" * 4 + "\t4").replace("\t4\t_\t", "\t4\tdep\t")
+    (tmp_path / "own.conllu").write_text(f"{rows}\n{part}\n{rows}\n")
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    browser.press("a", "a")
+    browser.wait("document.querySelector('#list li:nth-child(2) i').textContent === '\u2713'")
+    wait_kept(browser)
+    saved = browser.saved(lambda: browser.mouse("#save"), tmp_path)
+    first, second, third = read_conllu(saved, trees="partial")
+    assert [corrected(sentence) for sentence in (first, second, third)] == [[1, 2, 3, 4, 5]] * 2 + [[]]
+    assert not {None} & {word.head for word in (*first.words, *second.words)}
+    assert arcs(second)[0] == (4, "dep")
+    assert str(third) == f"{rows}\n"
+
+
+def test_a_correction_in_another_tab_is_taken_over(start, tmp_path: Path):
+    make_file(tmp_path / "own.conllu", 2)
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    after(browser, lambda: browser.press("k"))
+    assert corrected(shown(browser)) == [1]
+    browser.run(
+        """import("/store.js").then(async store => {
+          const [{key}] = await store.keptFiles(), edits = await store.keptEdits(key);
+          await store.keep(key, 0, {...edits.get(0), set: [0, 1]});
+        })"""
+    )
+    after(browser, lambda: browser.run("document.dispatchEvent(new Event('visibilitychange')), 0"))
+    assert corrected(shown(browser)) == [1, 2]
+
+
 def test_keys_act_on_keyboards_of_other_scripts(start, tmp_path: Path):
     make_file(tmp_path / "own.conllu", 2)
     browser = start()

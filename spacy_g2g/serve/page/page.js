@@ -123,6 +123,18 @@ async function openKept(key) {
   $("kept").value = key;
 }
 
+/** Take over what another tab has corrected in the same file. */
+async function refresh() {
+  if (!file.isKept || isUnkept) return;
+  for (const [number, state] of await store.keptEdits(file.key)) {
+    const sentence = file.sentences[number];
+    if (!sentence || JSON.stringify(state) === JSON.stringify(sentence.state)) continue;
+    Object.assign(sentence, {state, isEdited: true, found: null, changed: []});
+    tellProgress(number);
+  }
+  load(current());
+}
+
 async function forget() {
   if (!confirm(`Forget ${file.name} and what was corrected in it?`)) return;
   await store.forget(file.key);
@@ -157,6 +169,8 @@ function correct(edit) {
   picked = null;
   return run(async () => {
     if (of !== file) return;
+    // Its errors come from the parse of the correction, too.
+    await suggest(sentence).catch(() => {});
     const {state: before, isEdited} = sentence, [edited, open = [], unlabelled] = edit(before, sentence);
     const {state, error} = await reparse(sentence, edited, open, unlabelled);
     past.push({number, before, after: state, wasEdited: isEdited});
@@ -211,8 +225,8 @@ function setArc(word, head, dep) {
   });
 }
 
-const keepWord = word => correct(state => [{...state, set: withSet(state.set, word)}]);
-const keepAll = () => correct(state => [{...state, set: state.heads.map((_, i) => i)}]);
+const keepWord = word => correct(state => [state.heads[word] === null ? state : {...state, set: withSet(state.set, word)}]);
+const keepAll = () => correct(state => [{...state, set: state.heads.flatMap((head, i) => head === null ? [] : [i])}]);
 const setFree = word => correct(state => [{...state, set: state.set.filter(i => i !== word)}, [word]]);
 const setCell = (name, word, value) => correct(state => [{...state, set: withSet(state.set, word),
   [name]: state[name].map((old, i) => i === word ? value : old)}]);
@@ -242,6 +256,9 @@ function show(number) {
 
 /** Get the parse of a sentence and draw it, and then the parse of the next one, which comes while one looks. */
 async function load(sentence) {
+  // Who steps through many sentences does not wait for the parses of all.
+  if (!sentence.found) await new Promise(resolve => setTimeout(resolve, 60));
+  if (sentence !== current()) return;
   try {
     await suggest(sentence);
   } catch (error) {
@@ -281,12 +298,14 @@ function draw() {
 
 function drawBar(sentence) {
   const {state, found, words} = sentence, word = picked ?? cursor;
-  $("form-of-word").textContent = `${word + 1} ${words[word]}`;
+  // Isolated, so that the number is on the left of a word from right to left, too.
+  const name = i => `${i + 1} \u2068${words[i]}\u2069`;
+  $("form-of-word").textContent = name(word);
   const fields = {dep: state.deps, upos: state.upos, lemma: state.lemmas};
   for (const id in fields) if ($(id) !== document.activeElement) $(id).value = fields[id][word];
   if ($("head") !== document.activeElement) {
     $("head").replaceChildren();
-    words.forEach((form, i) => make($("head"), "option", {value: i}, i === word ? "ROOT" : `${i + 1} ${form}`));
+    words.forEach((_, i) => make($("head"), "option", {value: i}, i === word ? "ROOT" : name(i)));
     $("head").value = state.heads[word] ?? "";
   }
   [$("keep").disabled, $("free").disabled] = [state.set.includes(word), !state.set.includes(word)];
@@ -424,6 +443,7 @@ for (const type of ["dragenter", "dragover", "dragleave", "drop"]) {
     }
   });
 }
+document.addEventListener("visibilitychange", () => { if (!document.hidden) run(refresh); });
 addEventListener("beforeunload", event => { if (isUnkept) event.preventDefault(); });
 
 run(async () => {

@@ -22,6 +22,7 @@ export async function askAbout() {
 export async function parse(sentence, state, words, unlabelled = -1) {
   const constraints = {heads: {}, deps: {}}, root = about.labels[0];
   for (const word of about.has_scores ? words : []) {
+    if (state.heads[word] === null) continue;
     const isRoot = state.heads[word] === word, dep = isRoot && state.deps[word] === "root" ? root : state.deps[word];
     constraints.heads[word] = state.heads[word];
     if (word !== unlabelled && about.labels.includes(dep) && (dep === root) === isRoot) constraints.deps[word] = dep;
@@ -68,7 +69,6 @@ export function suggest(sentence) {
  *  Errors of the service are passed on with the tree as it is. */
 export async function reparse(sentence, state, open, unlabelled) {
   try {
-    await suggest(sentence);
     const before = sentence.found;
     sentence.found = await parse(sentence, state, state.set, unlabelled);
     return {state: about.has_scores ? follow(state, before, sentence.found, open) : state};
