@@ -244,6 +244,27 @@ def test_a_file_is_dropped_on_the_page(start):
     wait_kept(browser)
 
 
+def test_the_least_certain_words_of_the_file_come_first(start, app, tmp_path: Path):
+    make_file(tmp_path / "gold.conllu", 5)
+    bare = [
+        sentence.replace(head=["_"] * len(sentence.words), deprel=["_"] * len(sentence.words))
+        for sentence in read_conllu(tmp_path / "gold.conllu")
+    ]
+    (tmp_path / "own.conllu").write_bytes("".join(map(str, bare)).encode())
+    sure = []
+    for number, reply in enumerate(post(app, "/parse", *({"rows": str(sentence)} for sentence in bare)), 1):
+        (parse,) = reply.json()["sentences"]
+        sure += [(p, number, i) for i, p in enumerate(parse["labelled"])]
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    for _, number, i in sorted(sure)[:3]:
+        browser.press("u")
+        browser.wait(
+            f"document.querySelector('#place').textContent === '{number} / 5' "
+            f"&& document.activeElement.dataset.word === '{i}'"
+        )
+
+
 def test_words_without_trees_get_them_before_they_are_kept(start, tmp_path: Path):
     rows = "".join(f"{i}\tw{i}\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in range(1, 6))
     part = rows.replace("1\tw1" + "\t_" * 5, "1\tw1" + "\t_" * 4 + "\t4").replace("\t4\t_\t", "\t4\tdep\t")

@@ -350,6 +350,24 @@ function nextDoubtful() {
   if (word !== undefined) moveTo(word);
 }
 
+/** Go to the word of the file of whose arc the parser is least sure, and that this has not gone to before. */
+async function leastCertain() {
+  const {sentences} = file;
+  for (const [number, sentence] of sentences.entries()) {
+    if (!sentence.found) $("suggestion").textContent = `Parsing sentence ${number + 1} of ${sentences.length}…`;
+    await suggest(sentence);
+    if (sentences !== file.sentences) return;
+  }
+  const words = sentences.flatMap((sentence, number) => sentence.words.map((_, i) => ({number, i, sentence})))
+    .filter(({sentence, i}) => !sentence.state.set.includes(i) && !sentence.seen?.has(i));
+  if (!words.length) return report("Every word is set or was looked at.");
+  const sureOf = ({sentence, i}) => agrees(sentence, i) ? sentence.found.sure[i] : 0;
+  const {sentence, number, i} = words.reduce((best, one) => sureOf(one) < sureOf(best) ? one : best);
+  (sentence.seen ??= new Set()).add(i);
+  if (number !== file.at) show(number);
+  moveTo(i);
+}
+
 // ---- Keys and buttons
 
 const move = by => moveTo(Math.max(0, Math.min(current().words.length - 1, cursor + by)));
@@ -362,6 +380,7 @@ const KEYS = {
   End: () => move(1e6),
   Escape: () => { picked = null; moveTo(cursor); },
   d: nextDoubtful,
+  u: () => queue.then(leastCertain).catch(report),
   l: () => edit("dep"),
   k: () => keepWord(cursor),
   f: () => setFree(cursor),
