@@ -51,7 +51,7 @@ class Browser:
         self._session: str | None = None
         #: Address of the page that was opened last.
         self.url = ""
-        #: What the page has logged as an error, and files that it has saved.
+        #: What the page has logged as an error.
         self.problems: list[str] = []
         targets = self.send("Target.getTargets")["targetInfos"]
         (page, *_) = (target["targetId"] for target in targets if target["type"] == "page")
@@ -98,7 +98,7 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 30.0) -> Any:
+    def wait(self, script: str, seconds: float = 120.0) -> Any:
         """The value of a script as soon as it is true."""
         end = time.monotonic() + seconds
         while (found := self.run(script)) in (None, False, 0, ""):
@@ -157,7 +157,7 @@ class Browser:
         before = set(folder.iterdir())
         self.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
         act()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while not (new := [path for path in set(folder.iterdir()) - before if path.suffix == ".conllu"]):
             assert time.monotonic() < end, "nothing was saved"
             self.run("0")

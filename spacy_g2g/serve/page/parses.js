@@ -54,9 +54,15 @@ export function suggest(sentence) {
   const load = async () => {
     const {state} = sentence, known = state.heads.flatMap((head, i) => head === null ? [] : [i]);
     if (known.length < state.heads.length) {
-      sentence.state = follow(state, null, await parse(sentence, state, known), []);
+      const filled = follow(state, null, await parse(sentence, state, known), []);
+      if (sentence.state === state) sentence.state = filled;
     }
-    sentence.found = await parse(sentence, sentence.state, sentence.state.set);
+    let parsed = null, found = null;
+    while (parsed !== sentence.state) {  // It may have been corrected or undone meanwhile.
+      parsed = sentence.state;
+      found = await parse(sentence, parsed, parsed.set);
+    }
+    sentence.found = found;
   };
   if (sentence.found) return Promise.resolve();
   return sentence.loading ??= load().finally(() => { sentence.loading = null; });
