@@ -3,7 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,9 +47,9 @@ def app():
     service.state.worker.close()
 
 
-@pytest.fixture(scope="module")
-def url(app) -> Iterator[str]:
-    """The address of the service, by a socket."""
+@contextmanager
+def served(app: Any) -> Iterator[str]:
+    """The address of a service, by a socket."""
     import uvicorn
 
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
@@ -60,14 +62,20 @@ def url(app) -> Iterator[str]:
     thread.join()
 
 
+@pytest.fixture(scope="module")
+def url(app) -> Iterator[str]:
+    with served(app) as address:
+        yield address
+
+
 @pytest.fixture
 def start(url: str, tmp_path: Path) -> Iterator[Callable[..., Browser]]:
     """Starts browsers that show the page and have the same profile."""
     started: list[Browser] = []
 
-    def begin(**settings: object) -> Browser:
-        started.append(Browser(tmp_path / "profile", **settings))  # type: ignore[arg-type]
-        started[-1].open(url)
+    def begin(address: str = url, **settings: Any) -> Browser:
+        started.append(Browser(tmp_path / "profile", **settings))
+        started[-1].open(address)
         started[-1].wait("document.querySelector('text.word')")
         return started[-1]
 
@@ -83,7 +91,8 @@ def open_file(browser: Browser, path: Path) -> None:
     """Open a file, and wait until the first sentence is parsed."""
     n = len(list(read_conllu(path, trees="any")))
     browser.give_file("#file", path)
-    browser.wait(f"document.querySelector('#place').textContent.endsWith('/ {n}')")
+    browser.wait(f"document.title.startsWith('{path.name} ')")
+    assert browser.text("#place").endswith(f"/ {n}")
     wait_kept(browser)
 
 
@@ -431,6 +440,30 @@ def test_corrections_go_on_without_the_service(start, tmp_path: Path):
     assert [i for i, row in enumerate(shown(browser).words, start=1) if row.head == 0] == [1]
     assert corrected(shown(browser)) == [1]
     browser.problems.clear()
+
+
+def test_a_sentence_that_is_too_long_for_suggestions_is_corrected(start, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("spacy_g2g.serve.limits.MAX_CONSTRAINED_WORDS", 5)
+    browser = start()
+    before = arcs(shown(browser))
+    after(browser, lambda: browser.mouse(word(1), word(3)))
+    browser.wait("document.querySelector('#error').textContent")
+    assert "Words of a sentence with constraints" in browser.text("#error")
+    assert corrected(shown(browser)) == [1]
+    assert arcs(shown(browser))[0][0] == 3
+    assert arcs(shown(browser))[4:] == before[4:]
+
+
+def test_trees_of_a_transition_based_parser_are_corrected(start):
+    service = make_service(make_pipeline(row="SentTr"))
+    with served(service) as address:
+        browser = start(address)
+        after(browser, lambda: browser.mouse(word(1), word(3)))
+        after(browser, lambda: (browser.mouse(word(2)), browser.mouse(word(2))))
+        assert [shown(browser).words[i].head for i in (0, 1)] == [3, 0]
+        assert corrected(shown(browser)) == [1, 2]
+        assert browser.text("#error") == ""
+    service.state.worker.close()
 
 
 def test_a_head_that_is_set_leaves_a_tree(start):
