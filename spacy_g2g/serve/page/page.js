@@ -309,7 +309,7 @@ function drawBar(sentence) {
     $("head").value = state.heads[word] ?? "";
   }
   [$("keep").disabled, $("free").disabled] = [state.set.includes(word), !state.set.includes(word)];
-  const differs = found && found.heads[word] !== null && !agrees(sentence, word);
+  const differs = found && found.heads[word] !== null && !state.set.includes(word) && !agrees(sentence, word);
   $("suggestion").textContent = picked !== null ? `Choose the head of ${words[picked]}, or Esc.`
     : differs ? titleOf(sentence, word).split("\n")[1] : "";
   $("take").hidden = picked !== null || !differs;
