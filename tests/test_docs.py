@@ -107,7 +107,8 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (treebank / f"tr_imst-ud-{name}.conllu").write_text(sample_file(name), encoding="utf8")
         rows = re.sub(r"^#.*\n", "", sample_file(name), flags=re.MULTILINE)
         (folder / f"{name}.conllx").write_text(rows, encoding="utf8")
-    (folder / "partial.conllu").write_text(sample_file("train"), encoding="utf8")
+    for name in ("partial", "own.set"):
+        (folder / f"{name}.conllu").write_text(sample_file("train"), encoding="utf8")
     for name, ids in AMR_FILES.items():
         amrs = "".join(f"# ::id {one}\n{AMRS[number % len(AMRS)]}" for number, one in enumerate(ids))
         (folder / name).write_text(amrs, encoding="utf8")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 
 import uvicorn
-from fastapi import FastAPI
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import Response
 from spacy.language import Language
 
 from .. import __version__
@@ -21,6 +19,16 @@ from .inception import inception_router
 from .limits import Gate, Limits, answer_errors
 from .plain_json import json_router
 from .worker import GRACE, Worker
+
+#: Types of the files of the page. Those that Python guesses depend on the machine.
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+#: The page runs its own scripts, and loads nothing from elsewhere.
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
 
 
 def make_app(
@@ -52,25 +60,22 @@ def make_app(
     app.include_router(json_router(worker))
     app.include_router(inception_router(worker), prefix="/inception")
     app.include_router(arborator_router(worker, project), prefix="/parser/models")
-    page = files(__package__).joinpath("page.html").read_text(encoding="utf8")
-    headers = {"Content-Security-Policy": _policy(page), "X-Content-Type-Options": "nosniff"}
-
-    @app.get("/", include_in_schema=False)
-    async def show_page() -> HTMLResponse:
-        return HTMLResponse(page, headers=headers)
-
+    app.include_router(page_router())
     return app
 
 
-def _policy(page: str) -> str:
-    """Return a policy that lets a page run its own script, and load nothing from elsewhere."""
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    sources = " ".join(f"'sha256-{found}'" for found in hashes)
-    return (
-        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
+def page_router() -> APIRouter:
+    """Return the routes of the page's files."""
+    router = APIRouter(include_in_schema=False)
+    for file_ in files(__package__).joinpath("page").iterdir():
+        type_ = TYPES[file_.name.rpartition(".")[2]]
+        answer = partial(_show, file_.read_bytes(), f"{type_}; charset=utf-8")
+        router.add_route("/" if file_.name == "index.html" else f"/{file_.name}", answer)
+    return router
+
+
+async def _show(content: bytes, type_: str, _: Request) -> Response:
+    return Response(content, media_type=type_, headers=PAGE_HEADERS)
 
 
 def run(app: FastAPI, host: str, port: int) -> None:

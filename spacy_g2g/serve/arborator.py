@@ -26,8 +26,6 @@ from .worker import Task, Worker
 
 #: How many tasks are remembered until clients have their results.
 MAX_TASKS = 64
-#: How many characters the row of a word may have.
-CHARACTERS_OF_ROW = 2000
 #: Annotation of Docs for each column that a pipeline may read or write.
 ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
 
@@ -76,8 +74,7 @@ class GivenSamples(BaseModel):
         """
         trees: TreeCheck = "any" if self.parsing_settings.keep_heads == "NONE" else "partial"
         for name, text in self.to_parse_samples.items():
-            longest = max(map(len, text.replace("\r", "").split("\n\n")))
-            limits.check_words(longest // CHARACTERS_OF_ROW, 0)
+            limits.check_rows(text)
             for sentence in read_lines(io.StringIO(text, newline="\n"), name[:80], trees):
                 yield name, sentence
 

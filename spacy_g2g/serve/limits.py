@@ -28,6 +28,8 @@ MAX_REQUESTS = 32
 MAX_BODIES = 4
 #: How many characters there may be for each of the words that a text or sentence may have.
 CHARACTERS_A_WORD = 100
+#: The same for the rows of a sentence in CoNLL-U.
+CHARACTERS_OF_ROW = 2000
 #: The same for the squares of the lengths of what has no white space.
 SQUARES_A_WORD = 8000
 #: How many values a body may have, and how many more for each of the words.
@@ -60,6 +62,11 @@ class Limits:
         """Raise RefusedError for a text or sentence of too many words, or of words that are too long."""
         n = max(n, n_characters // CHARACTERS_A_WORD)
         check_at_most("Words of a text or sentence", n, self.max_words, "--max-words")
+
+    def check_rows(self, text: str) -> None:
+        """Raise RefusedError for CoNLL-U with a sentence that is too long."""
+        longest = max(map(len, text.replace("\r", "").split("\n\n")))
+        self.check_words(longest // CHARACTERS_OF_ROW, 0)
 
     def check_body(self, body: bytes) -> None:
         """Raise RefusedError for JSON of so many values that they would take much memory and time."""

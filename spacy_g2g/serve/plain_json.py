@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -12,9 +13,10 @@ from spacy.tokens import Doc
 
 from .. import __version__
 from ..data.doc_constraints import constrain
-from ..data.docs import doc_to_sentences, sentences_of
+from ..data.docs import TOKEN_ANNOTATIONS, doc_to_sentences, sentences_of, sentences_to_doc
 from ..data.words import mark_words, multiword_tokens, word_forms
 from ..errors import Errors
+from ..formats.conllu import read_lines
 from .limits import (
     MAX_CONSTRAINTS,
     MAX_WORDS_OF_TREES,
@@ -54,8 +56,9 @@ class GivenConstraints(BaseModel):
 class GivenText(BaseModel):
     """What to parse, and what to tell.
 
-    text: Text. Either this or words.
+    text: Text. Either this, or words, or rows.
     words: Words, which stay as they are.
+    rows: CoNLL-U. Its words and sentences stay as they are, and its tree is parsed anew.
     spaces: Whether a space follows each word.
     sent_starts: Whether a sentence starts at each word. Without it, the pipeline sets sentences.
     tags: Tag of each word.
@@ -68,6 +71,7 @@ class GivenText(BaseModel):
 
     text: Text | None = None
     words: list[Word] | None = None
+    rows: Text | None = None
     spaces: list[StrictBool] | None = None
     sent_starts: list[StrictBool] | None = None
     tags: list[Text] | None = None
@@ -84,25 +88,29 @@ class GivenText(BaseModel):
     def check(self, limits: Limits) -> None:
         """Raise RefusedError for what is over a limit or has no single meaning."""
         words, text = self.words or (), self.text or ""
-        if (self.text is None) == (self.words is None):
+        if [self.text, self.words, self.rows].count(None) != 2:
             raise RefusedError(422, Errors.E1208)
         check_at_most("k", self.k, limits.max_k, "--max-k")
         for name, values in self.columns.items():
             if len(values) != len(words):
                 raise RefusedError(422, Errors.E1210.format(name=name, n=len(values), words=len(words)))
         limits.check_words(len(words), len(text))
+        limits.check_rows(self.rows or "")
         # spaCy's tokenizer takes time with the square of each stretch without white space, if it is
         # punctuation.
         squares = sum(len(stretch) ** 2 for stretch in text.split())
         what = "Squared lengths of stretches without white space"
         check_at_most(what, squares, SQUARES_A_WORD * limits.max_words, "--max-words")
         check_at_most("Constraints", len(self.constraints), MAX_CONSTRAINTS)
-        if self.constraints and self.words is None:
+        if self.constraints and self.text is not None:
             raise RefusedError(422, Errors.E1212)
 
     def make_doc(self, worker: Worker) -> Doc:
         """Make the Doc. Raises RefusedError if trees of so many words take too long to find."""
-        if self.words is None:
+        if self.rows is not None:
+            sentences = list(read_lines(io.StringIO(self.rows, newline="\n"), "rows", "any"))
+            doc = sentences_to_doc(sentences, worker.nlp.vocab, annotations=TOKEN_ANNOTATIONS)
+        elif self.words is None:
             doc = worker.nlp.make_doc(self.text or "")
         else:
             doc = Doc(worker.nlp.vocab, words=self.words, **self.columns)
@@ -129,6 +137,31 @@ class GivenText(BaseModel):
             "sentences": found,
             **words_of_tokens(doc),
         }
+
+
+class GivenFile(BaseModel):
+    """A file in CoNLL-U.
+
+    name: Name of the file, for messages.
+    text: Its text.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Text
+    text: Text
+
+    def count(self) -> Answer:
+        """Return the numbers of sentences and words.
+
+        Raises ValueError with name, line and value if it is not CoNLL-U, if heads are in no tree, or without
+            a sentence.
+        """
+        lines = io.StringIO(self.text, newline="\n")
+        words = [len(sentence.words) for sentence in read_lines(lines, self.name[:80], "partial")]
+        if not words:
+            raise RefusedError(422, Errors.E1213.format(name=self.name[:80]))
+        return {"sentences": len(words), "words": sum(words)}
 
 
 def words_of_tokens(doc: Doc) -> Answer:
@@ -170,10 +203,15 @@ def json_router(worker: Worker) -> APIRouter:
         """Parse a text or words, with what is known of them."""
         given.check(worker.limits)
         # A text has a word in about five characters.
-        n_words = len(given.words or ()) + len(given.text or "") // 5
+        n_words = len(given.words or ()) + len(given.text or "") // 5 + (given.rows or "").count("\n")
         make, tell = (lambda: given.make_doc(worker)), (lambda doc: given.answer(doc, worker))
         (found,) = await worker.ask([Task(n_words, make=make, tell=tell)])
         return dict(found)
+
+    @router.post("/conllu")
+    async def check_conllu(given: GivenFile) -> Answer:
+        """Check a file in CoNLL-U, and count its sentences and words."""
+        return await worker.read(given.count)
 
     @router.get("/pipeline")
     async def pipeline() -> Answer:

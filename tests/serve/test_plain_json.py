@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.doc_constraints import constrain
 from spacy_g2g.data.words import mark_words
+from spacy_g2g.serve import plain_json
 from spacy_g2g.serve.plain_json import words_of_tokens
 from spacy_g2g.trees import constraints as conflicts
 
@@ -74,6 +75,35 @@ def test_words_keep_what_is_known_of_them(app, nlp: Language):
     assert (found["heads"][1], found["heads"][5], found["deps"][5]) == (3, 1, "obl")
 
 
+def test_rows_keep_their_words_and_sentences(app, nlp: Language):
+    rows = "".join(f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_\n" for i, word in enumerate(WORDS, start=1)) + "\n"
+    starts = [i % len(WORDS) == 0 for i in range(2 * len(WORDS))]
+    constraints = {"heads": {"1": 3, "9": 7}}
+    words: dict[str, Any] = {"words": WORDS * 2, "sent_starts": starts, "constraints": constraints}
+    of_words, of_rows = post(app, "/parse", words, {"rows": rows * 2, "constraints": constraints})
+    assert of_rows.json() == of_words.json()
+    split = rows.replace("1\ta\t", "1-2\tah\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\t")
+    (reply,) = post(app, "/parse", {"rows": split, "conllu": True})
+    assert reply.json()["multiword_tokens"] == [[0, 1]]
+    assert reply.json()["sentences"][0]["conllu"].startswith("1-2\tah\t")
+
+
+def test_a_file_is_checked_with_the_messages_of_commands(app):
+    text = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    good, bad, cycle, none = post(
+        app,
+        "/conllu",
+        {"name": "own.conllu", "text": text * 2},
+        {"name": "own.conllu", "text": text + "1\ta\n"},
+        {"name": "own.conllu", "text": text.replace("0", "1")},
+        {"name": "own.conllu", "text": ""},
+    )
+    assert good.json() == {"sentences": 2, "words": 2}
+    assert "own.conllu, line 3: expected 10 columns" in bad.json()["error"]
+    assert "G2G-E307" in cycle.json()["error"]
+    assert none.json()["error"] == "[G2G-E1213] own.conllu has no sentences. Expected CoNLL-U."
+
+
 def test_requests_at_once_get_what_each_gets_alone(app, nlp: Language):
     texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
     bodies: list[dict[str, Any]] = [{"text": text} for text in texts]
@@ -115,6 +145,9 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
     [
         ({}, 422, "G2G-E1208"),
         ({"text": "a", "words": ["a"]}, 422, "G2G-E1208"),
+        ({"text": "a", "rows": ""}, 422, "G2G-E1208"),
+        ({"rows": "1\ta\n"}, 422, "rows, line 1: expected 10 columns"),
+        ({"rows": "a" * 122_001}, 413, "sentence: 61. Expected 60 at most, or a higher --max-words."),
         ({"text": 3}, 422, "body.text is 3. Input should be a valid string."),
         ({"text": "a", "sentence": 1}, 422, "body.sentence is 1. Extra inputs are not permitted."),
         ({"words": ["a", ""]}, 422, "body.words.1 is ''"),
@@ -197,19 +230,34 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = ["text", "words", "spaces", "sent_starts", "tags", "constraints", "k"]
+KEYS = ["text", "words", "rows", "name", "spaces", "sent_starts", "tags", "constraints", "k"]
 NUMBERS = st.dictionaries(st.sampled_from(["0", "1", "9", "-1", "x"]), st.integers(-2, 3) | JSON, max_size=2)
 DEMANDS = st.fixed_dictionaries({}, optional={"heads": NUMBERS, "deps": NUMBERS, "not_heads": NUMBERS})
 BODIES = st.fixed_dictionaries(
     {"words": st.lists(st.text(st.characters(codec=None), max_size=3), max_size=4) | JSON},
     optional={**{key: JSON for key in KEYS if key != "words"}, "constraints": DEMANDS},
 )
-PATHS = ["/parse", "/inception/predict", "/parser/models/parse/start", "/parser/models/parse/status"]
+CELLS = st.lists(st.sampled_from(["1", "2", "1-2", "1.1", "_", "a", "\u00a0", "#", "", "0"]), max_size=11)
+ROWS = st.lists(
+    CELLS.map("\t".join) | st.sampled_from(["", *("1\ta" + "\t_" * 8, "2\tb" + "\t_" * 8)]), max_size=5
+)
+FILES = st.builds(
+    lambda key, rows: {key: "\n".join(rows), **({"name": "f"} if key == "text" else {})},
+    st.sampled_from(["rows", "text"]),
+    ROWS,
+)
+PATHS = [
+    "/parse",
+    "/conllu",
+    "/inception/predict",
+    "/parser/models/parse/start",
+    "/parser/models/parse/status",
+]
 
 
 @pytest.mark.filterwarnings("ignore:.*W801")
-@settings(max_examples=40)
-@given(path=st.sampled_from(PATHS), body=BODIES | JSON | st.binary(max_size=8))
+@settings(max_examples=60)
+@given(path=st.sampled_from(PATHS), body=BODIES | FILES | JSON | st.binary(max_size=8))
 def test_no_request_is_an_error_of_the_service(app, path: str, body: Any):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     (reply,) = post(app, path, raw)
@@ -217,11 +265,21 @@ def test_no_request_is_an_error_of_the_service(app, path: str, body: Any):
     assert reply.status_code == 200 or reply.json()["error"]
 
 
-def test_the_page_runs_its_own_script_alone(app):
+def test_the_page_runs_its_own_scripts_alone(app):
     page = talk(app, lambda client: client.get("/"))
-    assert re.findall(r"https?://[\w.]+", page.text) == ["http://www.w3.org"]
-    policy = page.headers["content-security-policy"]
-    assert re.match(r"default-src 'none'; script-src 'sha256-[\w+/=]{44}'; ", policy)
+    sources = re.findall(r'(?:src|href|from|import)\W+"([^"]+)"', page.text)
+    for source in sources:
+        file_ = talk(app, lambda client, source=source: client.get(source.removeprefix(".")))
+        assert file_.status_code == 200, source
+        assert file_.headers["content-type"].startswith(("text/javascript", "text/css"))
+        sources += set(re.findall(r'from "([^"]+)"', file_.text)) - set(sources)
+        assert set(re.findall(r"https?://[\w.]+", file_.text)) <= {"http://www.w3.org"}
+    folder = Path(plain_json.__file__).parent / "page"
+    assert {source.removeprefix("./") for source in sources} == {
+        path.name for path in folder.iterdir() if path.name != "index.html"
+    }
+    assert "script-src 'self';" in page.headers["content-security-policy"]
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; ")
     about = talk(app, lambda client: client.get("/pipeline")).json()
     assert about["labels"][0] == "root"
     assert about["limits"]["max_words"] == 60
