@@ -32,7 +32,7 @@ OPEN_LICENSE = re.compile(r"MIT|Apache-2\.0|CC0.*|CC[ -]BY([ -]SA)?[ -]\d\.\d( .
 #: What pipelines.json takes from meta.json as it is.
 FROM_META = ("lang", "name", "version", "description", "pipeline", "license", "sources", "requirements")
 #: Sets of scores, by the beginning of their names in meta.json.
-SETS = ("dev", "test")
+SCORED = ("dev", "test")
 
 
 def release_notes(tag: str) -> str:
@@ -77,7 +77,7 @@ def _describe(wheel: Path) -> dict[str, Any]:
             )
     name = f"{meta['lang']}_{meta['name']}-{meta['version']}.md"
     write_text(wheel.with_name(name), card)
-    scores = {key: value for key, value in meta["performance"].items() if key.startswith(SETS)}
+    scores = {key: value for key, value in meta["performance"].items() if key.startswith(SCORED)}
     return {
         **{key: meta[key] for key in FROM_META},
         "treebank": meta["spacy_g2g"]["treebank"],
