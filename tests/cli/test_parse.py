@@ -216,6 +216,7 @@ def test_a_number_below_one_leaves_the_output_as_it_was(pipeline, sample, tmp_pa
     assert out.read_text() == "old"
 
 
+@pytest.mark.linux
 def test_output_to_a_stream_has_no_messages_in_it(pipeline, sample, tmp_path):
     command = ["parse", pipeline, str(sample), "/dev/null", "--format", "conllu"]
     result = CliRunner().invoke(app, command)

@@ -130,6 +130,7 @@ def test_a_paragraph_or_file_without_end_does_not_fill_the_memory(tmp_path, monk
     assert "E1104" in file.error
 
 
+@pytest.mark.linux
 def test_what_cannot_be_followed_in_a_folder_is_warned_of(tmp_path):
     (tmp_path / "in" / ".git").mkdir(parents=True)
     (tmp_path / "in" / "a.txt").write_text("a")
@@ -268,6 +269,7 @@ def test_an_odd_doc_of_a_spacy_file_is_an_error_of_its_own(tmp_path):
     ]
 
 
+@pytest.mark.linux
 def test_a_file_has_the_kind_that_the_link_to_it_says(tmp_path):
     (tmp_path / "blob").write_bytes(b"a\n")
     link = tmp_path / "a.txt"

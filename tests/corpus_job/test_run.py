@@ -141,6 +141,7 @@ def test_a_folder_that_no_job_has_made_is_left_alone(chain_pipeline, corpus, tmp
     assert [path.name for path in (tmp_path / "out").rglob("*")] == [name, "mine.txt"]
 
 
+@pytest.mark.linux
 def test_a_job_removes_its_own_files_only(chain_pipeline, corpus, tmp_path):
     out, victim = tmp_path / "out", tmp_path / "victim.txt"
     run(chain_pipeline, corpus, out, only=(1, 2))
@@ -165,6 +166,7 @@ def test_a_job_of_another_format_is_refused_and_stays(chain_pipeline, corpus, tm
     assert files(tmp_path / "out") == before
 
 
+@pytest.mark.linux
 def test_errors_that_are_damaged_are_written_again(chain_pipeline, tmp_path):
     source = write_jsonl(tmp_path / "corpus.jsonl", ["RAISE", *texts(N)])
     run(chain_pipeline, source, tmp_path / "out")

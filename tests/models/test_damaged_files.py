@@ -1,6 +1,5 @@
 """Files of models that are damaged or hostile: a clear error, before they take memory or time."""
 
-import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +27,7 @@ def with_spec(shim: G2GShim, part: str = "spec", **changes: Any) -> bytes:
     return data
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize(
     "changes",
     [
@@ -42,6 +42,8 @@ def with_spec(shim: G2GShim, part: str = "spec", **changes: Any) -> bytes:
     ids=str,
 )
 def test_an_encoder_of_other_sizes_is_an_error_without_memory(changes: dict[str, Any]):
+    import resource  # Windows has none.
+
     _, shim = make()
     shim.from_bytes(shim.to_bytes())  # PyTorch imports modules when it loads for the first time
     data = with_spec(shim, "encoder", **changes)

@@ -130,6 +130,7 @@ def test_a_treebank_that_fails_does_not_keep_others_from_running(monkeypatch: py
     assert ran[-1] == ("UD_Turkish-IMST", "refine")
 
 
+@pytest.mark.linux
 def test_files_outside_a_treebank_and_folders_are_not_copied(tmp_path: Path):
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
