@@ -1,17 +1,17 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
-# `make check`: format, lint, types and the tests that are not marked as slow.
+# `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: these pages as a site.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.ready
-SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/config_reference.py
+SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/*.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
 
-.PHONY: check demo lint setup test
+.PHONY: check demo docs lint setup test
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
@@ -22,6 +22,11 @@ check: lint
 
 test: lint
 	$(PYTEST)
+
+# Warnings are errors, so a link within the site that leads nowhere is one.
+docs: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(RUN) sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . docs/_build
 
 lint: $(STAMP)
 	$(RUN) ruff format --check $(SOURCES)
