@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jupytext
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parent.parent
@@ -46,11 +47,14 @@ def setup(app: Sphinx) -> None:
     """Connect what is particular to this site."""
     app.connect("source-read", add_navigation)
     app.connect("autodoc-process-docstring", mark_fields)
-    app.connect("build-finished", make_index)
+    app.connect("build-finished", add_files)
 
 
 def add_navigation(_: Sphinx, name: str, source: list[str]) -> None:
-    """Append the navigation to the first page. Pages that it does not name are how-to pages, or results."""
+    """Append the navigation to the first page, and to others what only the site has.
+
+    Pages that the navigation does not name are how-to pages, or results.
+    """
     if name == "README":
         named = {page for pages in NAVIGATION.values() for page in pages}
         found = {path.stem for path in (ROOT / "docs").glob("*.md")} - named
@@ -58,6 +62,8 @@ def add_navigation(_: Sphinx, name: str, source: list[str]) -> None:
         for title, of_part in pages.items():
             lines = [f"docs/{page}" for page in of_part] + (BESIDE if title == "Reference" else [])
             source[0] += "\n".join(["\n```{toctree}", ":hidden:", f":caption: {title}", *lines, "```\n"])
+    elif name.startswith("docs/tutorials/"):
+        source[0] += f'\n<a href="{Path(name).name}.ipynb" download>This page as a notebook</a>\n'
     elif name == "docs/results/README":
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n*\n```\n"
 
@@ -90,7 +96,11 @@ def field_of(line: str, kind: str) -> str:
     return ""
 
 
-def make_index(app: Sphinx, error: Exception | None) -> None:
-    """Give the first page its second name, which web servers look for."""
+def add_files(app: Sphinx, error: Exception | None) -> None:
+    """Give the first page its second name, which web servers look for, and make notebooks of tutorials."""
     if error is None and app.builder.name == "html":
-        shutil.copy(Path(app.outdir, "README.html"), Path(app.outdir, "index.html"))
+        site = Path(app.outdir)
+        shutil.copy(site / "README.html", site / "index.html")
+        for page in (ROOT / "docs" / "tutorials").glob("*.md"):
+            notebook = jupytext.read(page)
+            jupytext.write(notebook, site / "docs" / "tutorials" / f"{page.stem}.ipynb")
