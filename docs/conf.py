@@ -16,6 +16,7 @@ from docs.config_reference import SETTING  # noqa: E402
 from spacy_g2g import __version__  # noqa: E402
 
 project = html_title = "spacy-g2g"
+copyright = "the authors of spacy-g2g"
 release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 # Pages are where links between files expect them, so a link leads to the same page here and on a code host.
