@@ -1,5 +1,5 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
-# `make check`: format, lint, types and the tests that are not marked as slow.
+# `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: the pages as a site.
 # `make dist`: sdist and wheel, checked. The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
 STAMP := $(VENV)/.ready
-SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/config_reference.py
+SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/*.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
@@ -17,7 +17,7 @@ TAG ?= $(GITHUB_REF_NAME)
 VARS ?=
 DIST ?= dist
 
-.PHONY: check demo dist lint notes pipeline quick release release-pipelines setup test
+.PHONY: check demo dist docs lint notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(STAMP)
@@ -30,6 +30,11 @@ quick: $(STAMP)
 
 test: lint
 	$(PYTEST)
+
+# Warnings are errors, so a link within the site that leads nowhere is one.
+docs: $(STAMP)
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(RUN) sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . docs/_build
 
 lint: $(STAMP)
 	$(RUN) ruff format --check $(SOURCES)

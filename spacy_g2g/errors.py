@@ -15,7 +15,7 @@ class _TextsWithCodes(type):
 
 def _install(extra: str) -> str:
     """Return the end of the text on a package that is missing."""
-    return f'Install the extra {extra!r} of spacy-g2g; in a clone of it: pip install ".[{extra}]"'
+    return f'To install it: pip install "spacy-g2g[{extra}]", or in a clone: pip install ".[{extra}]"'
 
 
 class Errors(metaclass=_TextsWithCodes):

@@ -17,10 +17,20 @@ def path(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def whole_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole pipeline, not trained."""
+    folder = tmp_path_factory.mktemp("whole")
+    load_model_from_config(load_config(ROOT / "configs" / "pipeline.cfg"), auto_fill=True).to_disk(folder)
+    return folder
+
+
 @pytest.fixture
-def config(path: Path, trained_folder: Path) -> Config:
-    """The config, on top of a trained parser where it needs one."""
+def config(path: Path, trained_folder: Path, whole_folder: Path) -> Config:
+    """The config, on top of a trained parser or a whole pipeline where it needs one."""
     config = load_config(path)
+    if path.stem == "tasks":
+        config["paths"]["base"] = str(whole_folder)
     if "parser" in config["paths"]:
         config["paths"]["parser"] = str(trained_folder)
         config["nlp"]["lang"] = "xx"

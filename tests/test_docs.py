@@ -22,6 +22,7 @@ from spacy.cli import app
 from spacy.util import load_config, registry
 from typer.testing import CliRunner
 
+from docs.notebooks import CELL, run_cell
 from project.training_config import has_setting
 from spacy_g2g.formats.conllu import read_conllu
 
@@ -32,9 +33,18 @@ ROOT = Path(__file__).parent.parent
 #: Pages of results: their commands are checked, not run.
 RECORDS = sorted((ROOT / "docs" / "results").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [*GUIDES, *RECORDS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINKED = ["configs", "project", "experiments", "project.yml", "pyproject.toml", "assets/sample"]
+LINKED = [
+    "configs",
+    "project",
+    "experiments",
+    "project.yml",
+    "pyproject.toml",
+    "assets/sample",
+    "assets/english",
+]
 LINKED += [f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.is_file()]
 #: Sentences of each sample file.
 N_SENTENCES = 12
@@ -59,8 +69,8 @@ AMR_FILES = {
     "all.txt": ["a.1", "a.2", "a.3", "a.901", "a.902", "b.7"],
     **{f"{name}.txt": [f"{name}.1", f"{name}.2", f"{name}.3"] for name in ("train", "dev", "test")},
 }
-#: The name of the package that `make demo` installs.
-DEMO_PACKAGE = "en_g2g_open"
+#: The name of the package that `make demo` installs, and a whole pipeline that stands in for it.
+DEMO_PACKAGE, WHOLE = "en_g2g_open", "training/pipeline/model-best"
 
 # spaCy's `package` leaves files open.
 pytestmark = pytest.mark.filterwarnings(
@@ -114,7 +124,9 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(amrs, encoding="utf8")
     (folder / "dev.amr").write_text(f"# ::id d.1\n{AMRS[0]}", encoding="utf8")
     (folder / "text.txt").write_text("The boy wants to go.\n", encoding="utf8")
-    (folder / "bert-base-cased").symlink_to(checkpoint.MODEL_DIR)
+    (folder / "sentence-transformers").mkdir()
+    for name in ("bert-base-cased", "sentence-transformers/all-MiniLM-L6-v2"):
+        (folder / name).symlink_to(checkpoint.MODEL_DIR)
     make_checkpoint(folder / "small")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -128,7 +140,14 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "train.spacy --paths.dev dev.spacy --paths.encoder small"
             )
         )
-    shutil.rmtree(folder / "training" / "model-last")
+        run(
+            shlex.split(
+                "python -m spacy train configs/pipeline.cfg --output training/pipeline --paths.train "
+                "train.conllu --paths.dev dev.conllu --paths.encoder small"
+            )
+        )
+    for last in (folder / "training").rglob("model-last"):
+        shutil.rmtree(last)
     return folder
 
 
@@ -140,7 +159,7 @@ def folder(user_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     load = spacy.load
 
     def load_here(name: Any, **kwargs: Any) -> spacy.language.Language:
-        return load("training/model-best" if name == DEMO_PACKAGE else name, **kwargs)
+        return load(WHOLE if name == DEMO_PACKAGE else name, **kwargs)
 
     monkeypatch.setattr(spacy, "load", load_here)
     return copied
@@ -157,6 +176,9 @@ def run(arguments: list[str]) -> None:
             check_pip(rest)
         case ["mkdir", "-p", name]:
             Path(name).mkdir(exist_ok=True)
+        case ["cp", *names, "."]:
+            # The files of the folder are smaller.
+            assert all((ROOT / name).exists() for name in names)
         case ["python", "-m", "spacy", "project", "run", name, ".", *rest]:
             run_project(name, dict(zip(rest[::2], rest[1::2], strict=True)))
         case ["python", "-m", "spacy", "train", config, *rest]:
@@ -254,12 +276,18 @@ def check_options(script: str, arguments: list[str]) -> None:
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_commands_and_python_blocks_run(page: Path, folder: Path):
     namespace: dict[str, Any] = {}
-    for match in BLOCK.finditer(page.read_text(encoding="utf8")):
+    text = page.read_text(encoding="utf8")
+    if "import pandas" in text:
+        pytest.importorskip("pandas", reason="pandas is not installed")
+    for match in BLOCK.finditer(text):
         if match[1] == "bash":
             for arguments in commands(match[2]):
-                run(arguments)
+                run([WHOLE if argument == DEMO_PACKAGE else argument for argument in arguments])
         elif match[1] == "python":
-            exec(compile(match[2], page.name, "exec"), namespace)
+            printed = run_cell(match[2], page.name, namespace)
+            cell = CELL.match(text, match.start())
+            if cell is not None and cell["output"] is not None and not cell["learned"]:
+                assert printed == cell["output"]
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Constraints on the trees of a Doc, as users state them: by tokens, which count as spaCy counts them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import index
 from typing import Any
@@ -47,6 +45,11 @@ def constrain(
     not_deps: Labels that a token may not have.
     subtrees: Groups of tokens, each of which must be one token and all its descendants.
     Raises ValueError for a number that is not a token's, or that is white space's.
+
+    >>> constrain(doc, heads={0: 2}, deps={2: "root"})
+    >>> doc._.g2g_constraints["heads"]
+    [[0, 2]]
+    >>> constrain(doc)  # no constraints any more
     """
     Doc.set_extension(CONSTRAINTS, default=None, force=True)
     given = {

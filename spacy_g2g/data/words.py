@@ -6,8 +6,6 @@ it is. NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the p
 A Doc with this group, even an empty one, has its final words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -36,6 +34,9 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
     form: The token.
     words: Forms of its words.
     Returns a piece for each word, none of them blank; None if the token has too few characters.
+
+    >>> cut("della", ("di", "la"))
+    ('del', 'la')
     """
     wanted, text = [word.lower() for word in words], form.lower()
     if len(text) != len(form):

@@ -1,7 +1,5 @@
 """The component of a pipeline that answers questions about trees."""
 
-from __future__ import annotations
-
 from spacy.language import Language
 
 from ..errors import Errors
@@ -17,6 +15,9 @@ def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
     nlp: The pipeline.
     keep_scores: Let it keep the scores of all arcs in each Doc from now on, from which it answers.
     Raises ValueError if the pipeline has no such component, or if that gives no scores to keep.
+
+    >>> final_parser(nlp).name
+    'g2g_parser'
     """
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
     if not parsers:

@@ -4,8 +4,6 @@ The functions are the part of a parser that knows the scores of all arcs. Their 
 which has them as methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,7 +43,7 @@ class Scorer(Protocol):
         """Labels of the parser, the root label first."""
 
     @property
-    def temperatures(self) -> Temperatures:
+    def temperatures(self) -> "Temperatures":
         """Temperatures of heads and labels."""
 
     def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
@@ -100,7 +98,13 @@ def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
 
     doc: Doc, with its sentence boundaries.
     k: Number of trees. A sentence has fewer if no more are possible.
+    Returns, for each sentence, a list of ``RankedTree`` with ``score``, ``tokens``, ``heads``, ``deps``,
+        ``head_probs`` and ``dep_probs``.
     Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
+
+    >>> (sentence,) = parser.kbest(doc, 3)
+    >>> [len(tree.heads) for tree in sentence]
+    [3, 3, 3]
     """
     if not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(Errors.E816.format(k=k))
@@ -124,6 +128,10 @@ def reparse(self: Scorer, doc: Doc) -> Doc:
 
     Returns the Doc.
     Raises ValueError if the Doc keeps no scores of this parser, or if constraints can't be met.
+
+    >>> constrain(doc, heads={0: 2})
+    >>> parser.reparse(doc)[0].head.i
+    2
     """
     layout = lay_out([doc])
     kept = kept_scores(doc, layout, self.name)
@@ -143,7 +151,12 @@ def confidence(self: Scorer, doc: Doc) -> list[TreeConfidence]:
 
     doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
         again, as in ``kbest``.
+    Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labelled``.
     Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
+
+    >>> (sentence,) = parser.confidence(doc)
+    >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labelled, strict=True))
+    True
     """
     from ..models.confidence import confidences
 
@@ -159,13 +172,14 @@ def confidence(self: Scorer, doc: Doc) -> list[TreeConfidence]:
     ]
 
 
-def calibrate(self: Scorer, examples: Iterable[Example]) -> Temperatures:
+def calibrate(self: Scorer, examples: Iterable[Example]) -> "Temperatures":
     """Fit the temperatures of ``confidence``, keep them with the component, and return them.
 
     They make the arcs and labels of the gold trees as probable as possible, and change no tree.
 
     examples: Examples that were not trained on. Left out are sentences without a complete tree, and Docs
         with a sentence that is too long to be parsed whole.
+    Returns ``Temperatures`` with ``heads`` and ``labels``.
     Raises ValueError if the model gives no scores.
     """
     from ..models.confidence import fit_temperatures

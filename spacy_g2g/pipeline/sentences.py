@@ -70,7 +70,9 @@ class SentenceSettings(CheckedSettings):
 def of_finder(name: str) -> Any:
     """Return a property of a component for a setting that its ``finder`` holds."""
     return property(
-        lambda pipe: getattr(pipe.finder, name), lambda pipe, value: setattr(pipe.finder, name, value)
+        lambda pipe: getattr(pipe.finder, name),
+        lambda pipe, value: setattr(pipe.finder, name, value),
+        doc=f"Setting ``{name}``, which can be changed at any time.",
     )
 
 

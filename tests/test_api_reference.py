@@ -1,0 +1,172 @@
+"""Every public name has an entry: docs/api.md names them, and pages use no other."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.tokens.underscore import Underscore
+from typer.main import get_command
+
+import spacy_g2g
+from docs.config_reference import make_page
+from spacy_g2g.cli import app
+from spacy_g2g.data import words
+from spacy_g2g.data.doc_constraints import constrain
+from spacy_g2g.pipeline.final_parser import final_parser
+from spacy_g2g.pipeline.scored_trees import confidence, kbest, reparse
+
+from .util import initialised_nlp
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf8")
+#: Objects of the page, and the options of their entries.
+ENTRIES = {
+    match[1]: match[2]
+    for match in re.finditer(r"^\.\. auto\w+:: (spacy_g2g[\w.]+)\n((?:   :.*\n)*)", PAGE, re.MULTILINE)
+}
+FACTORIES = [point for point in distribution("spacy-g2g").entry_points if point.group == "spacy_factories"]
+
+
+def find(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+#: Methods with an entry: those of a class, and of its bases if the entry says so.
+METHODS = {
+    name
+    for path, options in ENTRIES.items()
+    if ":members:\n" in options
+    for name in (dir(find(path)) if ":inherited-members:" in options else vars(find(path)))
+}
+OURS = re.compile(r"g2g_|amr")
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_names_what_there_is():
+    assert len(ENTRIES) > 25
+    for path in ENTRIES:
+        assert inspect.getdoc(find(path)), path
+
+
+def test_functions_for_users_have_an_entry():
+    assert {f"spacy_g2g.{name}" for name in spacy_g2g._FOR_USERS} <= set(ENTRIES)
+
+
+def test_pages_import_only_what_has_an_entry():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    texts = [block[1] for page in pages for block in BLOCK.finditer(page.read_text(encoding="utf8"))]
+    imported = {
+        f"{node.module}.{alias.name}"
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("spacy_g2g")
+        for alias in node.names
+    }
+    assert imported
+    assert imported <= set(ENTRIES)
+
+
+def test_everything_registered_has_an_entry_in_the_page_of_settings():
+    headings = set(re.findall(r"^### (.+)$", make_page(), re.MULTILINE))
+    groups = ("factories", "architectures", "callbacks", "readers", "augmenters", "batchers", "scorers")
+    registered = {
+        point.name
+        for point in distribution("spacy-g2g").entry_points
+        if point.group in [f"spacy_{group}" for group in groups]
+    }
+    assert registered == headings
+
+
+@pytest.mark.parametrize("point", FACTORIES, ids=lambda point: point.name)
+def test_components_and_their_own_methods_have_an_entry(point: Any):
+    made = inspect.signature(point.load()).return_annotation
+    (path,) = (
+        path for path in ENTRIES if path.endswith(f".{made if isinstance(made, str) else made.__name__}")
+    )
+    options, kind = ENTRIES[path], find(path)
+    assert f"(config.md#{point.name})" in PAGE
+    if not issubclass(kind, TrainablePipe):
+        assert ":members: __call__" in options
+        return
+    own = {
+        name
+        for base in kind.__mro__
+        if base.__module__.startswith("spacy_g2g")
+        for name, value in vars(base).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+    }
+    assert ":members:\n" in options
+    assert own <= METHODS | set(dir(TrainablePipe))
+    assert all(inspect.getdoc(getattr(kind, name)) for name in own)
+
+
+def test_extension_attributes_have_a_row():
+    nlp = Language()
+    for point in FACTORIES:
+        nlp.add_pipe(point.name)
+    held = {
+        "doc": Underscore.doc_extensions,
+        "token": Underscore.token_extensions,
+        "span": Underscore.span_extensions,
+    }
+    names = [f"{kind}._.{name}" for kind, of_kind in held.items() for name in of_kind if OURS.match(name)]
+    assert len(names) > 8
+    assert not [name for name in names if f"| `{name}` |" not in PAGE]
+
+
+def test_commands_have_a_row():
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf8")
+    for name in get_command(app).commands:  # type: ignore[attr-defined]
+        assert re.search(rf"^\| `{name}[ `]", page, re.MULTILINE), name
+
+
+def test_columns_of_parse_corpus_have_a_row():
+    table = pytest.importorskip("spacy_g2g.corpus_job.table", reason="pyarrow is not installed")
+    page = (ROOT / "docs" / "corpus.md").read_text(encoding="utf8")
+    rows = " ".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))
+    assert not [name for name in table.TYPES if f"`{name}`" not in rows]
+
+
+def test_requests_have_a_row():
+    service = pytest.importorskip("tests.serve.conftest", reason="the extra 'serve' is not installed")
+    made = service.make_service(service.make_pipeline())
+    made.state.worker.close()
+    requests = [
+        f"`{kind.upper()} {path}`" for path, kinds in made.openapi()["paths"].items() for kind in kinds
+    ]
+    assert len(requests) > 5
+    assert not [request for request in requests if request not in PAGE]
+
+
+def test_help_shows_types_and_not_their_names():
+    for function in (constrain, final_parser, kbest, confidence, reparse, words.word_forms):
+        annotations = inspect.get_annotations(function)
+        assert annotations
+        assert not [name for name, kind in annotations.items() if isinstance(kind, str)]
+    assert "head_probs" in (kbest.__doc__ or "")
+    assert "labelled" in (confidence.__doc__ or "")
+
+
+@pytest.mark.parametrize("function", [constrain, final_parser, kbest, confidence, reparse, words.cut])
+def test_examples_of_docstrings_run(function: Any):
+    nlp = initialised_nlp()
+    parser = final_parser(nlp, keep_scores=True)
+    names = {
+        "nlp": nlp,
+        "parser": parser,
+        "doc": nlp(Doc(nlp.vocab, ["We", "parse", "trees"], sent_starts=[1, -1, -1])),
+    }
+    names |= {"constrain": constrain, "final_parser": final_parser, "cut": words.cut}
+    (example,) = doctest.DocTestFinder(recurse=False).find(function, globs=names)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
