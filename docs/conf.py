@@ -34,9 +34,9 @@ html_copy_source = False
 
 #: Pages of docs/ by the parts of the navigation, in the order in which a newcomer needs them.
 NAVIGATION = {
-    "Start": ["choosing"],
+    "Start": ["choosing", "installation"],
     "Tutorials": [f"tutorials/{name}" for name in ("parse", "train", "refine", "pipeline", "corpus")],
-    "How to": ["training", "encoders", "pipelines", "tasks", "raw-text", "words", "refining", "annotating"],
+    "How to": ["training", "encoders", "pipelines", "tasks", "raw-text", "words", "your-own-text", "annotating", "refining"],
     "Reference": ["api", "config", "commands", "behaviour", "scores", "glossary", "papers", "code"],
     "How it was measured": ["results/README"],
 }
