@@ -24,6 +24,8 @@ from .words import Range, cut, has_words, mark_words, multiword_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
+#: Key of ``doc.user_data``; the value is the name of the Doc's treebank in a corpus of several.
+TREEBANK_KEY = "treebank"
 _UPOS_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS_TAGS = frozenset(_UPOS_TAGS.split())
 TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
