@@ -3,6 +3,7 @@
     python -m project.score MODEL FOLDER METRICS [--run NAME] [--kind KIND] [--raw] ...
 
 METRICS gets dev.json, test.json and facts.json, with the facts about the treebank and about the training.
+Each of the treebanks that were joined gets them in a folder of its name.
 Scores that are up to date are not computed again. With `--amrs` the sets are the AMRs that
 project/amr_data.py converted, and FOLDER is the folder that it fetched.
 """
@@ -25,7 +26,7 @@ from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.files import sha256_of
 
-from .treebank_settings import AMR, UNSET, read_source
+from .treebank_settings import AMR, UNSET, joined_treebanks, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources, today
 
 KINDS = ("parser", "refined", "pipeline")
@@ -72,7 +73,19 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
 
 
 def score(args: argparse.Namespace) -> None:
-    """Score all sets. Arguments are those of the command."""
+    """Score all sets of each treebank. Arguments are those of the command."""
+    names = joined_treebanks(read_source(args.folder))
+    run = args.run or args.metrics.name
+    for name in names:
+        paths = {"folder": args.folder / name, "metrics": args.metrics / name, "run": f"{name} of {run}"}
+        score(argparse.Namespace(**{**vars(args), **paths}))
+    if not names:
+        score_sets(args)
+    write_facts(args, run)
+
+
+def score_sets(args: argparse.Namespace) -> None:
+    """Score all sets of one treebank."""
     exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
     model_digest = sha256_of(args.model)
     for split in ("dev", "test"):
@@ -86,17 +99,16 @@ def score(args: argparse.Namespace) -> None:
             else:
                 write = partial(write_trees, args.model, gold, output, args.gpu, raw, exclude_punct)
                 score_once(model_digest, gold, output, write, raw=raw, exclude_punct=exclude_punct)
-    write_facts(args, exclude_punct)
 
 
-def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
-    """Write the facts about the scores, with the date of their last change."""
+def write_facts(args: argparse.Namespace, run: str) -> None:
+    """Write the facts about the scores of a run, with the date of their last change."""
     facts = {
-        "run": args.run or args.metrics.name,
+        "run": run,
         "kind": AMR if args.amrs else args.kind,
         "treebank": read_source(args.folder),
         "training": read_facts(args.model.parent),
-        "exclude_punct": exclude_punct,
+        "exclude_punct": "" if args.exclude_punct in UNSET else args.exclude_punct,
         "scored_by": f"spacy-g2g {spacy_g2g.__version__}",
     }
     old = read_facts(args.metrics)

@@ -49,7 +49,14 @@ from .training_config import (
     step_settings,
     used_encoder,
 )
-from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
+from .treebank_settings import (
+    UNSET,
+    choose_encoder,
+    choose_language,
+    encoder_name,
+    joined_treebanks,
+    read_source,
+)
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
 
 CONFIG, TRAINING = "train.cfg", "training.json"
@@ -212,6 +219,9 @@ def train(args: argparse.Namespace) -> None:
         encoder = refiner_encoder(config, parser, encoder)
     else:
         config = pipeline_config(path, settings)
+    # The log and the pipeline's meta show them; they do not count.
+    weights = {f"ud_las_{name}": 0.0 for name in joined_treebanks(source)}
+    config["training"]["score_weights"] |= weights
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier
