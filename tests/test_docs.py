@@ -107,6 +107,11 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (treebank / f"tr_imst-ud-{name}.conllu").write_text(sample_file(name), encoding="utf8")
         rows = re.sub(r"^#.*\n", "", sample_file(name), flags=re.MULTILINE)
         (folder / f"{name}.conllx").write_text(rows, encoding="utf8")
+    for name in ("EWT", "GUM"):
+        shutil.copytree(treebank, folder / "treebanks" / f"UD_English-{name}")
+        (folder / name.lower()).mkdir()
+        for split in ("train", "dev"):
+            shutil.copyfile(folder / f"{split}.conllu", folder / name.lower() / f"{split}.conllu")
     (folder / "partial.conllu").write_text(sample_file("train"), encoding="utf8")
     for name, ids in AMR_FILES.items():
         amrs = "".join(f"# ::id {one}\n{AMRS[number % len(AMRS)]}" for number, one in enumerate(ids))
