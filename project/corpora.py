@@ -26,7 +26,7 @@ from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 def convert_once(files: Mapping[str, Path], output: Path, n_sents: int) -> None:
     """Convert a set, unless the output is up to date.
 
-    files: CoNLL-U files by the names of their treebanks; by "treebank" the file of only one.
+    files: CoNLL-U files by the prefixes of their treebanks; by "treebank" the file of only one.
     output: .spacy file.
     n_sents: Number of sentences in each Doc.
     """
@@ -52,9 +52,9 @@ def main() -> None:
     cli.add_argument("--n-sents", type=int, default=1, help="sentences in each Doc")
     args = cli.parse_args()
     with one_at_a_time(args.output):
-        names = joined_treebanks(read_source(args.folder))
+        joined = joined_treebanks(read_source(args.folder))
         for split in ("train", "dev"):
-            files = {name: args.folder / name / f"{split}.conllu" for name in names}
+            files = {prefix: args.folder / name / f"{split}.conllu" for name, prefix in joined.items()}
             files = files or {"treebank": args.folder / f"{split}.conllu"}
             convert_once(files, args.output / f"{split}.spacy", args.n_sents)
 

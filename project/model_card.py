@@ -138,7 +138,7 @@ def model_card(meta: Mapping[str, Any]) -> str:
         markdown_table([("", ""), *_overview(meta, facts)]),
         "## Scores",
         meta["notes"] + _without_punctuation(facts.get("exclude_punct")),
-        markdown_table(score_rows(meta["performance"], joined_treebanks(facts.get("treebank", {})))),
+        markdown_table(score_rows(meta["performance"], [*joined_treebanks(facts.get("treebank", {}))])),
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licences",

@@ -220,7 +220,7 @@ def train(args: argparse.Namespace) -> None:
     else:
         config = pipeline_config(path, settings)
     # The log and the pipeline's meta show them; they do not count.
-    weights = {f"ud_las_{name}": 0.0 for name in joined_treebanks(source)}
+    weights = {f"ud_las_{prefix}": 0.0 for prefix in joined_treebanks(source).values()}
     config["training"]["score_weights"] |= weights
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)

@@ -92,13 +92,15 @@ def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> Non
     source = plain or _clone(base, treebank, tag, clone)
     target.mkdir(parents=True)
     parts = _join_splits(treebank, source, target)
+    prefix = parts["train"][0]["file"].partition("-ud-")[0]
     write_source(
         target,
         treebank=treebank,
         tag=tag,
         origin=f"{base.rstrip('/')}/{treebank}",
         commit="" if plain else _commit(source),
-        code=parts["train"][0]["file"].split("_")[0],
+        prefix=prefix,
+        code=prefix.split("_")[0],
         license=find_license(target),
         parts=parts,
     )

@@ -50,9 +50,12 @@ def read_source(data: Path | None) -> dict[str, Any]:
     return {} if data is None else read_json(data / SOURCE)
 
 
-def joined_treebanks(source: Mapping[str, Any]) -> list[str]:
-    """Return the names of the treebanks that were joined; [] for one treebank."""
-    return [treebank["treebank"] for treebank in source.get("treebanks", [])]
+def joined_treebanks(source: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of the treebanks that were joined, with the prefix of their files, such as en_ewt.
+
+    The dictionary is empty for one treebank.
+    """
+    return {treebank["treebank"]: treebank.get("prefix", "") for treebank in source.get("treebanks", [])}
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:
