@@ -47,6 +47,7 @@ from .training_config import (
     refiner_config,
     refiner_encoder,
     step_settings,
+    tell_treebanks_apart,
     used_encoder,
 )
 from .treebank_settings import (
@@ -219,9 +220,7 @@ def train(args: argparse.Namespace) -> None:
         encoder = refiner_encoder(config, parser, encoder)
     else:
         config = pipeline_config(path, settings)
-    # The log and the pipeline's meta show them; they do not count.
-    weights = {f"ud_las_{prefix}": 0.0 for prefix in joined_treebanks(source).values()}
-    config["training"]["score_weights"] |= weights
+    tell_treebanks_apart(config, joined_treebanks(source).values())
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from spacy.util import load_config
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
@@ -131,6 +132,18 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
         source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}
     config["initialize"]["components"][REFINER]["encoder"] = source
     return config
+
+
+def tell_treebanks_apart(config: Config, names: Collection[str]) -> None:
+    """Let a config score each of the treebanks that were joined, and its parser read their names.
+
+    The log of the training and the pipeline's meta show these scores, which do not count. A parser that
+    shares an encoder, or reads tags, reads no names.
+    """
+    config["training"]["score_weights"] |= {f"ud_las_{name}": 0.0 for name in names}
+    model = config["components"].get("g2g_parser", {}).get("model", {})
+    if names and model.get("tag_attr", "") is None and model.get("tok2vec") is None:
+        model["tag_attr"] = TREEBANK_KEY
 
 
 def refiner_encoder(config: Config, parser: str, encoder: str) -> str:

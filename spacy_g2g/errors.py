@@ -212,6 +212,10 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
     E824 = "The Doc {text!r}... has no tree. Expected a parser before {name!r}."
+    E825 = (
+        "A Doc has no treebank for {name!r}, which has tag_attr = 'treebank'. Expected a corpus with names."
+    )
+    E826 = "{name!r} does not know the treebank {treebank!r}. Expected one of {treebanks}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."

@@ -25,6 +25,7 @@ from .docs import (
     TREEBANK_KEY,
     USER_DATA_KEY,
     check_annotations,
+    copy_treebank,
     restore_sentences,
     sentences_to_docs,
 )
@@ -212,4 +213,5 @@ def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
         values: Any = gold.to_array(names)
         doc.from_array(names, values)
     copy_words(gold, doc)
+    copy_treebank(gold, doc)
     return doc

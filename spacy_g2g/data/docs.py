@@ -212,6 +212,12 @@ def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
     return heads, {token: label for token, label in enumerate(labels) if label != "_"}
 
 
+def copy_treebank(doc: Doc, other: Doc) -> None:
+    """Give the name of a Doc's treebank, if it has one, to another Doc."""
+    if TREEBANK_KEY in doc.user_data:
+        other.user_data[TREEBANK_KEY] = doc.user_data[TREEBANK_KEY]
+
+
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
     """Raise ValueError for an unknown name, or if only one of HEAD and DEP is named."""
     unknown = sorted(set(names) - set(expected))
