@@ -50,14 +50,7 @@ from .training_config import (
     tell_treebanks_apart,
     used_encoder,
 )
-from .treebank_settings import (
-    UNSET,
-    choose_encoder,
-    choose_language,
-    encoder_name,
-    joined_treebanks,
-    read_source,
-)
+from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_json, record_sources, sources_of, today
 
 CONFIG, TRAINING = "train.cfg", "training.json"
@@ -220,7 +213,7 @@ def train(args: argparse.Namespace) -> None:
         encoder = refiner_encoder(config, parser, encoder)
     else:
         config = pipeline_config(path, settings)
-    tell_treebanks_apart(config, joined_treebanks(source).values())
+    tell_treebanks_apart(config, source)
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
-from .treebank_settings import UNSET
+from .treebank_settings import UNSET, joined_treebanks
 from .up_to_date import read_facts
 from .wordpiece_encoder import loadable_encoder
 
@@ -134,12 +134,13 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
     return config
 
 
-def tell_treebanks_apart(config: Config, names: Collection[str]) -> None:
+def tell_treebanks_apart(config: Config, source: Mapping[str, Any]) -> None:
     """Let a config score each of the treebanks that were joined, and its parser read their names.
 
     The log of the training and the pipeline's meta show these scores, which do not count. A parser that
-    shares an encoder, or reads tags, reads no names.
+    shares an encoder, or reads tags, reads no names. ``source`` is the record of the data.
     """
+    names = joined_treebanks(source).values()
     config["training"]["score_weights"] |= {f"ud_las_{name}": 0.0 for name in names}
     model = config["components"].get("g2g_parser", {}).get("model", {})
     if names and model.get("tag_attr", "") is None and model.get("tok2vec") is None:
