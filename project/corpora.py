@@ -23,12 +23,13 @@ from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 
 
-def convert_once(files: Mapping[str, Path], output: Path, n_sents: int) -> None:
+def convert_once(files: Mapping[str, Path], output: Path, n_sents: int, prefixes: Mapping[str, str]) -> None:
     """Convert a set, unless the output is up to date.
 
-    files: CoNLL-U files by the prefixes of their treebanks; by "treebank" the file of only one.
+    files: CoNLL-U files by the names of their treebanks; by "treebank" the file of only one.
     output: .spacy file.
     n_sents: Number of sentences in each Doc.
+    prefixes: Names that Docs of several treebanks keep, by the treebanks' names.
     """
     sources = sources_of(files, n_sents=n_sents)
     if is_up_to_date(output, sources):
@@ -37,10 +38,10 @@ def convert_once(files: Mapping[str, Path], output: Path, n_sents: int) -> None:
     for name, file in files.items():
         with user_errors():
             convert([file], output, n_sents=n_sents)
-        for doc in read_gold_docs([output], vocab) if len(files) > 1 else ():
-            doc.user_data[TREEBANK_KEY] = name
+        for doc in read_gold_docs([output], vocab) if prefixes else ():
+            doc.user_data[TREEBANK_KEY] = prefixes[name]
             joined.add(doc)
-    if len(files) > 1:
+    if prefixes:
         joined.to_disk(output)
     record_sources(output, sources)
 
@@ -52,11 +53,11 @@ def main() -> None:
     cli.add_argument("--n-sents", type=int, default=1, help="sentences in each Doc")
     args = cli.parse_args()
     with one_at_a_time(args.output):
-        joined = joined_treebanks(read_source(args.folder))
+        prefixes = joined_treebanks(read_source(args.folder))
         for split in ("train", "dev"):
-            files = {prefix: args.folder / name / f"{split}.conllu" for name, prefix in joined.items()}
+            files = {name: args.folder / name / f"{split}.conllu" for name in prefixes}
             files = files or {"treebank": args.folder / f"{split}.conllu"}
-            convert_once(files, args.output / f"{split}.spacy", args.n_sents)
+            convert_once(files, args.output / f"{split}.spacy", args.n_sents, prefixes)
 
 
 if __name__ == "__main__":
