@@ -2,32 +2,47 @@
 
     python -m project.corpora FOLDER OUTPUT [--n-sents N]
 
-Sets that are up to date are not converted again.
+Sets that are up to date are not converted again. The Docs of treebanks that were joined know their treebank.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
 
 from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert import convert
+from spacy_g2g.data.corpus import read_gold_docs
+from spacy_g2g.data.docs import TREEBANK_KEY
 
+from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
 
 
-def convert_once(source: Path, output: Path, n_sents: int) -> None:
-    """Convert a file, unless the output is up to date.
+def convert_once(files: Mapping[str, Path], output: Path, n_sents: int, prefixes: Mapping[str, str]) -> None:
+    """Convert a set, unless the output is up to date.
 
-    source: CoNLL-U file.
+    files: CoNLL-U files by the names of their treebanks; by "treebank" the file of only one.
     output: .spacy file.
     n_sents: Number of sentences in each Doc.
+    prefixes: Names that Docs of several treebanks keep, by the treebanks' names.
     """
-    sources = sources_of({"treebank": source}, n_sents=n_sents)
+    sources = sources_of(files, n_sents=n_sents)
     if is_up_to_date(output, sources):
         return
-    with user_errors():
-        convert([source], output, n_sents=n_sents)
+    joined, vocab = DocBin(store_user_data=True), Vocab()
+    for name, file in files.items():
+        with user_errors():
+            convert([file], output, n_sents=n_sents)
+        for doc in read_gold_docs([output], vocab) if prefixes else ():
+            doc.user_data[TREEBANK_KEY] = prefixes[name]
+            joined.add(doc)
+    if prefixes:
+        joined.to_disk(output)
     record_sources(output, sources)
 
 
@@ -38,8 +53,11 @@ def main() -> None:
     cli.add_argument("--n-sents", type=int, default=1, help="sentences in each Doc")
     args = cli.parse_args()
     with one_at_a_time(args.output):
+        prefixes = joined_treebanks(read_source(args.folder))
         for split in ("train", "dev"):
-            convert_once(args.folder / f"{split}.conllu", args.output / f"{split}.spacy", args.n_sents)
+            files = {name: args.folder / name / f"{split}.conllu" for name in prefixes}
+            files = files or {"treebank": args.folder / f"{split}.conllu"}
+            convert_once(files, args.output / f"{split}.spacy", args.n_sents, prefixes)
 
 
 if __name__ == "__main__":

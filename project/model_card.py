@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES
 
 from .markdown import Table, markdown_table, plain_text
-from .treebank_settings import AMR, encoder_license, pipeline_name
+from .treebank_settings import AMR, encoder_license, joined_treebanks, pipeline_name
 
 #: Metrics of a card, by the sets of `project/score.py`.
 DEPENDENCY_METRICS = ("UAS", "LAS", "CLAS", "UAS_nopunct", "LAS_nopunct")
@@ -88,12 +88,18 @@ def complete_meta(
         "spacy_g2g": {
             "size_in_bytes": size,
             "code_license": CODE_LICENSE,
-            # Leave out paths of the machine that made the package.
-            "treebank": {key: treebank[key] for key in TREEBANK_FACTS if key in treebank},
+            "treebank": _treebank_facts(treebank),
             "training": training,
             "exclude_punct": facts.get("exclude_punct", ""),
         },
     }
+
+
+def _treebank_facts(treebank: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a package says of a treebank, without paths of the machine that made the package."""
+    facts = {key: treebank[key] for key in TREEBANK_FACTS if key in treebank}
+    joined = treebank.get("treebanks", [])
+    return facts | ({"treebanks": [*map(_treebank_facts, joined)]} if joined else {})
 
 
 def metrics_of(split: str, pipeline: Collection[str]) -> tuple[str, ...]:
@@ -112,9 +118,11 @@ def treebank_name(treebank: Mapping[str, Any]) -> str:
 
 
 def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[dict[str, str]]:
-    sources = [{"name": treebank_name(treebank), "license": treebank.get("license") or "unknown"}]
-    if treebank.get("origin", "").startswith(("http://", "https://")):
-        sources[0]["url"] = treebank["origin"]
+    sources: list[dict[str, str]] = []
+    for each in treebank.get("treebanks", [treebank]):
+        sources.append({"name": treebank_name(each), "license": each.get("license") or "unknown"})
+        if each.get("origin", "").startswith(("http://", "https://")):
+            sources[-1]["url"] = each["origin"]
     if encoder := training.get("encoder"):
         sources.append({"name": encoder, "license": encoder_license(encoder)})
     return [*sources, {"name": "spacy-g2g (code)", "license": CODE_LICENSE}]
@@ -130,7 +138,7 @@ def model_card(meta: Mapping[str, Any]) -> str:
         markdown_table([("", ""), *_overview(meta, facts)]),
         "## Scores",
         meta["notes"] + _without_punctuation(facts.get("exclude_punct")),
-        markdown_table(score_rows(meta["performance"])),
+        markdown_table(score_rows(meta["performance"], [*joined_treebanks(facts.get("treebank", {}))])),
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
         "## Licences",
@@ -170,11 +178,17 @@ def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[s
     ]
 
 
-def score_rows(performance: Mapping[str, Any]) -> Table:
-    """Return a table of percentages with a row for each set and a column for each known metric."""
-    metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in SET_NAMES)]
+def score_rows(performance: Mapping[str, Any], treebanks: Sequence[str] = ()) -> Table:
+    """Return a table of percentages with a row for each set and a column for each known metric.
+
+    performance: Scores of all sets.
+    treebanks: Names of treebanks that were joined, each with sets of its own.
+    """
+    of_each = {f"{t}/{split}": f"{t}: {name}" for t in treebanks for split, name in SET_NAMES.items()}
+    set_names = of_each or SET_NAMES
+    metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in set_names)]
     rows = [("", *(metric.replace("_nopunct", " without punctuation") for metric in metrics))]
-    for split, name in SET_NAMES.items():
+    for split, name in set_names.items():
         values = [performance.get(f"{split}_{metric.lower()}") for metric in metrics]
         if any(value is not None for value in values):
             rows.append((name, *("-" if value is None else f"{100 * value:.2f}" for value in values)))

@@ -19,7 +19,7 @@ from pathlib import Path
 from spacy.cli.package import package
 
 from .model_card import complete_meta, model_card
-from .treebank_settings import read_source
+from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
 
 #: Names with the language code, and versions, of packages. Folders and Python modules are named after them.
@@ -39,15 +39,18 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
     """
     shutil.copytree(model, folder, copy_function=_link)
     meta = read_json(model / "meta.json")
-    scores = {split: read_json(metrics / f"{split}.json") for split in SETS}
-    scores = {split: found for split, found in scores.items() if found}
     facts = read_facts(metrics) or {"treebank": read_source(data), "training": read_facts(model.parent)}
+    names = [f"{name}/" for name in joined_treebanks(facts["treebank"])] or [""]
+    scores = {
+        f"{name}{split}": read_json(metrics / f"{name}{split}.json") for name in names for split in SETS
+    }
+    scores = {split: found for split, found in scores.items() if found}
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     meta |= {"name": name, "version": version}
     meta = complete_meta(meta, facts, scores, size)
     _write(folder / "meta.json", json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
     _write(folder / "README.md", model_card(meta))
-    licenses = sorted(data.glob("LICENSE*"))
+    licenses = sorted(data.rglob("LICENSE*"))
     if licenses:
         text = "".join(path.read_text(encoding="utf8", errors="replace") for path in licenses)
         _write(folder / "LICENSE", text)
@@ -80,7 +83,8 @@ def check_names(name: str, version: str) -> None:
 def make_package(args: argparse.Namespace) -> None:
     """Make the wheel, unless it is up to date. Arguments are those of the command."""
     inputs = {"model": args.model, "card": Path(__file__).with_name("model_card.py")}
-    inputs |= {f"metrics_{path.stem}": path for path in sorted(args.metrics.glob("*.json"))}
+    found = {path.relative_to(args.metrics): path for path in sorted(args.metrics.rglob("[!.]*.json"))}
+    inputs |= {f"metrics_{path.with_suffix('').as_posix()}": found[path] for path in found}
     made = sources_of(inputs, name=args.name, version=args.version)
     lang = read_json(args.model / "meta.json")["lang"]
     name = args.name if args.name.startswith(f"{lang}_") else f"{lang}_{args.name}"

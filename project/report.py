@@ -86,7 +86,10 @@ class Section:
 def read_runs(metrics: Path) -> list[Run]:
     """Read runs, in the order of the table of treebanks and then by name."""
     runs: dict[str, Run] = {}
-    for folder in sorted(path for path in metrics.iterdir() if path.is_dir()):
+    folders = sorted(path for path in metrics.iterdir() if path.is_dir())
+    # Those of joined treebanks have a folder for each.
+    folders += sorted(path.parent for f in folders if read_facts(f) for path in f.glob(f"*/{FACTS}"))
+    for folder in folders:
         facts = read_facts(folder)
         files = sorted(path for path in folder.glob("*.json") if path.name != FACTS)
         scores: dict[str, Scores] = {path.stem: read_json(path) for path in files}

@@ -3,6 +3,7 @@
     python -m project.score MODEL FOLDER METRICS [--run NAME] [--kind KIND] [--raw] ...
 
 METRICS gets dev.json, test.json and facts.json, with the facts about the treebank and about the training.
+Each of the treebanks that were joined gets them in a folder of its name.
 Scores that are up to date are not computed again. With `--amrs` the sets are the AMRs that
 project/amr_data.py converted, and FOLDER is the folder that it fetched.
 """
@@ -17,15 +18,17 @@ from typing import Any
 
 import spacy
 from spacy.cli._util import setup_gpu
+from spacy.util import load_config
 from wasabi import msg
 
 import spacy_g2g
 from spacy_g2g.amr.api import make_amr_corpus
 from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.cli.evaluate import evaluate
+from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.files import sha256_of
 
-from .treebank_settings import AMR, UNSET, read_source
+from .treebank_settings import AMR, UNSET, joined_treebanks, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources, today
 
 KINDS = ("parser", "refined", "pipeline")
@@ -50,10 +53,10 @@ def score_once(
         record_sources(output, made)
 
 
-def write_trees(model: Path, gold: Path, output: Path, gpu_id: int, raw: bool, exclude_punct: str) -> None:
-    """Write and print the scores of trees."""
+def write_trees(model: Path, gold: Path, output: Path, **options: Any) -> None:
+    """Write and print the scores of trees. Options are those of `g2g evaluate`."""
     msg.info(f"{gold.name}: {output}")
-    evaluate(str(model), gold, raw=raw, exclude_punct=exclude_punct, output=output, gpu_id=gpu_id)
+    evaluate(str(model), gold, output=output, **options)
 
 
 def write_amrs(model: Path, gold: Path, output: Path) -> None:
@@ -72,9 +75,24 @@ def write_amrs(model: Path, gold: Path, output: Path) -> None:
 
 
 def score(args: argparse.Namespace) -> None:
-    """Score all sets. Arguments are those of the command."""
+    """Score all sets of each treebank. Arguments are those of the command."""
+    names = joined_treebanks(read_source(args.folder))
+    run = args.run or args.metrics.name
+    for name, prefix in names.items():
+        paths = {"folder": args.folder / name, "metrics": args.metrics / name, "run": f"{name} of {run}"}
+        score(argparse.Namespace(**{**vars(args), **paths, "treebank": prefix}))
+    if not names:
+        score_sets(args)
+    write_facts(args, run)
+
+
+def score_sets(args: argparse.Namespace) -> None:
+    """Score all sets of one treebank."""
     exclude_punct = "" if args.exclude_punct in UNSET else args.exclude_punct
     model_digest = sha256_of(args.model)
+    components = load_config(args.model / "config.cfg")["components"].values()
+    reads_treebank = any(pipe.get("model", {}).get("tag_attr") == TREEBANK_KEY for pipe in components)
+    options = {"exclude_punct": exclude_punct} | ({"treebank": args.treebank} if reads_treebank else {})
     for split in ("dev", "test"):
         gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder / f"{split}.conllu"
         for raw in (False, True) if args.raw else (False,):
@@ -84,19 +102,18 @@ def score(args: argparse.Namespace) -> None:
             elif args.amrs:
                 score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
             else:
-                write = partial(write_trees, args.model, gold, output, args.gpu, raw, exclude_punct)
-                score_once(model_digest, gold, output, write, raw=raw, exclude_punct=exclude_punct)
-    write_facts(args, exclude_punct)
+                write = partial(write_trees, args.model, gold, output, gpu_id=args.gpu, raw=raw, **options)
+                score_once(model_digest, gold, output, write, raw=raw, **options)
 
 
-def write_facts(args: argparse.Namespace, exclude_punct: str) -> None:
-    """Write the facts about the scores, with the date of their last change."""
+def write_facts(args: argparse.Namespace, run: str) -> None:
+    """Write the facts about the scores of a run, with the date of their last change."""
     facts = {
-        "run": args.run or args.metrics.name,
+        "run": run,
         "kind": AMR if args.amrs else args.kind,
         "treebank": read_source(args.folder),
         "training": read_facts(args.model.parent),
-        "exclude_punct": exclude_punct,
+        "exclude_punct": "" if args.exclude_punct in UNSET else args.exclude_punct,
         "scored_by": f"spacy-g2g {spacy_g2g.__version__}",
     }
     old = read_facts(args.metrics)
@@ -116,7 +133,7 @@ def main() -> None:
     cli.add_argument("--raw", action="store_true", help="also from text, not from gold words and sentences")
     cli.add_argument("--exclude-punct", default="", help="also without punctuation; see g2g evaluate")
     cli.add_argument("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
-    args = cli.parse_args()
+    args = cli.parse_args(namespace=argparse.Namespace(treebank=""))
     with user_errors(), one_at_a_time(args.metrics):
         setup_gpu(args.gpu)
         score(args)

@@ -47,6 +47,7 @@ from .training_config import (
     refiner_config,
     refiner_encoder,
     step_settings,
+    tell_treebanks_apart,
     used_encoder,
 )
 from .treebank_settings import UNSET, choose_encoder, choose_language, encoder_name, read_source
@@ -212,6 +213,7 @@ def train(args: argparse.Namespace) -> None:
         encoder = refiner_encoder(config, parser, encoder)
     else:
         config = pipeline_config(path, settings)
+    tell_treebanks_apart(config, source)
     train_into(args.output, config, args.gpu)
     calibrate(trained, config)
     max_steps = config["training"]["max_steps"]  # patience or epochs may end a training earlier

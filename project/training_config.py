@@ -13,10 +13,11 @@ from spacy.util import load_config
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
-from .treebank_settings import UNSET
+from .treebank_settings import UNSET, joined_treebanks
 from .up_to_date import read_facts
 from .wordpiece_encoder import loadable_encoder
 
@@ -131,6 +132,19 @@ def refiner_config(config: Config, nlp: Language, encoder: str, *, shares: bool 
         source = {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": loadable_encoder(encoder)}
     config["initialize"]["components"][REFINER]["encoder"] = source
     return config
+
+
+def tell_treebanks_apart(config: Config, source: Mapping[str, Any]) -> None:
+    """Let a config score each of the treebanks that were joined, and its parser read their names.
+
+    The log of the training and the pipeline's meta show these scores, which do not count. A parser that
+    shares an encoder, or reads tags, reads no names. ``source`` is the record of the data.
+    """
+    names = joined_treebanks(source).values()
+    config["training"]["score_weights"] |= {f"ud_las_{name}": 0.0 for name in names}
+    model = config["components"].get("g2g_parser", {}).get("model", {})
+    if names and model.get("tag_attr", "") is None and model.get("tok2vec") is None:
+        model["tag_attr"] = TREEBANK_KEY
 
 
 def refiner_encoder(config: Config, parser: str, encoder: str) -> str:

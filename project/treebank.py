@@ -4,6 +4,9 @@
     python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
     python -m project.treebank verify FOLDER CHECKSUMS
 
+TREEBANK may be several names, separated by spaces: FOLDER then has a folder for each treebank, and their sets
+joined.
+
 The first download writes CHECKSUMS, in the format of `sha256sum`. Every later download must give the same
 files. With paths, nothing is downloaded: FOLDER gets these files, which are CoNLL-U or CoNLL-X by their
 suffix, as CoNLL-U.
@@ -28,7 +31,7 @@ from spacy_g2g.files import sha256_of, write_text
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
 
-from .treebank_settings import SOURCE, UNSET, papers_treebanks, read_source
+from .treebank_settings import NEUTRAL, SOURCE, UNSET, papers_treebanks, read_source
 from .up_to_date import one_at_a_time, today
 
 SPLITS = ("train", "dev", "test")
@@ -51,12 +54,12 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
 
     base: URL of an organisation of git repositories, or a local folder (path or file://) of git repositories
         or of plain folders, which have no tags.
-    treebank: Name of the repository.
-    tag: Tag of the repository.
+    treebank: Name of the repository, or names of several.
+    tag: Tag of the repositories.
     folder: Folder to make. If it exists, it is only verified.
     checksums: File with checksums; it is written if it does not exist.
-    Raises SystemExit if the treebank, the tag or a set is missing, if files differ from the checksums, or
-    if the folder has files by path.
+    Raises SystemExit if a treebank, the tag or a set is missing, if a treebank is named twice, if files
+    differ from the checksums, or if the folder has files by path.
     """
     if folder.exists():
         if read_source(folder).get("origin") == FILES:
@@ -66,27 +69,57 @@ def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) 
             )
         verify(folder, checksums)
         return
+    names = treebank.split()
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SystemExit(f"The treebank {', '.join(twice)} is named twice in {treebank!r}. Expected it once.")
     with staging_folder(folder) as temporary:
-        plain = _plain_folder(base, treebank)
-        source = plain or _clone(base, treebank, tag, temporary / "clone")
         staged = temporary / "staged"
-        staged.mkdir()
-        parts = _join_splits(treebank, source, staged)
-        write_source(
-            staged,
-            treebank=treebank,
-            tag=tag,
-            origin=f"{base.rstrip('/')}/{treebank}",
-            commit="" if plain else _commit(source),
-            code=parts["train"][0]["file"].split("_")[0],
-            license=find_license(staged),
-            parts=parts,
-        )
+        for name in names:
+            _stage(base, name, tag, staged / name if names[1:] else staged, temporary / f"{name}.clone")
+        if names[1:]:
+            _join_treebanks(names, tag, staged)
         if checksums.exists():
             verify(staged, checksums)
         else:
             _write_checksums(staged, checksums)
         staged.rename(folder)
+
+
+def _stage(base: str, treebank: str, tag: str, target: Path, clone: Path) -> None:
+    """Put the sets of one treebank and the record of its source into a new folder; see ``download``."""
+    plain = _plain_folder(base, treebank)
+    source = plain or _clone(base, treebank, tag, clone)
+    target.mkdir(parents=True)
+    parts = _join_splits(treebank, source, target)
+    prefix = parts["train"][0]["file"].partition("-ud-")[0]
+    write_source(
+        target,
+        treebank=treebank,
+        tag=tag,
+        origin=f"{base.rstrip('/')}/{treebank}",
+        commit="" if plain else _commit(source),
+        prefix=prefix,
+        code=prefix.split("_")[0],
+        license=find_license(target),
+        parts=parts,
+    )
+
+
+def _join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
+    """Join the sets of treebanks, which are in folders of their names, and record their sources."""
+    for split in SPLITS:
+        _concatenate([folder / name / f"{split}.conllu" for name in names], folder / f"{split}.conllu")
+    treebanks = [read_source(folder / name) for name in names]
+    codes, licenses = (list(dict.fromkeys(each[key] for each in treebanks)) for key in ("code", "license"))
+    write_source(
+        folder,
+        treebank=" and ".join(names),
+        tag=tag,
+        code=NEUTRAL if codes[1:] else codes[0],
+        license=" and ".join(licenses),
+        treebanks=treebanks,
+    )
 
 
 def import_files(
@@ -99,12 +132,13 @@ def import_files(
     folder: Folder to make. Other files by path in it are replaced.
     checksums: File for the checksums.
     data_license: Licence of the data.
-    Raises SystemExit if a path can't be read, the name is a UD treebank's, or the folder is a download.
+    Raises SystemExit if a path can't be read, the name is a UD treebank's or several names, or the folder is
+    a download.
     """
-    if treebank in papers_treebanks():
+    if treebank in papers_treebanks() or " " in treebank:
         raise SystemExit(
-            f"{treebank} is the name of a UD treebank. Expected a name of your own for files by path, as in: "
-            "--vars.treebank mine"
+            f"{treebank} is the name of a UD treebank, or has spaces. Expected a name of your own for files "
+            "by path, as in: --vars.treebank mine"
         )
     missing = [f"{split}_path" for split in ("train", "dev") if split not in paths]
     if missing:

@@ -7,6 +7,7 @@ prints the treebanks of the papers, one on each line.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ def papers_treebanks() -> list[str]:
 def read_source(data: Path | None) -> dict[str, Any]:
     """Read the record of the source of a folder's data; an empty dictionary without one."""
     return {} if data is None else read_json(data / SOURCE)
+
+
+def joined_treebanks(source: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of the treebanks that were joined, with the prefix of their files, such as en_ewt.
+
+    The dictionary is empty for one treebank.
+    """
+    return {treebank["treebank"]: treebank.get("prefix", "") for treebank in source.get("treebanks", [])}
 
 
 def choose_language(lang: str, source: dict[str, Any]) -> str:

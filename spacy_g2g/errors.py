@@ -146,6 +146,9 @@ class Errors(metaclass=_TextsWithCodes):
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
     E522 = "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens."
+    E523 = "There are weights of the treebanks {unknown}. Expected names of the section path: {names}."
+    E524 = "The weight of the treebank {name} is {weight}. Expected a number above 0."
+    E525 = "The treebanks {names} have the same path, {path}. Expected it once; weights repeat a treebank."
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -209,6 +212,10 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
     E824 = "The Doc {text!r}... has no tree. Expected a parser before {name!r}."
+    E825 = (
+        "A Doc has no treebank for {name!r}, which has tag_attr = 'treebank'. Expected a corpus with names."
+    )
+    E826 = "{name!r} does not know the treebank {treebank!r}. Expected one of {treebanks}."
     E831 = "grad_factor is {factor}. Expected a number of 0 or more."
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."

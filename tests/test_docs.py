@@ -119,6 +119,17 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.conllx").write_text(rows, encoding="utf8")
     for name in ("partial", "own.set"):
         (folder / f"{name}.conllu").write_text(sample_file("train"), encoding="utf8")
+    for name in ("EWT", "GUM"):
+        english = folder / "treebanks" / f"UD_English-{name}"
+        for path in (english, folder / name.lower()):
+            path.mkdir()
+        for split in ("train", "dev", "test"):
+            copy = (
+                english / f"en_{name.lower()}-ud-{split}.conllu",
+                folder / name.lower() / f"{split}.conllu",
+            )
+            for path in copy:
+                shutil.copyfile(folder / f"{split}.conllu", path)
     for name, ids in AMR_FILES.items():
         amrs = "".join(f"# ::id {one}\n{AMRS[number % len(AMRS)]}" for number, one in enumerate(ids))
         (folder / name).write_text(amrs, encoding="utf8")

@@ -21,7 +21,7 @@ from ..evaluation.tokenization import explain_tokens
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from ..pipeline.final_parser import final_parser
+from ..pipeline.final_parser import final_parser, knowing_parsers
 from ..pipeline.fitting import judge_probabilities
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
@@ -44,6 +44,12 @@ def evaluate(
     ] = False,
     gold_tags: GoldTags = False,
     initial: Initial = None,
+    treebank: Annotated[
+        str,
+        typer.Option(
+            "--treebank", help="Treebank whose guidelines the trees follow, if the parser knows several"
+        ),
+    ] = "",
     exclude_punct: Annotated[
         str,
         typer.Option(
@@ -83,6 +89,8 @@ def evaluate(
     if exclude_punct:
         warn_of_no_punctuation(sentences, gold, exclude_punct)
     nlp = spacy.load(pipeline)
+    for parser in knowing_parsers(nlp) if treebank else ():
+        parser.treebank = treebank
     inputs: Iterable[str] | Iterable[Doc]
     if raw:
         inputs = _texts(sentences, nlp, silent)

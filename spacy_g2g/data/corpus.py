@@ -1,9 +1,11 @@
 """The corpus reader ``spacy_g2g.Corpus.v1``: training examples with gold words and gold sentences."""
 
+import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,15 @@ from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
 from .augmenters import Augmenter
 from .doc_graphs import write_initial_graph
-from .docs import TOKEN_ANNOTATIONS, USER_DATA_KEY, check_annotations, restore_sentences, sentences_to_docs
+from .docs import (
+    TOKEN_ANNOTATIONS,
+    TREEBANK_KEY,
+    USER_DATA_KEY,
+    check_annotations,
+    copy_treebank,
+    restore_sentences,
+    sentences_to_docs,
+)
 from .words import copy_words
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
@@ -28,7 +38,7 @@ GoldAndInitial = tuple[Doc, list[Graph] | None]
 
 
 def make_corpus(
-    path: Path | None,
+    path: Path | dict[str, Path | None] | None,
     limit: int = 0,
     max_length: int = 0,
     annotations: list[str] = ["SENT_START"],  # noqa: B006 (a registered function's config default)
@@ -36,29 +46,43 @@ def make_corpus(
     seed: int = 0,
     augmenter: Augmenter | None = None,
     n_sents: int = 1,
+    weights: dict[str, float] | None = None,
 ) -> Callable[[Language], Iterator[Example]]:
     """Make the reader ``spacy_g2g.Corpus.v1`` of .spacy and .conllu files.
 
     The predicted Doc of an example has the gold words.
 
-    path: File, or folder whose files are read in the order of their names.
-    limit: Number of Docs to read; 0 for all.
+    path: File, or folder whose files are read in the order of their names. For several treebanks, a section
+        with the path of each by its name. One whose path is null is left out. Gold Docs keep the name in
+        ``doc.user_data["treebank"]``, and the parser's scorer scores each treebank by itself, too.
+    limit: Number of Docs to read of each treebank; 0 for all.
     max_length: Largest number of tokens in a Doc. Longer Docs are left out; 0 keeps all.
     annotations: Gold annotations of the predicted Doc: any of SENT_START, TAG, POS, MORPH and LEMMA.
     shuffle: Return the examples in a new random order in each epoch.
-    seed: Seed of the random orders.
+    seed: Seed of the random orders and choices.
     augmenter: Function that returns the examples that replace an example, as augmenters of spaCy do. Its
         changes are the same in all epochs of `spacy train`; see `spacy_g2g.augmented_batches.v1`.
     n_sents: Largest number of sentences in a Doc of a .conllu file, as in `g2g convert --n-sents`. Sentence
         boundaries are learned from Docs of several sentences. A .spacy file keeps its Docs.
-    Raises ValueError for an unknown annotation. The reader raises it without a path or a corpus there.
+    weights: Sizes of the treebanks in an epoch relative to each other, in words, by their names; 1 for a
+        treebank that is not named. No Doc is left out: the treebank that is largest for its weight is read
+        once, and Docs of the others are repeated. Null reads each treebank once.
+    Raises ValueError for an unknown annotation, for a path with two names, and for weights of unknown
+        treebanks or not above 0. The reader raises it without a path or a corpus there.
     """
+    paths = path if isinstance(path, dict) else {"": path}
+    _check_treebanks(paths, weights or {})
+    paths = {name: of_name for name, of_name in paths.items() if of_name} or {"": None}
 
-    def read(vocab: Vocab) -> Iterator[GoldAndInitial]:
-        return ((doc, None) for doc in read_gold_docs(corpus_files(ensure_path(path)), vocab, n_sents))
+    def read(vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
+        for doc in read_gold_docs(corpus_files(ensure_path(paths[name])), vocab, n_sents):
+            if name:
+                doc.user_data[TREEBANK_KEY] = name
+            yield doc, None
 
     return Corpus(
-        read=read,
+        sources={name: partial(read, name=name) for name in paths},
+        weights=weights,
         limit=limit,
         max_length=max_length,
         annotations=annotations,
@@ -74,35 +98,36 @@ class Corpus:
 
     The other arguments are those of ``make_corpus``.
 
-    read: Function that returns the gold Docs for a vocabulary. It is called once for each vocabulary.
+    sources: A function for each treebank that returns its gold Docs for a vocabulary. It is called once for
+        each vocabulary.
     keep_source: Whether Docs keep the CoNLL-U that they were read from.
     """
 
-    read: Callable[[Vocab], Iterable[GoldAndInitial]]
+    sources: Mapping[str, Callable[[Vocab], Iterable[GoldAndInitial]]]
     limit: int
     max_length: int
     annotations: list[str]
     shuffle: bool
     seed: int
     augmenter: Augmenter | None = None
+    weights: Mapping[str, float] | None = None
     keep_source: bool = False
 
     def __post_init__(self) -> None:
         check_annotations(self.annotations, TOKEN_ANNOTATIONS)
         self._random = random.Random(self.seed)
-        self._items: list[GoldAndInitial] = []
+        self._treebanks: dict[str, list[GoldAndInitial]] = {}
         self._vocab: Vocab | None = None
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples of an epoch."""
         if self._vocab is not nlp.vocab:
-            self._items = list(self._choose(nlp.vocab))
+            self._treebanks = {name: list(self._choose(nlp.vocab, name)) for name in self.sources}
             self._vocab = nlp.vocab
-        order = list(range(len(self._items)))
+        items = self._epoch()
         if self.shuffle:
-            self._random.shuffle(order)
-        for i in order:
-            gold, initial = self._items[i]
+            self._random.shuffle(items)
+        for gold, initial in items:
             predicted = unparsed_copy(gold, self.annotations)
             if initial is not None:
                 write_initial_graph(predicted, initial)
@@ -112,13 +137,40 @@ class Corpus:
             else:
                 yield from self.augmenter(nlp, example)
 
-    def _choose(self, vocab: Vocab) -> Iterator[GoldAndInitial]:
-        """Yield the Docs that are not too long, up to the limit."""
-        is_right = (item for item in self.read(vocab) if not 0 < self.max_length < len(item[0]))
+    def _epoch(self) -> list[GoldAndInitial]:
+        """Return the Docs of an epoch, each treebank's as often as its weight asks and once at least."""
+        if self.weights is None:
+            return [item for items in self._treebanks.values() for item in items]
+        chance = self._random if self.shuffle else random.Random(self.seed)
+        n_words = {name: sum(len(doc) for doc, _ in items) for name, items in self._treebanks.items()}
+        rates = {name: self.weights.get(name, 1.0) / n for name, n in n_words.items() if n}
+        drawn: list[GoldAndInitial] = []
+        for name, rate in rates.items():
+            items = self._treebanks[name]
+            times, rest = divmod(round(rate / min(rates.values()) * len(items)), len(items))
+            drawn += items * times + chance.sample(items, rest)
+        return drawn
+
+    def _choose(self, vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
+        """Yield the Docs of a treebank that are not too long, up to the limit."""
+        is_right = (item for item in self.sources[name](vocab) if not 0 < self.max_length < len(item[0]))
         for doc, initial in islice(is_right, self.limit or None):
             if not self.keep_source:
                 doc.user_data.pop(USER_DATA_KEY, None)
             yield doc, initial
+
+
+def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, float]) -> None:
+    """Raise ValueError for a path with two names, and for weights of other names or not above 0."""
+    for name, other in combinations(paths, 2):
+        if paths[name] and paths[name] == paths[other]:
+            raise ValueError(Errors.E525.format(names=[name, other], path=paths[name]))
+    unknown = sorted(set(weights) - set(paths))
+    if unknown:
+        raise ValueError(Errors.E523.format(unknown=unknown, names=[*filter(None, paths)]))
+    for name, weight in weights.items():
+        if not 0.0 < weight < math.inf:
+            raise ValueError(Errors.E524.format(name=name, weight=weight))
 
 
 def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFIXES) -> list[Path]:
@@ -161,4 +213,5 @@ def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
         values: Any = gold.to_array(names)
         doc.from_array(names, values)
     copy_words(gold, doc)
+    copy_treebank(gold, doc)
     return doc

@@ -24,6 +24,8 @@ from .words import Range, cut, has_words, mark_words, multiword_tokens
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
+#: Key of ``doc.user_data``; the value is the name of the Doc's treebank in a corpus of several.
+TREEBANK_KEY = "treebank"
 _UPOS_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 UPOS_TAGS = frozenset(_UPOS_TAGS.split())
 TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
@@ -208,6 +210,12 @@ def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
     heads = {token: head for token, head in enumerate(_absolute_heads(sentences)) if head is not None}
     labels = [word.deprel for sentence in sentences for word in sentence.words]
     return heads, {token: label for token, label in enumerate(labels) if label != "_"}
+
+
+def copy_treebank(doc: Doc, other: Doc) -> None:
+    """Give the name of a Doc's treebank, if it has one, to another Doc."""
+    if TREEBANK_KEY in doc.user_data:
+        other.user_data[TREEBANK_KEY] = doc.user_data[TREEBANK_KEY]
 
 
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:

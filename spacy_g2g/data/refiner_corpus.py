@@ -59,7 +59,7 @@ def make_refiner_corpus(
 
     names = list(dict.fromkeys([*annotations, "SENT_START"]))
     return Corpus(
-        read=read, limit=limit, max_length=max_length, annotations=names, shuffle=shuffle, seed=seed
+        sources={"": read}, limit=limit, max_length=max_length, annotations=names, shuffle=shuffle, seed=seed
     )
 
 

@@ -10,7 +10,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
-from .docs import TOKEN_ANNOTATIONS, write_tree
+from .docs import TOKEN_ANNOTATIONS, copy_treebank, write_tree
 from .words import copy_words, has_words
 
 #: Label of marks, if the Doc has it.
@@ -63,6 +63,7 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
     _annotate(written, doc, np.array(sources, dtype=np.int64))
     if has_words(doc):
         copy_words(doc, written, sources, lower=lower)
+    copy_treebank(doc, written)
     return written
 
 

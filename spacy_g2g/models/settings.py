@@ -140,9 +140,11 @@ class Settings(NetworkSettings):
 class TagSettings(Settings):
     """Settings of architectures that can read tags."""
 
-    tag_attr: Literal["POS", "TAG"] | None = setting(
+    tag_attr: Literal["POS", "TAG", "treebank"] | None = setting(
         None,
-        "Token attribute whose embedding is added to the embeddings of the word's pieces; null for none.",
+        "Token attribute whose embedding is added to the embeddings of the word's pieces; null for none. "
+        'With "treebank" it is the name of the treebank that a corpus gives the Doc. At parse time '
+        "``parser.treebank`` names the treebank whose guidelines the trees follow: at first, the first one.",
     )
 
 

@@ -24,6 +24,7 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..data.doc_constraints import CONSTRAINTS, read_constraints
 from ..data.doc_graphs import PRIOR
+from ..data.docs import TREEBANK_KEY
 from ..data.layout import Layout, lay_out
 from ..errors import Errors, Warnings
 from ..models.settings import setting
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 #: Keys of ``cfg`` for labels, and what they are.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
+#: Key of ``cfg`` for the names of treebanks that the model reads.
+TREEBANKS = "treebanks"
 CHECKED_AT_ONCE = 500
 
 
@@ -92,7 +95,7 @@ class G2GParser(HasRefiners, ParserPipe):
 
         Raises ValueError for constraints that can't hold together, or that the model can't meet.
         """
-        sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"))
+        sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"), self.treebanks)
         constraints = read_constraints(docs, layout, self.labels)
         if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
@@ -222,14 +225,21 @@ class G2GParser(HasRefiners, ParserPipe):
             the examples' roots, or the first label if there are no gold roots.
         encoder: Origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
             from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
-        Raises ValueError when there are no labels, when the model can learn from none of the trees, and for
-        an encoder if the model has a shared one.
+        Raises ValueError when there are no labels, when the model can learn from none of the trees, for Docs
+        without the name of a treebank if the model reads names, and for an encoder if the model has a shared
+        one.
         """
         self._check_model()
         validate_get_examples(get_examples, "G2GParser.initialize")
         references = [example.reference for example in get_examples()]
         roots, others = count_labels(references)
-        sentences = make_sentences(references, lay_out(references), self.model.attrs.get("tag_attr"))
+        tag_attr = self.model.attrs.get("tag_attr")
+        if tag_attr == TREEBANK_KEY:
+            names = dict.fromkeys(doc.user_data.get(TREEBANK_KEY) for doc in references)
+            if None in names:
+                raise ValueError(Errors.E825.format(name=self.name))
+            self.cfg[TREEBANKS] = [*names]
+        sentences = make_sentences(references, lay_out(references), tag_attr, self.treebanks)
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
@@ -265,6 +275,27 @@ class G2GParser(HasRefiners, ParserPipe):
     def _has_gold(self, gold: Sequence[Tree]) -> BoolArray:
         """Return which gold trees have at least one head, bool [sentences]."""
         return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
+
+    # Treebanks
+
+    @property
+    def treebanks(self) -> list[str]:
+        """Names of the treebanks that the parser has learned from, if it reads them; ``treebank`` first."""
+        return list(self.cfg.get(TREEBANKS, ()))
+
+    @property
+    def treebank(self) -> str | None:
+        """Treebank whose guidelines the trees of Docs without a known treebank follow; None without any.
+
+        Raises ValueError if it is set to another name.
+        """
+        return next(iter(self.treebanks), None)
+
+    @treebank.setter
+    def treebank(self, name: str) -> None:
+        if name not in self.treebanks:
+            raise ValueError(Errors.E826.format(treebank=name, name=self.name, treebanks=self.treebanks))
+        self.cfg[TREEBANKS] = sorted(self.treebanks, key=lambda other: other != name)
 
     # Labels
 

@@ -12,6 +12,7 @@ from spacy.scorer import PRFScore
 from spacy.training import Example
 from spacy.util import registry
 
+from ..data.docs import TREEBANK_KEY
 from .gold import gold_parse, gold_starts
 
 
@@ -23,11 +24,17 @@ def make_ud_scorer() -> Callable[..., dict[str, Any]]:
 def score_trees(examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
     """Return the scores of ``score_ud``, and those of spaCy's parser under its names, such as ``dep_las``.
 
+    The LAS of each treebank that a corpus names is added, such as ``ud_las_ewt``.
+
     settings: What spaCy's scorer takes.
     """
-    examples = list(examples)
+    examples, treebanks = list(examples), dict[str, list[Example]]()
+    for example in examples:
+        if name := example.reference.user_data.get(TREEBANK_KEY):
+            treebanks.setdefault(name, []).append(example)
     score_as_spacy = registry.scorers.get("spacy.parser_scorer.v1")()
-    return {**score_as_spacy(examples, **settings), **score_ud(examples)}
+    of_each = {f"ud_las_{name}": score_ud(part)["ud_las"] for name, part in treebanks.items()}
+    return {**score_as_spacy(examples, **settings), **score_ud(examples), **of_each}
 
 
 def score_ud(examples: Iterable[Example]) -> dict[str, Any]:

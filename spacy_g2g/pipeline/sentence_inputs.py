@@ -10,6 +10,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from ..data.docs import TREEBANK_KEY
 from ..data.layout import Layout, word_attributes
 from ..errors import Errors
 
@@ -36,17 +37,27 @@ class ParsedBatch:
         return parses
 
 
-def make_sentences(docs: Sequence[Doc], layout: Layout, tag_attr: str | None) -> list[Sentence]:
+def make_sentences(
+    docs: Sequence[Doc], layout: Layout, tag_attr: str | None, treebanks: Sequence[str] = ()
+) -> list[Sentence]:
     """Return the sentences that have words, in order.
 
     docs: The Docs.
     layout: Where their sentences are.
-    tag_attr: Attribute of tokens that becomes the sentences' tags, or None.
+    tag_attr: Attribute of tokens that becomes the sentences' tags, "treebank", or None.
+    treebanks: Names of treebanks. Words of Docs of no or another treebank have the first name as their tag.
     """
     from ..models.types import Sentence
 
     words = word_attributes(docs, layout, "ORTH")
-    tags = None if tag_attr is None else word_attributes(docs, layout, tag_attr)
+    tags = None
+    if tag_attr == TREEBANK_KEY:
+        first = next(iter(treebanks), "")
+        found = [str(doc.user_data.get(TREEBANK_KEY)) for doc in docs]
+        names = np.array([name if name in treebanks else first for name in found], dtype=np.str_)
+        tags = np.repeat(names, np.diff(layout.doc_starts))[layout.words].tolist()
+    elif tag_attr is not None:
+        tags = word_attributes(docs, layout, tag_attr)
     return [Sentence(words[at], None if tags is None else tags[at]) for at in layout.sentence_slices]
 
 

@@ -24,7 +24,7 @@ from thinc.api import Config
 from ..arrays import IntArray
 from ..data.augmenters import is_punct
 from ..data.corpus import Corpus
-from ..data.docs import USER_DATA_KEY, source_sentences
+from ..data.docs import TREEBANK_KEY, USER_DATA_KEY, source_sentences
 from ..data.layout import Layout, lay_out, word_attributes
 from ..data.words import has_words, multiword_tokens
 from ..errors import Errors
@@ -257,6 +257,7 @@ def count_component(
     given = registry.resolve(initialize.get(pipe.name, {})).get("labels")
     known = pipe.labels if get_shim(pipe.model).spec is not None else given
     tag_attr = pipe.model.attrs["tag_attr"]
+    tag_attr = None if tag_attr == TREEBANK_KEY else tag_attr
     is_refiner = isinstance(pipe, RngRefiner)
     labels = [*(train.figures["labels"] | dev.figures["labels"])]
     wordpieces, problem = None, None

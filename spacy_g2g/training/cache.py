@@ -11,10 +11,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.doc_graphs import PRIOR, get_initial_graph
-from ..data.docs import write_tree
+from ..data.docs import TREEBANK_KEY, write_tree
 from ..errors import Errors
 
-#: Attributes of a Doc that a parser may read. Docs with equal attributes get equal trees.
+#: Attributes of a Doc that a parser may read. Docs of one treebank with equal attributes get equal trees.
 CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", "TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
 DEFAULT_BATCH_SIZE = 128
@@ -111,7 +111,8 @@ def _has_graph(doc: Doc) -> bool:
 
 
 def _content_key(doc: Doc) -> bytes:
-    return hashlib.blake2b(doc.to_array(CONTENT).tobytes(), digest_size=16).digest()
+    treebank = str(doc.user_data.get(TREEBANK_KEY, "")).encode()
+    return hashlib.blake2b(doc.to_array(CONTENT).tobytes() + treebank, digest_size=16).digest()
 
 
 def _check_component(nlp: Language, name: str) -> None:

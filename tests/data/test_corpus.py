@@ -1,6 +1,10 @@
+import json
+from collections import Counter
+
 import pytest
 import spacy
 from spacy.tokens import DocBin
+from spacy.util import load_config_from_str, registry
 
 from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.data.docs import sentences_to_docs
@@ -112,6 +116,88 @@ def test_path_without_corpus_is_an_error(nlp, tmp_path):
         list(make_corpus(tmp_path / "nowhere")(nlp))
     with pytest.raises(ValueError, match="E508"):
         list(make_corpus(tmp_path)(nlp))
+
+
+@pytest.fixture
+def treebanks(tmp_path):
+    """Treebanks of 20 and 5 sentences of a word, which are numbered through."""
+    ranges = {"large": range(20), "small": range(20, 25)}
+    for name, numbers in ranges.items():
+        text = "".join(row("1", str(i), deprel="root") + "\n" for i in numbers)
+        (tmp_path / f"{name}.conllu").write_text(text)
+    return {name: tmp_path / f"{name}.conllu" for name in ranges}
+
+
+def words_of(examples):
+    return [int(example.reference.text) for example in examples]
+
+
+def test_several_treebanks_are_joined_and_docs_know_theirs(nlp, treebanks):
+    examples = list(make_corpus(treebanks)(nlp))
+    assert words_of(examples) == list(range(25))
+    names = [example.reference.user_data["treebank"] for example in examples]
+    assert names == ["large"] * 20 + ["small"] * 5
+
+
+def test_a_limit_holds_for_each_treebank(nlp, treebanks):
+    assert words_of(make_corpus(treebanks, limit=2)(nlp)) == [0, 1, 20, 21]
+
+
+def test_a_treebank_without_a_path_is_left_out(nlp, treebanks):
+    corpus = make_corpus({**treebanks, "missing": None}, weights={"small": 1.0, "missing": 1.0})
+    assert Counter(words_of(corpus(nlp))) == dict.fromkeys(range(20), 1) | dict.fromkeys(range(20, 25), 4)
+    with pytest.raises(ValueError, match="E506"):
+        next(make_corpus({"missing": None})(nlp))
+
+
+def test_weights_repeat_docs_and_leave_none_out(nlp, treebanks):
+    counts = Counter(words_of(make_corpus(treebanks, weights={"large": 1.0, "small": 0.4})(nlp)))
+    assert all(counts[i] == 1 for i in range(20))
+    assert sorted(counts[i] for i in range(20, 25)) == [1, 1, 2, 2, 2]
+    counts = Counter(words_of(make_corpus(treebanks, weights={"large": 8.0})(nlp)))
+    assert counts == dict.fromkeys(range(20), 2) | dict.fromkeys(range(20, 25), 1)
+
+
+def test_weights_count_words_not_docs(nlp, treebanks, tmp_path):
+    (tmp_path / "whole.conllu").write_text(treebanks["small"].read_text())
+    paths = {"large": treebanks["large"], "whole": tmp_path / "whole.conllu"}
+    examples = list(make_corpus(paths, weights={"large": 1.0}, n_sents=5)(nlp))
+    assert Counter(example.reference.user_data["treebank"] for example in examples) == {
+        "large": 4,
+        "whole": 4,
+    }
+
+
+def test_choices_follow_the_seed_and_change_where_the_reader_shuffles(nlp, treebanks):
+    def epochs(shuffle):
+        corpus = make_corpus(treebanks, weights={"small": 0.4}, shuffle=shuffle, seed=1)
+        return [sorted(words_of(corpus(nlp))) for _ in range(3)]
+
+    assert len(set(map(tuple, epochs(False)))) == 1
+    assert len(set(map(tuple, epochs(True)))) > 1
+    assert epochs(True) == epochs(True)
+
+
+def test_bad_weights_and_paths_with_two_names_are_errors(treebanks):
+    with pytest.raises(ValueError, match=r"E523.*'smal'.*'large', 'small'"):
+        make_corpus(treebanks, weights={"smal": 1.0})
+    with pytest.raises(ValueError, match=r"E523.*\[\]"):
+        make_corpus(treebanks["small"], weights={"small": 1.0})
+    for weight in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=r"E524.*small is"):
+            make_corpus(treebanks, weights={"small": weight})
+    with pytest.raises(ValueError, match=r"E525.*'small', 'again'"):
+        make_corpus({"small": treebanks["small"], "again": treebanks["small"]})
+
+
+def test_a_config_takes_treebanks_as_a_section_and_as_a_value(nlp, treebanks):
+    paths = {name: str(path) for name, path in treebanks.items()}
+    text = '[paths]\ntrain = null\n[corpus]\n@readers = "spacy_g2g.Corpus.v1"\npath = ${paths.train}\n'
+    config = load_config_from_str(text, overrides={"paths.train": paths}, interpolate=True)
+    section = text.replace("path = ${paths.train}", "[corpus.path]\nlarge = {large}\nsmall = {small}")
+    filled = section.format(**{name: json.dumps(path) for name, path in paths.items()})
+    for of_kind in (config, load_config_from_str(filled, interpolate=True)):
+        assert words_of(registry.resolve(of_kind)["corpus"](nlp)) == list(range(25))
 
 
 def test_sentences_without_gold_heads_stay_in_the_corpus(nlp, tmp_path):

@@ -43,6 +43,17 @@ def test_punctuation_counts_and_labels_are_compared_as_they_are():
     assert found["ud_las"] == pytest.approx(2 / 4)
 
 
+def test_the_registered_scorer_scores_each_treebank_by_its_name():
+    predicted = parsed(WORDS, [1, 1, 1, 2], ["nsubj", "root", "obj", "punct"])
+    examples = [Example(doc, gold_doc(VOCAB, [GOLD])) for doc in (gold_doc(VOCAB, [GOLD]), predicted)]
+    assert "ud_las_ewt" not in make_ud_scorer()(examples)
+    for example, name in zip(examples, ["ewt", "gum"], strict=True):
+        example.reference.user_data["treebank"] = name
+    found = make_ud_scorer()(iter(examples))
+    las = [found[name] for name in ("ud_las_ewt", "ud_las_gum", "ud_las")]
+    assert las == [1.0, pytest.approx(3 / 4), pytest.approx(7 / 8)]
+
+
 def test_scores_of_labels():
     found = score(parsed(WORDS, [1, 1, 1, 2], ["nsubj", "root", "nsubj", "punct"]), gold_doc(VOCAB, [GOLD]))[
         "ud_las_per_type"

@@ -252,6 +252,36 @@ def test_report_has_all_that_was_scored(trained: tuple[Path, str]):
     assert f"{100 * test['LAS_nopunct']['f1']:.2f}</td>" in page
 
 
+def test_several_treebanks_are_joined_and_scored_one_by_one(project: Path, plain: Path):
+    make_checkpoint(project.with_name("model"))
+    (plain / OTHER / "LICENSE.txt").write_text("Attribution-NonCommercial 4.0\n", encoding="utf8")
+    both = f"{TREEBANK} {OTHER}"
+    for step in ("download", "verify", "convert", "train", "evaluate", "package", "report"):
+        run_small(project, step, both, ud_base=str(plain))
+    docs = list(
+        DocBin().from_disk(project / "corpus" / both / "train.spacy").get_docs(spacy.blank("xx").vocab)
+    )
+    assert [doc.user_data["treebank"] for doc in docs] == ["xx_tiny"] * N_TRAIN + ["en_small"] * N_TRAIN
+    best = spacy.load(project / "training" / both / "model-best")
+    assert best.lang == "xx"
+    dev = {name: read_json(project / "metrics" / both / name / "dev.json")["LAS"] for name in both.split()}
+    (wheel,) = (project / "packages" / both).rglob("*.whl")
+    card = (wheel.parents[1] / "README.md").read_text(encoding="utf8")
+    report = (project / "output" / "treebanks.md").read_text(encoding="utf8")
+    assert {"ud_las_xx_tiny", "ud_las_en_small"} <= best.meta["performance"].keys()
+    for name, license_ in ((TREEBANK, "CC BY-SA 4.0"), (OTHER, "CC BY-NC 4.0")):
+        las = f"{100 * dev[name]['f1']:.2f}"
+        assert f"| {name} {TAG} | {license_} |" in card
+        assert re.search(rf"\| {name}: development set \|.* {las} ", card)
+        assert re.search(rf"\| {name} of {both} {TAG} \|.* {las} ", report)
+
+
+def test_a_treebank_that_is_named_twice_is_refused(project: Path, plain: Path):
+    done = treebank("download", plain, f"{OTHER} {OTHER}", TAG, project / FOLDER, project / CHECKSUMS)
+    assert f"The treebank {OTHER} is named twice" in done.stderr
+    assert downloaded(project) == []
+
+
 def test_download_takes_the_tag_and_joins_the_parts_of_the_training_set(project: Path, repositories: Path):
     assert download(project, repositories).returncode == 0
     folder = project / FOLDER
