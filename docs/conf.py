@@ -36,7 +36,16 @@ html_copy_source = False
 NAVIGATION = {
     "Start": ["choosing", "installation"],
     "Tutorials": [f"tutorials/{name}" for name in ("parse", "train", "refine", "pipeline", "corpus")],
-    "How to": ["training", "encoders", "pipelines", "tasks", "raw-text", "words", "your-own-text", "annotating", "refining"],
+    "How to": [
+        "training",
+        "encoders",
+        "pipelines",
+        "tasks",
+        "raw-text",
+        "words",
+        "your-own-text",
+        "annotating",
+    ],
     "Reference": ["api", "config", "commands", "behaviour", "scores", "glossary", "papers", "code"],
     "How it was measured": ["results/README"],
 }

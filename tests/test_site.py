@@ -66,6 +66,7 @@ def test_the_mark_of_what_is_learned_stays():
     assert store_outputs(before, lambda code: run_cell(code, "page", {"x": 0})) == before.replace("old", "2")
 
 
+@pytest.mark.slow
 def test_lines_of_docstrings_become_fields():
     pytest.importorskip("sphinx", reason="the extra 'docs' is not installed")
     pytest.importorskip("jupytext", reason="the extra 'docs' is not installed")

@@ -144,7 +144,7 @@ class TagSettings(Settings):
         None,
         "Token attribute whose embedding is added to the embeddings of the word's pieces; null for none. "
         'With "treebank" it is the name of the treebank that a corpus gives the Doc. At parse time '
-        "``parser.treebank`` names the treebank whose guidelines the trees follow: at first, the first one.",
+        "`parser.treebank` names the treebank whose guidelines the trees follow: at first, the first one.",
     )
 
 

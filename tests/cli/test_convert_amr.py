@@ -87,7 +87,7 @@ def test_without_penman_the_command_says_what_to_install(path, tmp_path, monkeyp
     result = run(path, tmp_path / "out.spacy")
     assert result.exit_code == 1
     assert "E1010" in result.output
-    assert "the extra 'amr' of spacy-g2g" in result.output
+    assert 'pip install "spacy-g2g[amr]"' in result.output
 
 
 def test_input_and_output_are_needed(path):

@@ -47,4 +47,4 @@ def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypa
     monkeypatch.setitem(sys.modules, "fastapi", None)
     result = invoke(folder)
     assert result.exit_code == 1
-    assert "extra 'serve'" in " ".join(result.output.split())
+    assert 'pip install "spacy-g2g[serve]"' in " ".join(result.output.split())

@@ -211,7 +211,7 @@ def test_attention_heads_that_do_not_fit_are_an_error(
         ({"history": "tags"}, "E411.*history is 'tags'.*actions.*labels"),
         ({"history": True}, "E411.*history is True"),
         ({"pooling": "last"}, "E411.*pooling is 'last'.*first.*mean"),
-        ({"tag_attr": "DEP"}, "E411.*tag_attr is 'DEP'.*'POS', 'TAG', None"),
+        ({"tag_attr": "DEP"}, "E411.*tag_attr is 'DEP'.*'POS', 'TAG', 'treebank', None"),
     ],
 )
 def test_choices_of_architectures_are_checked(settings: dict[str, Any], message: str):
