@@ -44,6 +44,8 @@ SET_NAMES = {
     "dev_raw": "development set, from text",
     "test_raw": "test set, from text",
 }
+#: What else an adapted pipeline is scored with, by the beginning of the names of its sets.
+COMPARED = {"base/": "the base", "old/": "old data", "old_base/": "old data, the base"}
 CODE_LICENSE = "MIT"
 #: Licences under which a source may be used for anything.
 FREE_LICENSES = ("MIT", "Apache-2.0")
@@ -123,6 +125,8 @@ def _sources(treebank: Mapping[str, Any], training: Mapping[str, Any]) -> list[d
         sources.append({"name": treebank_name(each), "license": each.get("license") or "unknown"})
         if each.get("origin", "").startswith(("http://", "https://")):
             sources[-1]["url"] = each["origin"]
+    if base := training.get("base"):
+        sources.append({"name": f"{base} (base)", "license": training["base_license"]})
     if encoder := training.get("encoder"):
         sources.append({"name": encoder, "license": encoder_license(encoder)})
     return [*sources, {"name": "spacy-g2g (code)", "license": CODE_LICENSE}]
@@ -184,8 +188,9 @@ def score_rows(performance: Mapping[str, Any], treebanks: Sequence[str] = ()) ->
     performance: Scores of all sets.
     treebanks: Names of treebanks that were joined, each with sets of its own.
     """
-    of_each = {f"{t}/{split}": f"{t}: {name}" for t in treebanks for split, name in SET_NAMES.items()}
-    set_names = of_each or SET_NAMES
+    parts = {f"{treebank}/": treebank for treebank in treebanks} or COMPARED
+    of_each = {f"{p}{split}": f"{parts[p]}: {name}" for p in parts for split, name in SET_NAMES.items()}
+    set_names = of_each if treebanks else SET_NAMES | of_each
     metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in set_names)]
     rows = [("", *(metric.replace("_nopunct", " without punctuation") for metric in metrics))]
     for split, name in set_names.items():
@@ -200,6 +205,7 @@ def _training(training: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [("", "nothing was noted")]
     versions = ", ".join(f"{name} {value}" for name, value in training["versions"].items())
     rows = [
+        *([("continued from", training["base"])] if training.get("base") else []),
         ("encoder", training["encoder"] or "none: trained from scratch"),
         ("config", training["config"]),
         ("steps at most", f"{training['max_steps']} ({training['epochs']} epochs)"),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from spacy.cli.package import package
 
-from .model_card import complete_meta, model_card
+from .model_card import COMPARED, complete_meta, model_card
 from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, read_facts, read_json, record_sources, sources_of
 
@@ -40,7 +40,7 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
     shutil.copytree(model, folder, copy_function=_link)
     meta = read_json(model / "meta.json")
     facts = read_facts(metrics) or {"treebank": read_source(data), "training": read_facts(model.parent)}
-    names = [f"{name}/" for name in joined_treebanks(facts["treebank"])] or [""]
+    names = [f"{name}/" for name in joined_treebanks(facts["treebank"])] or ["", *COMPARED]
     scores = {
         f"{name}{split}": read_json(metrics / f"{name}{split}.json") for name in names for split in SETS
     }

@@ -123,7 +123,12 @@ def _join_treebanks(names: Sequence[str], tag: str, folder: Path) -> None:
 
 
 def import_files(
-    treebank: str, paths: Mapping[str, Path], folder: Path, checksums: Path, data_license: str = ""
+    treebank: str,
+    paths: Mapping[str, Path],
+    folder: Path,
+    checksums: Path,
+    data_license: str = "",
+    hold_out: bool = False,
 ) -> None:
     """Put files of the user into a folder as train.conllu, dev.conllu and test.conllu: all or nothing.
 
@@ -132,6 +137,7 @@ def import_files(
     folder: Folder to make. Other files by path in it are replaced.
     checksums: File for the checksums.
     data_license: Licence of the data.
+    hold_out: Whether the last tenth of the training set becomes the development set if there is none.
     Raises SystemExit if a path can't be read, the name is a UD treebank's or several names, or the folder is
     a download.
     """
@@ -140,7 +146,8 @@ def import_files(
             f"{treebank} is the name of a UD treebank, or has spaces. Expected a name of your own for files "
             "by path, as in: --vars.treebank mine"
         )
-    missing = [f"{split}_path" for split in ("train", "dev") if split not in paths]
+    needed = ("train",) if hold_out else ("train", "dev")
+    missing = [f"{split}_path" for split in needed if split not in paths]
     if missing:
         raise SystemExit(f"There is no {' and no '.join(missing)}. Expected train_path and dev_path.")
     files = {split: _files_at(path) for split, path in paths.items()}
@@ -157,6 +164,8 @@ def import_files(
         staged.mkdir()
         for split, found in files.items():
             _write_conllu(found, staged / f"{split}.conllu")
+        if "dev" not in files:
+            _hold_out(staged)
         write_source(
             staged, treebank=treebank, tag="", origin=FILES, commit="", license=data_license, parts=parts
         )
@@ -328,6 +337,16 @@ def _write_conllu(paths: Sequence[Path], target: Path) -> None:
         output.writelines(write_conllu(sentence for path in paths for sentence in read_conllu(path)))
 
 
+def _hold_out(folder: Path) -> None:
+    """Move the last tenth of the sentences of train.conllu, which are one or more, to dev.conllu."""
+    sentences = [*read_conllu(folder / "train.conllu")]
+    if len(sentences) < 2:
+        raise SystemExit(f"There are {len(sentences)} sentences by train_path. Expected two or more.")
+    edge = len(sentences) - max(1, len(sentences) // 10)
+    for split, part in (("train", sentences[:edge]), ("dev", sentences[edge:])):
+        (folder / f"{split}.conllu").write_text("".join(write_conllu(part)), encoding="utf8", newline="")
+
+
 def _describe(path: Path, name: str) -> dict[str, str]:
     return {"file": name, "sha256": sha256_of(path)}
 
@@ -365,6 +384,8 @@ def main(arguments: list[str] | None = None) -> None:
             )
         if name == "download":
             command.add_argument("--license", default="", help="licence of files by path")
+            held_out = "take the last tenth of the training files as development set if none is given"
+            command.add_argument("--hold-out", action="store_true", help=held_out)
     options = parser.parse_args(arguments)
     # Files of an unfinished download are removed after SIGTERM, too.
     with user_errors():
@@ -381,7 +402,14 @@ def fetch(options: argparse.Namespace) -> None:
     paths = {split: Path(path) for split, path in given.items() if path not in UNSET}
     if paths:
         data_license = "" if options.license in UNSET else options.license
-        import_files(options.treebank, paths, options.folder, options.checksums, data_license)
+        import_files(
+            options.treebank,
+            paths,
+            options.folder,
+            options.checksums,
+            data_license,
+            hold_out=options.hold_out,
+        )
     else:
         download(options.base, options.treebank, options.tag, options.folder, options.checksums)
 

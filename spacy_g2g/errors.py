@@ -169,6 +169,9 @@ class Errors(metaclass=_TextsWithCodes):
         "{annotating}."
     )
     E704 = "Can't cache the output of {name!r}: its vectors come from {other!r}, which is not in {frozen}."
+    E705 = "There is no pipeline to continue from. Expected --paths.base PIPELINE."
+    E706 = "{path} has the components {names}. Expected a parser among them, such as g2g_parser."
+    E707 = "There are no sentences to learn from. Expected one or more in paths.train."
 
     # 8xx: pipeline
     E801 = "{name!r} has no labels. Expected Examples with heads and deps, or add_label before initialize."
@@ -364,6 +367,12 @@ class Warnings(metaclass=_TextsWithCodes):
         "The parser's scorers do not fit this model, so only its encoder was copied. The parser has "
         "{differences}. Expected labels, tags, settings and training words as the parser has them. Set "
         "scorers = false to silence this warning."
+    )
+
+    # 7xx: training
+    W701 = (
+        "{name!r} does not know the labels of {share:.0%} of the words in the training corpus: {new}. They "
+        "are added. If the guidelines differ from those that the pipeline learned, train a new one."
     )
 
     # 8xx: pipeline

@@ -100,6 +100,22 @@ def test_card_says_what_meta_has():
         assert text in card
 
 
+def test_card_of_an_adapted_pipeline_names_its_base_and_the_scores_before_and_after():
+    training = {**FACTS["training"], "parser": "", "base": "mine", "base_license": "CC BY 4.0"}
+    las = {"dev": 0.9, "base/dev": 0.8, "old/dev": 0.7, "old_base/dev": 0.75}
+    scores = {part: {"LAS": score(f1)} for part, f1 in las.items()}
+    card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "training": training}, scores, 1))
+    for text in (
+        "| continued from | mine |",
+        "| mine (base) | CC BY 4.0 |",
+        "| development set | 90.00 |",
+        "| the base: development set | 80.00 |",
+        "| old data: development set | 70.00 |",
+        "| old data, the base: development set | 75.00 |",
+    ):
+        assert text in card
+
+
 def test_card_says_what_each_component_has_learned():
     labels = {"tagger": ["A", "B", "C"], "senter": [], "g2g_parser": ["nsubj"], "rng_refiner": ["nsubj"]}
     pipeline = ["transformer", "senter", "tagger", "trainable_lemmatizer", "g2g_parser", "rng_refiner"]

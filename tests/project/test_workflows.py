@@ -232,6 +232,29 @@ def test_jackknife_puts_a_refiner_on_what_all_has_trained(trained: tuple[Path, s
     assert list((project / "packages").rglob("xx_tiny_refined-0.1.0-py3-none-any.whl"))
 
 
+def test_adapt_continues_a_pipeline_with_a_folder_of_conllu(trained: tuple[Path, str], tmp_path: Path):
+    project, _ = trained
+    own = tmp_path / "own"
+    own.mkdir()
+    for part in ("train", "dev"):
+        shutil.copyfile(project / FOLDER / f"{part}.conllu", own / f"{part}.conllu")
+    n = (own / "train.conllu").read_text().count("sent_id") + (own / "dev.conllu").read_text().count(
+        "sent_id"
+    )
+    base = project / "training" / f"{OTHER}-pipeline" / "model-best"
+    data = {"train_path": str(own), "base_data": str(project / FOLDER), "replay": str(own / "dev.conllu")}
+    run_small(project, "adapt", "mine", base=str(base), **data)
+    folder, metrics = project / f"assets/treebanks/mine-{TAG}", project / "metrics/mine-adapted"
+    assert (folder / "dev.conllu").read_text(encoding="utf8").count("sent_id") == n // 10
+    parts = (".", "base", "old", "old_base")
+    gold = [read_json(metrics / part / "dev.json")["LAS"]["gold"] for part in parts]
+    assert gold[0] == gold[1] > 0
+    assert gold[2] == gold[3] > gold[0]
+    training = read_json(metrics / "facts.json")["training"]
+    assert (training["base"], training["sentences"]) == (f"{OTHER}-pipeline", n - n // 10)
+    assert list((project / "packages/mine-adapted").rglob("en_tiny_adapted-0.1.0-py3-none-any.whl"))
+
+
 @pytest.mark.parametrize("name", ["pipeline_transformers", "pipeline_light"])
 def test_pipeline_trains_by_configs_that_no_page_and_no_demo_trains_by(trained: tuple[Path, str], name: str):
     project, _ = trained
@@ -408,7 +431,7 @@ def test_commands_use_every_variable_and_no_other():
 
 
 def test_every_workflow_is_tested():
-    here = {"all", "pipeline", "jackknife", "report"}
+    here = {"all", "pipeline", "jackknife", "adapt", "report"}
     elsewhere = {"amr", "refine", "demo"}  # the first two by test_docs.py, the last by .ci/run
     workflows = srsly.read_yaml(ROOT / "project.yml")["workflows"]
     assert set(workflows) == here | elsewhere

@@ -1,0 +1,194 @@
+"""Training goes on from a pipeline: ``configs/adapt.cfg`` and its callback."""
+
+from __future__ import annotations
+
+import copy
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config
+from spacy.vocab import Vocab
+
+from spacy_g2g.data.corpus import TREEBANK_KEY
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.training.continuing import choose_steps, resize_softmax
+
+from ..conftest import MakeOnce
+from ..pipeline.test_g2g_encoder import OURS, rich_examples, shared_nlp
+from ..util import TINY_MODEL, gold_doc, overfit, plain_doc, read_treebank, tree_of, treebank_docs
+
+CONFIG = Path(__file__).parents[2] / "configs/adapt.cfg"
+TAGGERS = ("tagger", "morphologizer", "trainable_lemmatizer")
+
+
+@pytest.fixture(scope="session")
+def base_folder(make_once: MakeOnce) -> Path:
+    """A tiny pipeline of an encoder, components of spaCy, a parser and a refiner."""
+
+    def fill(folder: Path) -> None:
+        nlp = shared_nlp(*TAGGERS, "ner", "g2g_parser")
+        model = {"@architectures": "spacy_g2g.RNGTr.v1", "tok2vec": OURS, **TINY_MODEL}
+        nlp.add_pipe("rng_refiner", config={"model": model})
+        examples = rich_examples(nlp)
+        nlp.initialize(lambda: examples)
+        overfit(nlp, examples, steps=30)
+        nlp.config["training"]["annotating_components"] = ["g2g_parser"]
+        nlp.config["training"]["optimizer"]["learn_rate"] = 0.004
+        nlp.to_disk(folder)
+
+    return make_once("base", fill)
+
+
+def own_doc(vocab: Vocab) -> Doc:
+    """The ten sentences with labels, tags, features and lemmas that the pipeline has not seen."""
+    doc = gold_doc(vocab, read_treebank())
+    for token in doc:
+        token.lemma_ = token.text
+        if token.pos_ == "NOUN":
+            token.lemma_, token.tag_ = f"the-{token.text}", "NN"
+            token.set_morph("Number=Sing")
+            token.dep_ += ":own"
+    return doc
+
+
+def save(path: Path, *docs: Doc) -> str:
+    DocBin(docs=docs).to_disk(path)
+    return str(path)
+
+
+def start(base: Path | str, corpus: str, **settings: Any) -> Language:
+    """What ``spacy train configs/adapt.cfg`` begins with."""
+    overrides = {"paths.base": str(base), "paths.train": corpus, "training.logger.progress_bar": False}
+    return init_nlp(load_config(CONFIG, overrides=overrides | settings))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    return save(tmp_path / "own.spacy", own_doc(spacy.blank("en").vocab))
+
+
+def annotations(doc: Doc) -> list[Any]:
+    words = [(token.tag_, token.pos_, str(token.morph), token.lemma_) for token in doc]
+    return [words, tree_of(doc), str(doc.ents)]
+
+
+def test_weights_stay_and_labels_are_added(base_folder: Path, own: str):
+    base, nlp = spacy.load(base_folder), start(base_folder, own)
+    assert nlp.lang == nlp.config["nlp"]["lang"] == nlp.meta["lang"] == "en"
+    assert nlp.pipe_names == base.pipe_names
+    for doc, other in zip(
+        base.pipe(treebank_docs(base.vocab)), nlp.pipe(treebank_docs(nlp.vocab)), strict=True
+    ):
+        # Scores of added labels of arcs start at zero, which may be the best of a tiny parser.
+        assert annotations(doc)[::2] == annotations(other)[::2]
+        assert [token.head.i for token in doc] == [token.head.i for token in other]
+    for name in (*TAGGERS, "g2g_parser", "rng_refiner"):
+        before, after = base.get_pipe(name).labels, nlp.get_pipe(name).labels  # type: ignore[attr-defined]
+        assert after[: len(before)] == before
+        assert len(after) > len(before)
+
+
+@pytest.mark.slow
+def test_new_labels_are_learned_and_saved(base_folder: Path, own: str, tmp_path: Path):
+    settings = {"training.max_steps": 60, "training.optimizer.learn_rate.initial_rate": 0.005}
+    nlp = start(base_folder, own, **settings)
+    (tmp_path / "out").mkdir()
+    train(nlp, tmp_path / "out", stdout=StringIO(), stderr=StringIO())
+    nlp = spacy.load(tmp_path / "out/model-last")
+    gold = own_doc(nlp.vocab)
+    found = nlp(plain_doc(nlp.vocab, *([word[0] for word in sentence] for sentence in read_treebank())))
+    assert annotations(found)[:2] == annotations(gold)[:2]
+
+
+def test_steps_rate_and_annotating_components_are_set(base_folder: Path, own: str):
+    training = start(base_folder, own).config["training"]
+    assert training["max_steps"] == training["eval_frequency"] == 12
+    rate = training["optimizer"]["learn_rate"]
+    assert (rate["total_steps"], rate["warmup_steps"]) == (12, 1)
+    assert rate["initial_rate"] == pytest.approx(0.3 * 0.004)
+    assert training["annotating_components"] == ["g2g_parser"]
+
+
+def test_settings_that_are_given_stay(base_folder: Path, own: str):
+    given = {"max_steps": 7, "eval_frequency": 3, "optimizer.learn_rate.initial_rate": 0.5}
+    training = start(base_folder, own, **{f"training.{k}": v for k, v in given.items()}).config["training"]
+    assert (training["max_steps"], training["eval_frequency"]) == (7, 3)
+    assert training["optimizer"]["learn_rate"]["initial_rate"] == 0.5
+
+
+def test_the_rate_stays_when_a_pipeline_is_continued_again(base_folder: Path, own: str, tmp_path: Path):
+    first = start(base_folder, own)
+    first.to_disk(tmp_path / "first")
+    rates = [
+        nlp.config["training"]["optimizer"]["learn_rate"]["initial_rate"]
+        for nlp in (first, start(tmp_path / "first", own))
+    ]
+    assert rates[0] == rates[1]
+
+
+def test_a_parser_with_an_encoder_of_its_own_is_continued(trained_folder: Path, own: str, tmp_path: Path):
+    base = spacy.load(trained_folder)
+    nlp = start(trained_folder, own)
+    before, after = (get_shim(n.get_pipe("g2g_parser").model).network for n in (base, nlp))  # type: ignore[attr-defined]
+    weights = after.state_dict()
+    for name, weight in before.state_dict().items():
+        if "label_weight" not in name:
+            torch.testing.assert_close(weights[name], weight)
+
+
+def examples_of(**docs: Doc) -> list[Example]:
+    for name, doc in docs.items():
+        doc.user_data[TREEBANK_KEY] = name
+    return [Example(doc.copy(), doc) for doc in docs.values()]
+
+
+def test_replayed_sentences_leave_as_many_steps_for_ones_own():
+    vocab = Vocab()
+    own, replay = (gold_doc(vocab, read_treebank()) for _ in range(2))
+    examples = examples_of(own=own, replay=replay)
+    assert choose_steps(examples[:1]) == 12
+    assert choose_steps(examples) == choose_steps([*examples, *examples]) == 23
+
+
+def test_a_pipeline_without_a_parser_is_an_error(own: str, tmp_path: Path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "base")
+    with pytest.raises(ValueError, match=r"E706.*sentencizer"):
+        start(tmp_path / "base", own)
+
+
+def test_no_base_and_no_sentences_are_errors(base_folder: Path, own: str, tmp_path: Path):
+    with pytest.raises(ValueError, match="E705"):
+        start("", own)
+    with pytest.raises(ValueError, match="E707"):
+        start(base_folder, save(tmp_path / "empty.spacy"))
+
+
+def test_many_unknown_labels_are_warned_of(base_folder: Path, tmp_path: Path):
+    doc = own_doc(spacy.blank("en").vocab)
+    for token in doc:
+        token.dep_ = f"{token.dep_}:other"
+    with pytest.warns(UserWarning, match=r"W701.*100%.*det:other"):
+        start(base_folder, save(tmp_path / "other.spacy", doc))
+
+
+def test_added_classes_have_the_mean_score(base_folder: Path):
+    tagger: Any = spacy.load(base_folder).get_pipe("tagger")
+    model, n = copy.deepcopy(tagger.model), len(tagger.labels)
+    vectors = np.random.default_rng(0).normal(size=(5, 32)).astype("f")
+    resize_softmax(model, n + 2)
+    before, after = (m.get_ref("output_layer").predict(vectors) for m in (tagger.model, model))
+    np.testing.assert_allclose(after[:, :n], before, rtol=1e-5)
+    np.testing.assert_allclose(after[:, n:], before.mean(axis=1, keepdims=True).repeat(2, 1), rtol=1e-4)
+    assert model.get_dim("nO") == n + 2
