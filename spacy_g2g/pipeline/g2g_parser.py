@@ -312,8 +312,8 @@ class G2GParser(HasRefiners, ParserPipe):
     def add_label(self, label: str) -> int:
         """Add a label. After initialisation the model is resized, and the scores of the label start at zero.
 
-        Returns 1, or 0 if the label is there already. Raises ValueError unless label is a string of
-        one character or more.
+        Returns 1, or 0 if the label is there already.
+        Raises ValueError unless label is a string of one character or more.
         """
         if not isinstance(label, str) or not label:
             raise ValueError(Errors.E803.format(label=label))
