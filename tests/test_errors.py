@@ -1,10 +1,14 @@
 """Texts of errors and warnings."""
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
+from typer.main import get_command
+
 import spacy_g2g
+from spacy_g2g.cli import app
 from spacy_g2g.errors import Errors, Warnings
 
 PACKAGE = Path(spacy_g2g.__file__).parent
@@ -55,3 +59,14 @@ def test_a_missing_extra_has_a_command_that_installs_it():
     texts = {Errors.E611: "plots", Errors.E1010: "amr", Errors.E1201: "serve"}
     for text, extra in {**texts, Errors.E1119: "corpus", Errors.E1125: "corpus"}.items():
         assert text.endswith(f'pip install ".[{extra}]"')
+
+
+def test_options_and_commands_that_texts_name_exist():
+    codes = [(kind, code) for kind in (Errors, Warnings) for code in vars(kind) if code[1:].isdigit()]
+    texts = "\n".join(getattr(kind, code) for kind, code in codes)
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    parameters = [parameter for command in commands.values() for parameter in command.params]
+    options = {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
+    # Those of `spacy train` name settings of a config, with a dot.
+    assert {name for name in re.findall(r"--[\w.-]*\w", texts) if "." not in name} <= options
+    assert set(re.findall(r"g2g ([a-z-]+)(?:`| --)", texts)) == {"convert", "convert-amr"} <= set(commands)
