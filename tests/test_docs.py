@@ -182,6 +182,9 @@ def run(arguments: list[str]) -> None:
         case ["make", target, *_]:
             # .ci/run runs both.
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
+        case ["source", ".venv/bin/activate"]:
+            # The environment of the tests is active.
+            pass
         case ["pip", "wheel" | "install", *rest]:
             # Tests change no environment, and have no network.
             check_pip(rest)
