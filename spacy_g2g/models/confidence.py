@@ -5,8 +5,6 @@ arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Gu
 ("On Calibration of Modern Neural Networks", 2017) do. They change no tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ SPACE_TAG = "_SP"
     assigns=["token.tag", "token.pos", "token.morph", "token.lemma", "token.is_sent_start"],
     default_config={"blocks": True},
 )
-def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> G2GLayout:  # noqa: ARG001
+def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> "G2GLayout":  # noqa: ARG001
     """Make the ``g2g_layout`` component, which annotates white space as spaCy's own pipelines do.
 
     White space gets the tag "_SP", the part of speech SPACE, no features, and its text as its lemma. Taggers

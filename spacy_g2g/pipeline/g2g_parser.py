@@ -4,8 +4,6 @@ This module is imported by every ``Language()`` and must stay light: no torch, n
 are imported when the model is built.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -160,7 +158,7 @@ class G2GParser(HasRefiners, ParserPipe):
     confidence, calibrate = scored_trees.confidence, scored_trees.calibrate
 
     @property
-    def temperatures(self) -> Temperatures:
+    def temperatures(self) -> "Temperatures":
         """Temperatures of heads and labels, 1 before ``calibrate``."""
         from ..models.confidence import Temperatures
 

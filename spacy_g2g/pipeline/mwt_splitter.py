@@ -3,8 +3,6 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -130,7 +128,7 @@ class MwtSplitter(SavedPipe):
         best = self.model.ops.to_numpy(self.model.predict(self._choices(tokens))).argmax(axis=1)
         return [token.candidates[i].words for token, i in zip(tokens, best.tolist(), strict=True)]
 
-    def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> Choices:
+    def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> "Choices":
         """Return what the network reads of tokens.
 
         tokens: The tokens.

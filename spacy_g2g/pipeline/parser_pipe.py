@@ -4,8 +4,6 @@ Modules of factories are imported by every ``Language()`` and must stay light: n
 architectures are imported when the model is built.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,25 +74,25 @@ class ParserPipe(SavedPipe):
         self._warn_unset(layout)
         return batch
 
-    def parse(self, sentences: Sequence[Sentence]) -> Sequence[Any]:
+    def parse(self, sentences: "Sequence[Sentence]") -> Sequence[Any]:
         """Return the parse of each sentence."""
         parses: Sequence[Any] = self.model.predict(sentences)
         return parses
 
     @abstractmethod
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
         """Return the input of the model: the sentences that have words, in order."""
 
     def _with_vectors(
-        self, sentences: list[Sentence], docs: Sequence[Doc], layout: Layout, is_train: bool = False
-    ) -> tuple[list[Sentence], Callable[[dict[int, Any]], None]]:
+        self, sentences: "list[Sentence]", docs: Sequence[Doc], layout: Layout, is_train: bool = False
+    ) -> "tuple[list[Sentence], Callable[[dict[int, Any]], None]]":
         """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
         tok2vec = self.model.maybe_get_ref("tok2vec")
         if tok2vec is None or not (docs and (sentences or is_train)):
             return sentences, lambda *_: None
         return add_vectors(sentences, tok2vec, docs, layout, is_train)
 
-    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
         """Return the input of the model in training."""
         return self.inputs(docs, layout)
 
@@ -169,8 +167,8 @@ class ParserPipe(SavedPipe):
         self,
         get_examples: Callable[[], Iterable[Example]],
         encoder: Callable[..., Any] | None,
-        sentences: list[Sentence],
-        start: Start,
+        sentences: "list[Sentence]",
+        start: "Start",
     ) -> None:
         """Initialise the model for training.
 

@@ -4,8 +4,6 @@ A refiner that reads priors listens to the parsers before it. They write log-pro
 of the labels of their arcs, to ``doc._.g2g_prior``, and the refiner removes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 It is a ``g2g_parser`` whose model takes a graph as input. Like that module, this one imports no torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

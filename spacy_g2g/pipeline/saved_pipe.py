@@ -1,7 +1,5 @@
 """The base of all components of this library: files, and the arithmetic of the network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -71,7 +69,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         with half_precision(model) if self.half_precision_weights else nullcontext():
             yield
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SavedPipe:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SavedPipe":
         """Load from a folder. Raises ValueError when a file is missing or not whole."""
         for file in SAVED_FILES:
             others = [other for other in SAVED_FILES if other != file]
@@ -95,7 +93,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         )
         return with_boundaries
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> SavedPipe:
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SavedPipe":
         """Load from a bytestring. Raises ValueError when it is not whole."""
         super().from_bytes(bytes_data, exclude=exclude)
         self._after_loading("bytes", exclude)
@@ -104,7 +102,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
             boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[BOUNDARIES_FILE])
         return self
 
-    def _boundaries(self, exclude: Iterable[str]) -> BoundaryModel | None:
+    def _boundaries(self, exclude: Iterable[str]) -> "BoundaryModel | None":
         """Return the network of boundaries if it was trained and is not excluded."""
         return None if BOUNDARIES_FILE in exclude else self.finder.trained
 

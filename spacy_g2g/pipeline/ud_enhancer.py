@@ -3,8 +3,6 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from __future__ import annotations
-
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
@@ -24,7 +22,7 @@ from ..formats.graph import MISSING, Arc
     assigns=[f"doc._.{ENHANCED}", f"token._.{ENHANCED}"],
     default_config={"lang": ""},
 )
-def make_ud_enhancer(nlp: Language, name: str, lang: str) -> UDEnhancer:
+def make_ud_enhancer(nlp: Language, name: str, lang: str) -> "UDEnhancer":
     """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
 
     It comes after a parser with labels of Universal Dependencies, and after what sets lemmas, parts of speech

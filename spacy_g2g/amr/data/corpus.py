@@ -1,7 +1,5 @@
 """The corpus reader ``spacy_g2g.AMRCorpus.v1``: training examples with AMRs."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence

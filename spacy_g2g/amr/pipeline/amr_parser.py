@@ -3,8 +3,6 @@
 Like all modules of factories, this one imports no torch.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -65,7 +63,7 @@ def make_amr_parser(
     wiki: Wiki,
     half_precision_weights: bool,
     scorer: Callable[..., dict[str, Any]] | None,
-) -> AmrParser:
+) -> "AmrParser":
     """Make the ``amr_parser`` component, which gives each sentence of a Doc an AMR in ``doc._.amr``.
 
     model: Architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.
@@ -120,7 +118,7 @@ class AmrParser(ParserPipe):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
