@@ -61,9 +61,15 @@ BESIDE = ["CONTRIBUTING", "CHANGELOG", "SECURITY", "assets/english/GUIDE"]
 
 def setup(app: Sphinx) -> None:
     """Connect what is particular to this site."""
+    app.connect("source-read", show_titles)
     app.connect("source-read", add_navigation)
     app.connect("autodoc-process-docstring", mark_fields)
     app.connect("build-finished", add_files)
+
+
+def show_titles(_: Sphinx, __: str, source: list[str]) -> None:
+    """Let links that show the name of a file show the title of the page or section that they lead to."""
+    source[0] = re.sub(r"\[[\w/-]+\.md\]\(", "[](", source[0])
 
 
 def add_navigation(_: Sphinx, name: str, source: list[str]) -> None:
