@@ -21,6 +21,9 @@ from docs.config_reference import make_page
 from spacy_g2g.cli import app
 from spacy_g2g.data import words
 from spacy_g2g.data.doc_constraints import constrain
+from spacy_g2g.data.docs import doc_to_sentences
+from spacy_g2g.evaluation.conll18 import evaluate_sentences
+from spacy_g2g.formats.enhanced import deps_cell
 from spacy_g2g.pipeline.final_parser import final_parser
 from spacy_g2g.pipeline.scored_trees import confidence, kbest, reparse
 
@@ -156,7 +159,12 @@ def test_help_shows_types_and_not_their_names():
     assert "labelled" in (confidence.__doc__ or "")
 
 
-@pytest.mark.parametrize("function", [constrain, final_parser, kbest, confidence, reparse, words.cut])
+#: Functions whose docstrings have an example: those of users, and others of the page.
+EXAMPLES = [constrain, final_parser, kbest, confidence, reparse, words.cut, words.word_forms]
+EXAMPLES += [doc_to_sentences, evaluate_sentences, deps_cell]
+
+
+@pytest.mark.parametrize("function", EXAMPLES)
 def test_examples_of_docstrings_run(function: Any):
     nlp = initialised_nlp()
     parser = final_parser(nlp, keep_scores=True)
@@ -164,8 +172,8 @@ def test_examples_of_docstrings_run(function: Any):
         "nlp": nlp,
         "parser": parser,
         "doc": nlp(Doc(nlp.vocab, ["We", "parse", "trees"], sent_starts=[1, -1, -1])),
+        **{example.__name__: example for example in EXAMPLES},
     }
-    names |= {"constrain": constrain, "final_parser": final_parser, "cut": words.cut}
     (example,) = doctest.DocTestFinder(recurse=False).find(function, globs=names)
     assert example.examples
     assert doctest.DocTestRunner().run(example).failed == 0

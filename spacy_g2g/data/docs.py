@@ -177,6 +177,10 @@ def doc_to_sentences(
     columns: Columns to take from the Doc if it was read from CoNLL-U.
     Raises ValueError if the tokens are no longer the words of the CoNLL-U, or if an arc crosses the
         boundary of a sentence.
+
+    >>> (sentence,) = doc_to_sentences(doc)
+    >>> [word.form for word in sentence.words]
+    ['We', 'parse', 'trees']
     """
     if USER_DATA_KEY in doc.user_data:
         return _update_source(doc, columns)

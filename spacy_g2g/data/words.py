@@ -111,7 +111,11 @@ def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
 
 
 def word_forms(doc: Doc) -> list[str]:
-    """Return the form of each word of a Doc."""
+    """Return the form of each word of a Doc.
+
+    >>> word_forms(doc)
+    ['We', 'parse', 'trees']
+    """
     strings = doc.vocab.strings
     return [strings[value] for value in attribute_hashes(doc, ["ORTH"])[:, 0].tolist()]
 

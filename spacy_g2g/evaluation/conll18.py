@@ -135,6 +135,10 @@ def evaluate_sentences(
         UFeats, AllTags, Lemmas, UAS, LAS, CLAS, MLAS, BLEX; then the metrics without punctuation; then ELAS
         and EULAS.
     Raises ValueError if the texts differ.
+
+    >>> sentences = doc_to_sentences(doc)
+    >>> evaluate_sentences(sentences, sentences)["LAS"].f1
+    1.0
     """
     gold_text, system_text = place_words(gold), place_words(system)
     check_same_text(gold_text, system_text)

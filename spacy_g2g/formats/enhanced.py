@@ -32,7 +32,11 @@ def read_deps(sentence: ConlluSentence) -> list[list[Arc]]:
 
 
 def deps_cell(arcs: Iterable[Arc]) -> str:
-    """Return the cell DEPS of a word, sorted by heads, from its heads and labels."""
+    """Return the cell DEPS of a word, sorted by heads, from its heads and labels.
+
+    >>> deps_cell([(4, "nsubj:xsubj"), (2, "nsubj")])
+    '2:nsubj|4:nsubj:xsubj'
+    """
     return "|".join(f"{head}:{dep}" for head, dep in sorted(arcs)) or "_"
 
 
