@@ -1,5 +1,6 @@
 """The documentation as a site: it builds without a warning, and its links lead somewhere."""
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -50,6 +51,8 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path:
             if not target.exists() or (target in pages and parts.fragment not in pages[target].anchors):
                 broken.append(f"{path.name}: {link}")
     assert not broken
+    # Links show titles, not names of files.
+    assert not [path for path in pages if re.search(r'std-(doc|ref)">[\w/-]+\.md<', path.read_text("utf8"))]
     assert (tmp_path / "site" / "docs" / "tutorials" / "parse.ipynb").exists()
 
 
