@@ -26,6 +26,7 @@ from ..data.docs import (
     source_sentences,
 )
 from ..data.enhanced import ENHANCED, own_enhanced, set_enhanced
+from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
@@ -208,7 +209,8 @@ def _to_conllu(parsed: Iterable[Parsed]) -> Iterator[str]:
 def _to_jsonl(parsed: Iterable[Parsed]) -> Iterator[str]:
     for doc, record in parsed:
         underscore = [AMR] * has_amrs(doc) + [ENHANCED] * (own_enhanced(doc) is not None)
-        yield json.dumps({**record, **doc.to_json(underscore=underscore)}, ensure_ascii=False) + "\n"
+        words = {"forms": word_forms(doc)} if multiword_tokens(doc) else {}
+        yield json.dumps({**record, **doc.to_json(underscore=underscore), **words}, ensure_ascii=False) + "\n"
 
 
 def _with_scores(
