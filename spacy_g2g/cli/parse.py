@@ -263,12 +263,12 @@ def _to_amrs(parsed: Iterable[Parsed], name: str, names: Sequence[str]) -> Itera
 
     def amrs() -> Iterator[tuple[dict[str, str], str]]:
         for doc, record in parsed:
-            spans, texts = sentences_of(doc), get_amrs(doc)
+            spans, texts, forms = sentences_of(doc), get_amrs(doc), word_forms(doc)
             if texts is None and spans:
                 raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(names)))
             ids = _sentence_ids(doc, record, len(spans))
             for span, id_, text in zip(spans, ids, texts or [], strict=True):
-                words = ["_".join(token.text.split()) for token in span if token.text.strip()]
+                words = ["_".join(forms[token.i].split()) for token in span if token.text.strip()]
                 if words:
                     number, snt = next(numbers), " ".join(span.text.split())
                     yield {"id": id_ or f"{name}.{number}", "snt": snt, "tok": " ".join(words)}, text

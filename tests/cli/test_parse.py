@@ -290,6 +290,15 @@ def test_words_of_an_amr_file_are_given_and_its_ids_stay(amr_pipeline, amr_sampl
     ]
 
 
+def test_words_of_an_amr_are_the_forms_of_multiword_tokens(amr_pipeline, sample, tmp_path):
+    parse(amr_pipeline, sample, tmp_path / "out.amr")
+    (first, *_) = facts(tmp_path / "out.amr")
+    assert first[1:3] == (
+        "Vámonos al mar, 10 000 veces.",
+        ["Vamos", "nos", "a", "el", "mar", ",", "10_000", "veces", "."],
+    )
+
+
 def test_written_amrs_are_those_of_the_docs(amr_pipeline, amr_sample, tmp_path):
     parse(amr_pipeline, amr_sample, tmp_path / "out.amr")
     parse(amr_pipeline, amr_sample, tmp_path / "out.spacy")
