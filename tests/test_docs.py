@@ -130,6 +130,7 @@ def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for path in copy:
                 shutil.copyfile(folder / f"{split}.conllu", path)
+    shutil.copytree(folder / "ewt", folder / "own")
     for name, ids in AMR_FILES.items():
         amrs = "".join(f"# ::id {one}\n{AMRS[number % len(AMRS)]}" for number, one in enumerate(ids))
         (folder / name).write_text(amrs, encoding="utf8")

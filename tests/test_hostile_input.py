@@ -7,18 +7,25 @@ import io
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
 import srsly
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
+from spacy.symbols import NORM, ORTH
 from spacy.tokens import Doc
+from spacy.training import Example
 from thinc.api import fix_random_seed
 
+from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
+from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
+from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.saving import digest_of
 from spacy_g2g.models.shim import get_shim
 
@@ -40,6 +47,8 @@ ODD = [
     "İ",
 ]
 WORDS = st.one_of(st.sampled_from([*ODD, "she", "saw", "."]), st.text(min_size=1, max_size=5))
+#: Forms of multiword tokens, some of which a tokenizer cuts.
+MULTIWORD = ["al", "Al", "Vámonos", "vayanos", " vamanos"]
 #: Words with the boundary before each: 1 for a start, -1 for none, 0 for unknown.
 DOCS = st.lists(st.tuples(WORDS, st.sampled_from([1, -1, 0, None])), min_size=1, max_size=12)
 
@@ -52,15 +61,35 @@ def nlp() -> Language:
 @pytest.fixture(scope="module")
 def shared_nlp() -> Language:
     """A parser and a refiner that listen to one encoder, beside a tagger of spaCy."""
+    nlp = make_shared()
+    nlp.initialize(lambda: treebank_examples(nlp))
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def splitting_nlp() -> Language:
+    """The same with a splitter of random weights before it, and enhanced graphs."""
+    nlp = make_shared("mwt_splitter", "g2g_layout", "sentencizer")
+    nlp.add_pipe("ud_enhancer")
+    nlp.tokenizer.add_special_case("al", [{ORTH: "a"}, {ORTH: "l", NORM: "el"}])
+    (first, *_) = sentences_to_docs(read_conllu(SAMPLE.splitlines(keepends=True)), nlp.vocab)
+    nlp.initialize(lambda: [Example(unparsed_copy(first, []), first), *treebank_examples(nlp)])
+    splitter: Any = nlp.get_pipe("mwt_splitter")
+    torch.nn.init.normal_(next(find_shims(splitter.model)).network.scorer.weight)
+    return nlp
+
+
+def make_shared(*first: str) -> Language:
     fix_random_seed(0)
     nlp, listener = spacy.blank("xx"), {"@architectures": "spacy_g2g.EncoderListener.v1"}
+    for name in first:
+        nlp.add_pipe(name)
     nlp.add_pipe("g2g_encoder", config={"model": {"@architectures": "spacy_g2g.Encoder.v1"}})
     set_encoder(nlp, "g2g_encoder", min_frequency=1)
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
     for name, architecture in (("g2g_parser", "SynTr"), ("rng_refiner", "RNGTr")):
         model = {"@architectures": f"spacy_g2g.{architecture}.v1", "tok2vec": listener, **TINY_MODEL}
         nlp.add_pipe(name, config={"model": model})
-    nlp.initialize(lambda: treebank_examples(nlp))
     return nlp
 
 
@@ -91,6 +120,34 @@ def test_each_sentence_of_any_doc_gets_one_tree_whatever_is_parsed_with_it(pipel
             roots = [token for token in sentence if token.head.i == token.i]
             assert len(roots) == 1
             assert set(roots[0].subtree) == set(sentence)
+
+
+@given(parts=st.lists(st.one_of(st.sampled_from([*ODD, *MULTIWORD]), st.text(max_size=3)), max_size=12))
+def test_any_text_comes_out_of_all_components_as_it_went_in(splitting_nlp: Language, parts):
+    text = "".join(parts).encode("utf8", "replace").decode()
+    doc = splitting_nlp(text)
+    assert doc.text == text
+    assert [text[token.idx : token.idx + len(token)] for token in doc] == [token.text for token in doc]
+    assert all(token.text.strip() for start, end in multiword_tokens(doc) for token in doc[start:end])
+    assert len(doc._.g2g_enhanced) == len(doc)
+
+
+def test_the_splitter_of_the_fuzz_test_splits(splitting_nlp: Language):
+    forms = [word_forms(splitting_nlp(form)) for form in MULTIWORD]
+    assert ["a", "el"] in forms
+    assert max(map(len, forms[2:])) > 1
+
+
+@given(tokens=DOCS, firsts=st.sets(st.integers(0, 5)), forms=st.lists(WORDS, min_size=12, max_size=12))
+def test_given_words_stay_through_all_components(splitting_nlp: Language, tokens, firsts, forms):
+    doc = make_doc(splitting_nlp, tokens)
+    ranges = [(2 * i, 2 * i + 2) for i in sorted(firsts) if 2 * i + 2 <= len(doc)]
+    mark_words(doc, ranges, [form.encode("utf8", "replace").decode() for form in forms[: 2 * len(ranges)]])
+    before = doc.text, word_forms(doc), multiword_tokens(doc)
+    assert before[2] == ranges
+    doc = splitting_nlp(doc)
+    for kept in (doc, Doc(doc.vocab).from_bytes(doc.to_bytes())):
+        assert (kept.text, word_forms(kept), multiword_tokens(kept)) == before
 
 
 EDITS = st.lists(

@@ -26,6 +26,7 @@ from ..data.docs import (
     source_sentences,
 )
 from ..data.enhanced import ENHANCED, own_enhanced, set_enhanced
+from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..files import atomic_path, is_stream
 from ..formats.conllu import ConlluSentence, read_conllu, text_lines, write_conllu
@@ -208,7 +209,8 @@ def _to_conllu(parsed: Iterable[Parsed]) -> Iterator[str]:
 def _to_jsonl(parsed: Iterable[Parsed]) -> Iterator[str]:
     for doc, record in parsed:
         underscore = [AMR] * has_amrs(doc) + [ENHANCED] * (own_enhanced(doc) is not None)
-        yield json.dumps({**record, **doc.to_json(underscore=underscore)}, ensure_ascii=False) + "\n"
+        words = {"forms": word_forms(doc)} if multiword_tokens(doc) else {}
+        yield json.dumps({**record, **doc.to_json(underscore=underscore), **words}, ensure_ascii=False) + "\n"
 
 
 def _with_scores(
@@ -261,12 +263,12 @@ def _to_amrs(parsed: Iterable[Parsed], name: str, names: Sequence[str]) -> Itera
 
     def amrs() -> Iterator[tuple[dict[str, str], str]]:
         for doc, record in parsed:
-            spans, texts = sentences_of(doc), get_amrs(doc)
+            spans, texts, forms = sentences_of(doc), get_amrs(doc), word_forms(doc)
             if texts is None and spans:
                 raise ValueError(Errors.E902.format(text=spans[0].text[:80], names=list(names)))
             ids = _sentence_ids(doc, record, len(spans))
             for span, id_, text in zip(spans, ids, texts or [], strict=True):
-                words = ["_".join(token.text.split()) for token in span if token.text.strip()]
+                words = ["_".join(forms[token.i].split()) for token in span if token.text.strip()]
                 if words:
                     number, snt = next(numbers), " ".join(span.text.split())
                     yield {"id": id_ or f"{name}.{number}", "snt": snt, "tok": " ".join(words)}, text

@@ -332,7 +332,8 @@ def _row_cells(word: Token, head: int | None) -> dict[str, str]:
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"[\t\r\n]", " ", text)
+    """Return a text as a cell may have it: without white space around it, tabs, line breaks, two spaces."""
+    return re.sub(r"\s\s+|[\t\r\n]", " ", text).strip()
 
 
 def _is_white(token: Token) -> bool:
@@ -367,7 +368,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) ->
         else:
             cells = _row_cells(word, _head_id(word, head, ids))
         if word.i < inside:
-            form, misc = _one_line(word.norm_), "_"
+            form, misc = _one_line(word.norm_) or "_", "_"
         else:
             form, misc = _one_line(word.text), _spaces_misc(word, word)
             text += form if NO_SPACE in misc else form + " "

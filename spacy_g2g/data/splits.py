@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .words import TextToken
+from .words import TextToken, can_be_cut
 
 #: Forms of the words of a token.
 Words = tuple[str, ...]
@@ -49,8 +49,8 @@ class Split(NamedTuple):
         words = [word.upper() if is_capital else word for word in self.words]
         if form[:1].isupper():
             words[0] = words[0][:1].upper() + words[0][1:]
-        can_be_cut = len("".join(form.split())) >= len(words)
-        return tuple(word.replace(STEM, stem) for word in words) if can_be_cut else None
+        is_fit = can_be_cut(form, len(words))
+        return tuple(word.replace(STEM, stem) for word in words) if is_fit else None
 
 
 class Candidate(NamedTuple):

@@ -18,10 +18,17 @@ from ..arrays import HashArray
 
 #: Key of the group of spans that marks multiword tokens.
 MULTIWORD = "mwt"
+#: Number of characters of the longest token that is cut.
+LONGEST = 200
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
 #: Token of the text, and the forms of its words.
 TextToken = tuple[str, tuple[str, ...]]
+
+
+def can_be_cut(form: str, n_words: int) -> bool:
+    """Return whether a token has a visible character for each of its words, and is not too long."""
+    return len(form) <= LONGEST and len("".join(form.split())) >= n_words
 
 
 @lru_cache(maxsize=100_000)
@@ -33,11 +40,13 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
 
     form: The token.
     words: Forms of its words.
-    Returns a piece for each word, none of them blank; None if the token has too few characters.
+    Returns a piece for each word, none of them blank; None if ``can_be_cut`` says no.
 
     >>> cut("della", ("di", "la"))
     ('del', 'la')
     """
+    if not can_be_cut(form, len(words)):
+        return None
     wanted, text = [word.lower() for word in words], form.lower()
     if len(text) != len(form):
         text = form
@@ -54,8 +63,6 @@ def cut(form: str, words: tuple[str, ...]) -> tuple[str, ...] | None:
                     found = (distance + far, broken + (len(word) if far else 0), (*places, end))
                     longer[end] = min(found, longer.get(end, found))
         best = longer
-    if len(text) not in best:
-        return None
     return tuple(form[start:end] for start, end in pairwise(best[len(text)][2]))
 
 

@@ -3,14 +3,14 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 #: Key of ``cfg``: the table of splits.
 TABLE = "table"
+#: Annotations of tokens: those of the first piece alone, from ENT_IOB on those of all pieces.
+ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "DEP", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
+#: Values of SENT_START and of ENT_IOB: no sentence starts; inside of an entity, at its beginning.
+NO_START, INSIDE, BEGIN = np.uint64(2**64 - 1), 1, 3
+#: Number of tokens for which the network runs at once. It has a score for each split of the table.
+TOKENS_AT_ONCE = 10_000
 
 
 class OpenToken(NamedTuple):
@@ -123,10 +129,12 @@ class MwtSplitter(SavedPipe):
 
     def _choose(self, tokens: Sequence[OpenToken]) -> list[Words]:
         """Return the words of tokens that may be split."""
-        if not tokens:
-            return []
-        best = self.model.ops.to_numpy(self.model.predict(self._choices(tokens))).argmax(axis=1)
-        return [token.candidates[i].words for token, i in zip(tokens, best.tolist(), strict=True)]
+        words: list[Words] = []
+        for start in range(0, len(tokens), TOKENS_AT_ONCE):
+            batch = tokens[start : start + TOKENS_AT_ONCE]
+            best = self.model.ops.to_numpy(self.model.predict(self._choices(batch))).argmax(axis=1)
+            words += [token.candidates[i].words for token, i in zip(batch, best.tolist(), strict=True)]
+        return words
 
     def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> "Choices":
         """Return what the network reads of tokens.
@@ -156,12 +164,7 @@ class MwtSplitter(SavedPipe):
         for doc, tokens in zip(docs, found, strict=True):
             if tokens is None:
                 continue
-            with doc.retokenize() as retokenizer:
-                for start, n_tokens, form, words in tokens:
-                    if n_tokens == 1:
-                        pieces = cut(form, words)
-                        assert pieces is not None
-                        retokenizer.split(doc[start], list(pieces), [(doc[start], 0)] * len(pieces))
+            _split(doc, {token.start: (token.form, token.words) for token in tokens if token.n_tokens == 1})
             _move_spans(doc)
             added = accumulate((len(token.words) - token.n_tokens for token in tokens), initial=0)
             starts = [token.start + n for token, n in zip(tokens, added, strict=False)]
@@ -254,12 +257,41 @@ def _is_right(token: OpenToken, words: Words) -> list[bool]:
     return [_same(candidate.words, words) for candidate in token.candidates]
 
 
+def _split(doc: Doc, found: Mapping[int, tuple[str, Words]]) -> None:
+    """Split tokens of a Doc into pieces: the first has the token's annotations, all belong to its entity.
+
+    doc: The Doc.
+    found: Form and words of each token, by its index.
+    """
+    if not found:
+        return
+    before: Any = doc.to_array([*ANNOTATIONS])
+    counts = np.ones(len(doc), dtype=np.int64)
+    with doc.retokenize() as retokenizer:
+        for start, (form, words) in found.items():
+            pieces = cut(form, words)
+            assert pieces is not None
+            token, counts[start] = doc[start], len(pieces)
+            head: Any = token.head if token.head.i != start else (token, 0)
+            retokenizer.split(token, list(pieces), [head, *[(token, 0)] * (len(pieces) - 1)])
+    # The retokenizer leaves pieces with annotations of the next token.
+    sources = np.repeat(np.arange(len(counts)), counts)
+    table, inner = before[sources], np.diff(sources, prepend=-1) == 0
+    n_first, has_starts = ANNOTATIONS.index("ENT_IOB"), before[1:, 0].any()
+    table[inner, :n_first] = 0
+    table[inner, 0] = NO_START if has_starts else 0
+    table[inner, n_first] = np.where(table[inner, n_first] == BEGIN, INSIDE, table[inner, n_first])
+    doc.from_array([*ANNOTATIONS], table)
+    doc.tensor = doc.tensor[: len(doc)]
+
+
 def _move_spans(doc: Doc) -> None:
     """Let the spans of a Doc cover their characters again. A retokenizer does not move them."""
     for key, group in doc.spans.items():
         if key != MULTIWORD:
             spans = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in group]
-            doc.spans[key] = [span for span in spans if span is not None]
+            found = [span for span in spans if span is not None]
+            doc.spans[key] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=found)
 
 
 @factory(

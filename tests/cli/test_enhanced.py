@@ -1,16 +1,19 @@
 """Enhanced graphs in the commands, from a pipeline whose parser attaches each word to the one before it."""
 
 import json
+import random
+import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.cli.evaluate import evaluate
@@ -20,10 +23,11 @@ from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.table import annotations_of, docs_to_table, make_schema
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
-from spacy_g2g.data.words import mark_words
+from spacy_g2g.data.words import has_words, mark_words
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..evaluation.test_drawing import Page
+from ..test_hostile_input import ODD
 from ..util import graph_examples, make_nlp, parser_of, randomise
 from .conftest import attach_to_previous
 
@@ -147,6 +151,14 @@ def test_further_trees_have_no_enhanced_graph(tmp_path: Path, source: Path) -> N
     assert {word.deps for s in read_conllu(tmp_path / "out.conllu") for word in s.words} == {"_"}
 
 
+#: Characters that the validator allows: those that are in Unicode's composed form after any other.
+CHARACTERS = [
+    char
+    for char in map(chr, [*range(0x300), *range(0x2000, 0x3099)])
+    if not unicodedata.combining(char) and unicodedata.is_normalized("NFC", char)
+]
+#: Number of random texts, and of random Docs of given words.
+N_HOSTILE = 200
 HOSTILE = [
     "she and/or he saw \u200d it",
     "\n a\n\n",
@@ -159,11 +171,27 @@ HOSTILE = [
 
 
 def mark_pieces(doc):
-    ranges = [(i, i + 2) for i in range(len(doc)) if doc[i].text == "dir"]
-    mark_words(doc, ranges, ["dire", "il"] * len(ranges))
+    if not has_words(doc):
+        ranges = [(i, i + 2) for i in range(len(doc)) if doc[i].text == "dir"]
+        mark_words(doc, ranges, ["dire", "il"] * len(ranges))
     for token in doc:
         token.pos_ = "X"
         token.set_morph("NumType=Ord|Number=Sing")
+    return doc
+
+
+def hostile_words(chance: random.Random, n: int) -> list[str]:
+    words = [*ODD, "dirlo", "\x85", "_", "#", "1-2", " a\n"]
+    return ["".join(chance.choices(chance.choice([words, CHARACTERS]), k=2)) for _ in range(n)]
+
+
+def hostile_doc(chance: random.Random, nlp: Language) -> Doc:
+    """A Doc of given words, some of them in multiword tokens, which have no white space inside."""
+    words = hostile_words(chance, 8)
+    pairs = [i for i in range(0, len(words), 2) if not any(map(str.isspace, words[i] + words[i + 1]))]
+    doc = Doc(nlp.vocab, words=words, spaces=[i not in pairs for i in range(len(words))])
+    forms = ["".join(word.split()) or "x" for word in hostile_words(chance, 2 * len(pairs))]
+    mark_words(doc, [(i, i + 2) for i in pairs], forms)
     return doc
 
 
@@ -172,18 +200,21 @@ def test_what_is_written_is_valid(tmp_path: Path) -> None:
     command = shutil.which("udvalidate") or shutil.which("udvalidate", path=Path(sys.executable).parent)
     if command is None:
         pytest.skip("needs the command udvalidate of the package udtools")
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in HOSTILE), "utf8")
+    chance = random.Random(0)
+    texts = [*HOSTILE, *(chance.choice(["", " "]).join(hostile_words(chance, 8)) for _ in range(N_HOSTILE))]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts), "utf8")
     nlp = spacy.load(save_random(tmp_path / "nlp"))
     Language.factory("test_mark_words", func=lambda nlp, name: mark_pieces)
     nlp.add_pipe("test_mark_words", first=True)
     nlp.tokenizer.add_special_case("dirlo", [{"ORTH": "dir"}, {"ORTH": "lo", "NORM": "il"}])
     nlp.to_disk(tmp_path / "nlp")
-    parse(str(tmp_path / "nlp"), tmp_path / "in.jsonl", tmp_path / "out.conllu")
-    run = subprocess.run(
-        [command, "--lang", "ud", "--level", "2", str(tmp_path / "out.conllu")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    found = run.stdout + run.stderr
-    assert "PASSED" in found, found
+    DocBin(docs=[hostile_doc(chance, nlp) for _ in range(N_HOSTILE)]).to_disk(tmp_path / "words.spacy")
+    for source in ("texts.jsonl", "words.spacy"):
+        out = tmp_path / f"{source}.conllu"
+        parse(str(tmp_path / "nlp"), tmp_path / source, out)
+        assert re.search(r"^\d+-\d+\t", out.read_text("utf8"), re.MULTILINE)
+        run = subprocess.run(
+            [command, "--lang", "ud", "--level", "2", str(out)], capture_output=True, text=True, check=False
+        )
+        found = run.stdout + run.stderr
+        assert "PASSED" in found, found

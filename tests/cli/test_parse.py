@@ -126,6 +126,15 @@ def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
     assert Doc(spacy.blank("xx").vocab).from_json(written[3])[1].head.text == "Text"
 
 
+def test_jsonl_has_the_forms_of_words_of_multiword_tokens(pipeline, sample, tmp_path):
+    parse(pipeline, sample, tmp_path / "out.jsonl")
+    (first, second, *_) = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
+    assert first["forms"][:4] == ["Vamos", "nos", "a", "el"]
+    marks = [first["text"][span["start"] : span["end"]] for span in first["spans"]["mwt"]]
+    assert marks == ["Vámonos", "al"]
+    assert "forms" not in second
+
+
 def test_jsonl_to_spacy_keeps_other_keys(pipeline, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "A b .", "id": 3}')
     parse(pipeline, tmp_path / "in.jsonl", tmp_path / "out.spacy")
@@ -279,6 +288,15 @@ def test_words_of_an_amr_file_are_given_and_its_ids_stay(amr_pipeline, amr_sampl
         ("sample.1", "Mr. Li can't go.", words[0], words[0]),
         ("b.7", ":: Yes !", words[1], words[1]),
     ]
+
+
+def test_words_of_an_amr_are_the_forms_of_multiword_tokens(amr_pipeline, sample, tmp_path):
+    parse(amr_pipeline, sample, tmp_path / "out.amr")
+    (first, *_) = facts(tmp_path / "out.amr")
+    assert first[1:3] == (
+        "Vámonos al mar, 10 000 veces.",
+        ["Vamos", "nos", "a", "el", "mar", ",", "10_000", "veces", "."],
+    )
 
 
 def test_written_amrs_are_those_of_the_docs(amr_pipeline, amr_sample, tmp_path):

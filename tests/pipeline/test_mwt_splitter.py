@@ -6,17 +6,21 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.symbols import NORM, ORTH
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
+from spacy_g2g.pipeline import mwt_splitter
+
+from ..util import forks
 
 #: Number of random texts.
 N_TEXTS = 200
@@ -113,7 +117,68 @@ def test_entities_spans_and_matches_keep_their_characters(nlp: Language):
     assert [doc[start:end].text for _, start, end in matcher(doc)] == ["della"]
 
 
-def test_results_do_not_depend_on_the_batch_or_the_process(nlp: Language):
+def test_pieces_take_nothing_of_the_next_token(nlp: Language):
+    doc = Doc(
+        nlp.vocab,
+        words=["vede", "della", "Casa", "alla", "nonna"],
+        sent_starts=[True, False, True, False, False],
+        heads=[0, 0, 2, 4, 2],
+        deps=["root", "obj", "root", "case", "nmod"],
+        tags=["V", "E", "S", "E", "S"],
+    )
+    doc.ents = [Span(doc, 1, 2, "PER"), Span(doc, 2, 3, "LOC")]
+    doc.tensor = np.ones((5, 2), dtype="f")
+    nlp.get_pipe("mwt_splitter")(doc)
+    assert [sentence.text for sentence in doc.sents] == ["vede della", "Casa alla nonna"]
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("della", "PER"), ("Casa", "LOC")]
+    assert [token.ent_type_ for token in doc[:4]] == ["", "PER", "PER", "LOC"]
+    assert [(token.tag_, token.dep_) for token in doc[:4]] == [
+        ("V", "root"),
+        ("E", "obj"),
+        ("", ""),
+        ("S", "root"),
+    ]
+    assert (doc[1].head.i, doc[2].head.i, doc.tensor.shape) == (0, 2, (len(doc), 2))
+
+
+def test_boundaries_that_are_set_stay(nlp: Language):
+    doc = Doc(nlp.vocab, words=["vede", "della", "Casa"], sent_starts=[True, False, True])
+    nlp.get_pipe("mwt_splitter")(doc)
+    assert [token.is_sent_start for token in doc] == [True, False, False, True]
+    assert [token.is_sent_start for token in nlp("vede della")][1:] == [None, None]
+
+
+def test_groups_of_spans_keep_their_attributes(nlp: Language):
+    doc = nlp.make_doc("vuol dirlo")
+    doc.spans["other"] = SpanGroup(doc, name="other", attrs={"scores": [0.5]}, spans=[doc[1:2]])
+    nlp.get_pipe("mwt_splitter")(doc)
+    assert ([span.text for span in doc.spans["other"]], doc.spans["other"].attrs) == (
+        ["dirlo"],
+        {"scores": [0.5]},
+    )
+
+
+def test_many_tokens_are_split_as_few(nlp: Language, monkeypatch: pytest.MonkeyPatch):
+    text = "vuol dirlo della nonna e farlo al mare , del velo"
+    expected = split(nlp(text))
+    monkeypatch.setattr(mwt_splitter, "TOKENS_AT_ONCE", 2)
+    assert split(nlp(text)) == expected
+
+
+@forks
+@pytest.mark.linux
+def test_processes_give_the_same_words(nlp: Language):
+    texts = ["vuol dirlo", "La casa della nonna"] * 3
+    assert [split(doc) for doc in nlp.pipe(texts, n_process=2, batch_size=2)] == [
+        *map(split, map(nlp, texts))
+    ]
+
+
+def test_a_token_that_is_very_long_stays_whole(nlp: Language):
+    assert split(nlp("a" * 5000 + "lo")) == []
+
+
+def test_results_do_not_depend_on_the_batch(nlp: Language):
     words = ["dirlo", "della", "del", ",", "farlo", "gelo", "alla", "al"]
     texts = [" ".join(random.Random(i).sample(words, 5)) for i in range(9)]
     alone = [split(nlp(text)) for text in texts]
