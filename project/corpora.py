@@ -18,6 +18,7 @@ from spacy_g2g.cli.common import user_errors
 from spacy_g2g.cli.convert import convert
 from spacy_g2g.data.corpus import read_gold_docs
 from spacy_g2g.data.docs import TREEBANK_KEY
+from spacy_g2g.files import atomic_path
 
 from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of
@@ -34,16 +35,23 @@ def convert_once(files: Mapping[str, Path], output: Path, n_sents: int, prefixes
     sources = sources_of(files, n_sents=n_sents)
     if is_up_to_date(output, sources):
         return
+    with user_errors():
+        if prefixes:
+            _join(files, output, n_sents, prefixes)
+        else:
+            convert([*files.values()], output, n_sents=n_sents)
+    record_sources(output, sources)
+
+
+def _join(files: Mapping[str, Path], output: Path, n_sents: int, prefixes: Mapping[str, str]) -> None:
+    """Convert the files of several treebanks into one, whose Docs know their treebank."""
     joined, vocab = DocBin(store_user_data=True), Vocab()
     for name, file in files.items():
-        with user_errors():
-            convert([file], output, n_sents=n_sents)
-        for doc in read_gold_docs([output], vocab) if prefixes else ():
+        for doc in read_gold_docs([file], vocab, n_sents):
             doc.user_data[TREEBANK_KEY] = prefixes[name]
             joined.add(doc)
-    if prefixes:
-        joined.to_disk(output)
-    record_sources(output, sources)
+    with atomic_path(output) as path:
+        joined.to_disk(path)
 
 
 def main() -> None:

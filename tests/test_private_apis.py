@@ -30,6 +30,7 @@ USED: dict[str, Any] = {
     "_foreach_mul_": torch,
     "_version": torch.zeros(1),
     "cpu._is_avx512_bf16_supported": torch,
+    "ops.mkldnn._is_mkldnn_bf16_supported": torch,
     "ops.mkldnn._linear_pointwise": torch,
     "ops.mkldnn._reorder_linear_weight": torch,
 }

@@ -47,7 +47,7 @@ class Linear(nn.Linear):
         if self.weight.is_inference() or self.weight.dtype != torch.float32 or not has_onednn():
             return False
         if torch.is_autocast_enabled("cpu"):
-            return torch.get_autocast_dtype("cpu") == torch.bfloat16
+            return torch.get_autocast_dtype("cpu") == torch.bfloat16 and onednn_has_bfloat16()
         return onednn_is_faster()
 
     def _weights(self, dtype: torch.dtype) -> tuple[Tensor, Tensor | None]:
@@ -80,6 +80,12 @@ def has_onednn() -> bool:
     names = ("_reorder_linear_weight", "_linear_pointwise")
     available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return available and all(hasattr(torch.ops.mkldnn, name) for name in names)
+
+
+@cache
+def onednn_has_bfloat16() -> bool:
+    """Return whether oneDNN multiplies in bfloat16 on this CPU. PyTorch itself does so on every CPU."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 @cache

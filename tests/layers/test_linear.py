@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from spacy_g2g.layers import linear
 from spacy_g2g.layers.feedforward import ACTIVATIONS, FeedForward
-from spacy_g2g.layers.linear import Linear, onednn_is_faster
+from spacy_g2g.layers.linear import Linear, onednn_has_bfloat16, onednn_is_faster
 
 pytestmark = pytest.mark.skipif(not linear.has_onednn(), reason="needs oneDNN, which this PyTorch lacks")
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-2}
@@ -40,7 +40,7 @@ def test_results_are_those_of_pytorch(shape: tuple[int, ...], bias: bool, dtype:
     expected = nn.functional.linear(x, layer.weight, layer.bias)
     found = predict(layer, x, dtype)
     assert found.dtype == dtype
-    assert layer._kept is not None
+    assert (layer._kept is not None) == (dtype == torch.float32 or onednn_has_bfloat16())
     torch.testing.assert_close(found.float(), expected, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
@@ -96,7 +96,15 @@ def test_float32_is_left_to_pytorch_where_onednn_is_not_faster(monkeypatch: pyte
     predict(layer, x)
     assert layer._kept is None
     predict(layer, x, torch.bfloat16)
-    assert layer._kept is not None
+    assert (layer._kept is not None) == onednn_has_bfloat16()
+
+
+def test_bfloat16_is_left_to_pytorch_where_onednn_lacks_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(linear, "onednn_has_bfloat16", lambda: False)
+    layer, x = FeedForward(32, 64, "gelu").eval(), torch.randn(7, 32)
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = layer(x)
+    assert torch.equal(predict(layer, x, torch.bfloat16), expected)
 
 
 @pytest.mark.parametrize(("maker", "expected"), [("AuthenticAMD", True), ("GenuineIntel", False)])

@@ -41,7 +41,12 @@ def import_files(folder: Path) -> None:
 
 def convert(folder: Path) -> None:
     source = folder.parent / "base/UD_Mine/x-ud-train.conllu"
-    corpora.convert_once(source, folder / "train.spacy", 1)
+    corpora.convert_once({"treebank": source}, folder / "train.spacy", 1, {})
+
+
+def convert_joined(folder: Path) -> None:
+    source = folder.parent / "base/UD_Mine/x-ud-train.conllu"
+    corpora.convert_once({"A": source, "B": source}, folder / "train.spacy", 1, {"A": "a", "B": "b"})
 
 
 def fetch_amrs(folder: Path) -> None:
@@ -79,9 +84,9 @@ def train_parser(folder: Path) -> None:
 
 
 def evaluate(folder: Path) -> None:
-    score.write_trees = lambda model, gold, output, *_: write_text(output, sha256_of(gold))
+    score.write_trees = lambda model, gold, output, **_: write_text(output, sha256_of(gold))
     treebank_folder = folder.parent / "base/renamed"
-    run_main(score, folder.parent / "base/UD_Mine", treebank_folder, folder / "metrics")
+    run_main(score, folder.parent / "base/model", treebank_folder, folder / "metrics")
 
 
 def make_package(folder: Path) -> None:
@@ -100,7 +105,17 @@ def parse_folds(folder: Path) -> None:
     jackknife.main([*map(str, [files[0], folder / "parsed.spacy", *options])])
 
 
-STEPS = [download, import_files, convert, fetch_amrs, train_parser, evaluate, make_package, parse_folds]
+STEPS = [
+    download,
+    import_files,
+    convert,
+    convert_joined,
+    fetch_amrs,
+    train_parser,
+    evaluate,
+    make_package,
+    parse_folds,
+]
 
 
 @pytest.fixture
@@ -119,6 +134,7 @@ def base(tmp_path: Path) -> Path:
         make_corpus([folder / f"x-ud-{split}.conllu"], folder.parent / f"{split}.spacy", silent=True)
     model.mkdir()
     (model / "meta.json").write_text('{"lang": "xx", "pipeline": []}', encoding="utf8")
+    (model / "config.cfg").write_text("[components]", encoding="utf8")
     return tmp_path
 
 
