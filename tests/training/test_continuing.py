@@ -21,6 +21,7 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.data.corpus import TREEBANK_KEY
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.pipeline.treebank_figures import read_figures
 from spacy_g2g.training.continuing import choose_steps, resize_softmax
 
 from ..conftest import MakeOnce
@@ -117,6 +118,13 @@ def test_steps_rate_and_annotating_components_are_set(base_folder: Path, own: st
     assert (rate["total_steps"], rate["warmup_steps"]) == (12, 1)
     assert rate["initial_rate"] == pytest.approx(0.3 * 0.004)
     assert training["annotating_components"] == ["g2g_parser"]
+
+
+def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: Path, own: str):
+    overrides = {"paths.base": str(base_folder), "paths.train": own}
+    report = read_figures(load_config(CONFIG, overrides=overrides))
+    assert report["components"].keys() == {"g2g_parser", "rng_refiner"}
+    assert report["train"]["sentences"] == 10
 
 
 def test_settings_that_are_given_stay(base_folder: Path, own: str):
