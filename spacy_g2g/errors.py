@@ -171,7 +171,7 @@ class Errors(metaclass=_TextsWithCodes):
     E704 = "Can't cache the output of {name!r}: its vectors come from {other!r}, which is not in {frozen}."
     E705 = "There is no pipeline to continue from. Expected --paths.base PIPELINE."
     E706 = "{path} has the components {names}. Expected a parser among them, such as g2g_parser."
-    E707 = "There are no sentences to learn from. Expected one or more in paths.train."
+    E707 = "No sentence in paths.train has a head to learn from. Expected one or more that have."
 
     # 8xx: pipeline
     E801 = "{name!r} has no labels. Expected Examples with heads and deps, or add_label before initialize."

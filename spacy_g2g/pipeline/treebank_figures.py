@@ -90,6 +90,9 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
     """
     nlp = load_model_from_config(config, auto_fill=True)
     full = nlp.config.interpolate()
+    if not nlp.pipe_names and full["initialize"]["after_init"]:  # it brings components
+        nlp = registry.resolve({"call": full["initialize"]["after_init"]})["call"](nlp)
+        full = nlp.config.interpolate()
     training = registry.resolve(full["training"], schema=ConfigSchemaTraining)
     frozen = training["frozen_components"]
     parsers = {name: p for name, p in nlp.pipeline if isinstance(p, G2GParser) and name not in frozen}

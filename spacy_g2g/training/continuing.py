@@ -140,12 +140,13 @@ def _set_training(
 def choose_steps(examples: Sequence[Example]) -> int:
     """Return the number of steps for the Examples of an epoch, of which some may be replayed.
 
-    Raises ValueError without Examples of one's own data.
+    Sentences without a head do not count. Raises ValueError without others among one's own data.
     """
     docs = [example.reference for example in examples]
     own = [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
     # Docs that are repeated in an epoch count once.
-    n = sum(1 for doc in {id(doc): doc for doc in own}.values() for _ in doc.sents)
+    sentences = [sentence for doc in {id(doc): doc for doc in own}.values() for sentence in doc.sents]
+    n = sum(any(token.dep for token in sentence) for sentence in sentences)
     if not n:
         raise ValueError(Errors.E707)
     share = sum(map(len, own)) / sum(map(len, docs))

@@ -21,6 +21,7 @@ from spacy.vocab import Vocab
 
 from spacy_g2g.data.corpus import TREEBANK_KEY
 from spacy_g2g.models.shim import get_shim
+from spacy_g2g.pipeline.treebank_figures import read_figures
 from spacy_g2g.training.continuing import choose_steps, resize_softmax
 
 from ..conftest import MakeOnce
@@ -119,6 +120,13 @@ def test_steps_rate_and_annotating_components_are_set(base_folder: Path, own: st
     assert training["annotating_components"] == ["g2g_parser"]
 
 
+def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: Path, own: str):
+    overrides = {"paths.base": str(base_folder), "paths.train": own}
+    report = read_figures(load_config(CONFIG, overrides=overrides))
+    assert report["components"].keys() == {"g2g_parser", "rng_refiner"}
+    assert report["train"]["sentences"] == 10
+
+
 def test_settings_that_are_given_stay(base_folder: Path, own: str):
     given = {"max_steps": 7, "eval_frequency": 3, "optimizer.learn_rate.initial_rate": 0.5}
     training = start(base_folder, own, **{f"training.{k}": v for k, v in given.items()}).config["training"]
@@ -160,6 +168,13 @@ def test_replayed_sentences_leave_as_many_steps_for_ones_own():
     assert choose_steps(examples) == choose_steps([*examples, *examples]) == 23
 
 
+def test_sentences_without_a_head_leave_the_steps_as_they_are():
+    vocab = Vocab()
+    own, plain = gold_doc(vocab, read_treebank()), plain_doc(vocab, ["Nobody", "looked"])
+    assert choose_steps(examples_of(own=own)) == 12
+    assert choose_steps([*examples_of(own=own), *examples_of(own=plain)]) == 12
+
+
 def test_a_pipeline_without_a_parser_is_an_error(own: str, tmp_path: Path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -168,11 +183,13 @@ def test_a_pipeline_without_a_parser_is_an_error(own: str, tmp_path: Path):
         start(tmp_path / "base", own)
 
 
-def test_no_base_and_no_sentences_are_errors(base_folder: Path, own: str, tmp_path: Path):
+def test_no_base_and_no_heads_are_errors(base_folder: Path, own: str, tmp_path: Path):
     with pytest.raises(ValueError, match="E705"):
         start("", own)
-    with pytest.raises(ValueError, match="E707"):
-        start(base_folder, save(tmp_path / "empty.spacy"))
+    words = [[word[0] for word in sentence] for sentence in read_treebank()]
+    for docs in ([], [plain_doc(spacy.blank("en").vocab, *words)]):
+        with pytest.raises(ValueError, match="E707"):
+            start(base_folder, save(tmp_path / "empty.spacy", *docs))
 
 
 def test_many_unknown_labels_are_warned_of(base_folder: Path, tmp_path: Path):
