@@ -30,7 +30,7 @@ from ...models.network import NetworkSpec
 from ...models.settings import COUNT, Pooling, builder, setting
 from ...models.start import learn_rare_words
 from ...models.types import Coverage, ParserModel
-from ..layers.composition import NO_RELATION, Composition, relation_ids
+from ..layers.composition import Composition, relation_ids
 from ..layers.history import History
 from ..layers.history import State as HistoryState
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
@@ -43,6 +43,8 @@ from .transitions import Reader, TransitionNetwork
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
 N_HISTORY_LAYERS = 2
+#: Number of positions of sampled states that are encoded together in training, about, by device.
+MAX_POSITIONS = {"cpu": 2048, "cuda": 32768}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,18 +177,14 @@ class StateTr(TransitionNetwork):
         columns = np.arange(states.stack.shape[1])
         on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
         rows, places = np.nonzero(on_stack)
-        arcs = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
-        relations = np.full(len(rows), NO_RELATION)
-        relations[arcs] = relation_ids(
-            step.labels[rows[arcs]], (step.actions == Action.RIGHT_ARC)[rows[arcs]]
-        )
+        has_arc = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
+        arcs = rows[has_arc]
+        relations = relation_ids(step.labels[arcs], step.actions[arcs] == Action.RIGHT_ARC)
         flat = words.flatten(0, 1)
         heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
-        taken = self.composition.no_dependent.to(flat.dtype).expand(len(rows), -1)
-        if arcs.any():
-            of_arcs = rows[arcs] * words.shape[1] + step.dependents[rows[arcs]]
-            taken = taken.index_copy(0, self.tensor(np.flatnonzero(arcs)), flat[self.tensor(of_arcs)])
-        composed = self.composition(flat[heads], taken, self.tensor(relations))
+        dependents = flat[self.tensor(arcs * words.shape[1] + step.dependents[arcs])]
+        numbers = self.tensor(np.where(has_arc, np.cumsum(has_arc) - 1, -1))
+        composed = self.composition(flat[heads], dependents, self.tensor(relations), numbers)
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
 
     # States
@@ -203,14 +201,12 @@ class StateTr(TransitionNetwork):
         history: float [states, history_width]; None without a history.
         """
         state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
-        vectors = self._encode(words, owners, states, state_input)
-        rows = np.arange(len(slots))[:, None]
         if self.output == "cls":
-            read = vectors[:, :1]
+            read = self._encode(words, owners, states, state_input, np.zeros((len(slots), 1), dtype=np.int64))
         else:
-            places = state_input.word_positions[rows, np.maximum(slots, 0)]
+            places = state_input.word_positions[np.arange(len(slots))[:, None], np.maximum(slots, 0)]
             is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
-            read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
+            read = self._encode(words, owners, states, state_input, np.maximum(places, 0))
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
         parts = self.classifiers.project(read)
         # A list as an index would be sent to the device at each call.
@@ -218,8 +214,14 @@ class StateTr(TransitionNetwork):
         exist, relation = self.classifiers(picked, history)
         return exist, relation
 
-    def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
-        """Encode the states' inputs, float [states, positions, width]."""
+    def _encode(
+        self, words: Tensor, owners: IntArray, states: States, state_input: StateInput, places: IntArray
+    ) -> Tensor:
+        """Encode the states' inputs, and return the vectors at some places.
+
+        places: int [states, k].
+        Returns float [states, k, width].
+        """
         vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
         segments = self.tensor(state_input.segments)
         extra = self.segments(segments)
@@ -233,6 +235,7 @@ class StateTr(TransitionNetwork):
             segments=segments.clamp(max=BUFFER) if self.has_segments else None,
             extra=extra,
             edges=to_edges(_tree_edges(states, state_input), self.device) if self.graph_input else None,
+            read=self.tensor(places),
         )
         return encoded
 
@@ -251,12 +254,25 @@ class StateTr(TransitionNetwork):
     def score_samples(
         self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
     ) -> tuple[Tensor, Tensor]:
-        """Score sampled states."""
+        """Score sampled states, those of similar lengths together."""
         history = None
         if self.history is not None:
             history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
         words, owners = self._compose_all(self.embed_words(batch), samples, steps)
-        return self.score_states(words, owners, samples.step.states, samples.step.slots, history)
+        states, slots, *_ = samples.step
+        scores, parts = [], self._split(states)
+        for part in parts:
+            of_part = None if history is None else history[self.tensor(part)]
+            scores.append(self.score_states(words, owners[part], states.take(part), slots[part], of_part))
+        order = self.tensor(np.argsort(np.concatenate(parts)))
+        exist, relation = (torch.cat(of_parts)[order] for of_parts in zip(*scores, strict=True))
+        return exist, relation
+
+    def _split(self, states: States) -> list[IntArray]:
+        """Sort states by length and split them, so that few positions are padding and each part is small."""
+        lengths = states.stack_sizes + states.buffer_sizes + self.graph_input * states.n_arcs
+        n_parts = -(-int(lengths.sum()) // MAX_POSITIONS.get(self.device.type, MAX_POSITIONS["cpu"]))
+        return np.array_split(np.argsort(lengths, kind="stable"), n_parts)
 
     def _history_of(self, steps: Sequence[Step]) -> Tensor:
         """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
