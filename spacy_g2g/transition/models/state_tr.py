@@ -174,39 +174,33 @@ class StateTr(TransitionNetwork):
         """
         if self.composition is None:
             return words
-        columns = np.arange(states.stack.shape[1])
-        on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
-        rows, places = np.nonzero(on_stack)
-        has_arc = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
-        arcs = rows[has_arc]
-        relations = relation_ids(step.labels[arcs], step.actions[arcs] == Action.RIGHT_ARC)
         flat = words.flatten(0, 1)
-        heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
-        dependents = flat[self.tensor(arcs * words.shape[1] + step.dependents[arcs])]
-        numbers = self.tensor(np.where(has_arc, np.cumsum(has_arc) - 1, -1))
-        composed = self.composition(flat[heads], dependents, self.tensor(relations), numbers)
+        heads, dependents, relations, arcs = map(self.tensor, _compositions(states, step, words.shape[1]))
+        composed = self.composition(flat[heads], flat[dependents], relations, arcs)
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
 
     # States
 
     def score_states(
-        self, words: Tensor, owners: IntArray, states: States, slots: IntArray, history: Tensor | None
+        self, words: Tensor, numbers: IntArray, states: States, slots: IntArray, history: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Encode states and score their actions and labels.
 
-        words: float [rows, words + 3, embedding_width], from ``embed_words``, composed or not.
-        owners: int [states], the row that has the words of each state.
+        words: float [vectors, embedding_width], vectors of words, composed or not.
+        numbers: int [states, words + 3], the vector of ROOT, of each word, SEP and CLS in each state.
         states: The states.
         slots: int [states, 3].
         history: float [states, history_width]; None without a history.
         """
         state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
         if self.output == "cls":
-            read = self._encode(words, owners, states, state_input, np.zeros((len(slots), 1), dtype=np.int64))
+            read = self._encode(
+                words, numbers, states, state_input, np.zeros((len(slots), 1), dtype=np.int64)
+            )
         else:
             places = state_input.word_positions[np.arange(len(slots))[:, None], np.maximum(slots, 0)]
             is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
-            read = self._encode(words, owners, states, state_input, np.maximum(places, 0))
+            read = self._encode(words, numbers, states, state_input, np.maximum(places, 0))
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
         parts = self.classifiers.project(read)
         # A list as an index would be sent to the device at each call.
@@ -215,14 +209,15 @@ class StateTr(TransitionNetwork):
         return exist, relation
 
     def _encode(
-        self, words: Tensor, owners: IntArray, states: States, state_input: StateInput, places: IntArray
+        self, words: Tensor, numbers: IntArray, states: States, state_input: StateInput, places: IntArray
     ) -> Tensor:
         """Encode the states' inputs, and return the vectors at some places.
 
         places: int [states, k].
         Returns float [states, k, width].
         """
-        vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
+        of_words = np.take_along_axis(numbers, state_input.words % numbers.shape[1], axis=1)
+        vectors = words[self.tensor(of_words)]
         segments = self.tensor(state_input.segments)
         extra = self.segments(segments)
         if self.label_embeddings is not None:
@@ -258,12 +253,12 @@ class StateTr(TransitionNetwork):
         history = None
         if self.history is not None:
             history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
-        words, owners = self._compose_all(self.embed_words(batch), samples, steps)
+        words, numbers = self._compose_all(self.embed_words(batch), samples, steps)
         states, slots, *_ = samples.step
         scores, parts = [], self._split(states)
         for part in parts:
             of_part = None if history is None else history[self.tensor(part)]
-            scores.append(self.score_states(words, owners[part], states.take(part), slots[part], of_part))
+            scores.append(self.score_states(words, numbers[part], states.take(part), slots[part], of_part))
         order = self.tensor(np.argsort(np.concatenate(parts)))
         exist, relation = (torch.cat(of_parts)[order] for of_parts in zip(*scores, strict=True))
         return exist, relation
@@ -284,15 +279,26 @@ class StateTr(TransitionNetwork):
         return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
 
     def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
-        """Compute the vectors of words at the samples' steps, and the row of each sample."""
-        if self.composition is None:
-            return words, samples.sentences
-        at_steps = []
-        for i, step in enumerate(steps):
-            if i:
-                words = self.compose(words, step.states, steps[i - 1])
-            at_steps.append(words[self.tensor(samples.sentences[samples.numbers == i])])
-        return torch.cat(at_steps), np.arange(len(samples.numbers))
+        """Compute the vectors of words at all steps; see ``score_states`` for what is returned."""
+        numbers = _number(np.arange(len(words)), words.shape[1])
+        of_samples = numbers[samples.sentences]
+        vectors, first = [words.flatten(0, 1)], 0
+        for i, step in enumerate(steps[1:] if self.composition is not None else (), start=1):
+            heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
+            read = numbers.ravel()[np.concatenate([heads, dependents])]
+            # A gradient has the size of what is read. So words are read from the step before, and only those
+            # that are new on the stack from the input, or after SWAP from any step.
+            is_old = read < first
+            old = read[is_old]
+            origin = vectors[0] if (old < len(vectors[0])).all() else torch.cat(vectors)
+            source = torch.cat([vectors[-1], origin[self.tensor(old)]])
+            places = np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first)
+            parts = source[self.tensor(places)].split([len(heads), len(dependents)])
+            first += len(vectors[-1])
+            vectors.append(self.composition(*parts, self.tensor(relations), self.tensor(arcs)))
+            numbers.ravel()[heads] = first + np.arange(len(heads))
+            of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
+        return torch.cat(vectors), of_samples
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
@@ -311,7 +317,8 @@ class _StateReader(Reader):
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
         history = None if self.history is None else self.history[0][-1][self.network.tensor(rows)]
-        return self.network.score_states(self.words, rows, states.take(rows), slots, history)
+        words, numbers = self.words.flatten(0, 1), _number(rows, self.words.shape[1])
+        return self.network.score_states(words, numbers, states.take(rows), slots, history)
 
     def take(self, order: IntArray) -> None:
         picked = self.network.tensor(order)
@@ -325,6 +332,32 @@ class _StateReader(Reader):
             actions = self.network.tensor(np.maximum(step.actions, 0)[:, None])
             labels = self.network.tensor(step.labels[:, None])
             _, self.history = self.network.history(actions, labels, self.history)
+
+
+def _number(rows: IntArray, width: int) -> IntArray:
+    """Return the numbers of all cells of some rows of a table, int [rows, width]."""
+    return rows[:, None] * width + np.arange(width)
+
+
+def _compositions(states: States, step: Step, width: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """List the words on the stacks and their new dependents, as the arguments of ``Composition``.
+
+    states: States that the step led to.
+    step: The step.
+    width: Number of vectors of a sentence. Words have the numbers of their vectors.
+    Returns heads, dependents, relations and arcs.
+    """
+    columns = np.arange(states.stack.shape[1])
+    on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
+    rows, places = np.nonzero(on_stack)
+    has_arc = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
+    arcs = rows[has_arc]
+    return (
+        rows * width + states.stack[rows, places],
+        arcs * width + step.dependents[arcs],
+        relation_ids(step.labels[arcs], step.actions[arcs] == Action.RIGHT_ARC),
+        np.where(has_arc, np.cumsum(has_arc) - 1, -1),
+    )
 
 
 def _tree_edges(states: States, state_input: StateInput) -> IntArray:
