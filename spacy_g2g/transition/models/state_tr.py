@@ -283,7 +283,9 @@ class StateTr(TransitionNetwork):
         numbers = _number(np.arange(len(words)), words.shape[1])
         of_samples = numbers[samples.sentences]
         vectors, first = [words.flatten(0, 1)], 0
-        for i, step in enumerate(steps[1:] if self.composition is not None else (), start=1):
+        if self.composition is None:
+            return vectors[0], of_samples
+        for i, step in enumerate(steps[1:], start=1):
             heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
             read = numbers.ravel()[np.concatenate([heads, dependents])]
             # A gradient has the size of what is read. So words are read from the step before, and only those
@@ -292,10 +294,12 @@ class StateTr(TransitionNetwork):
             old = read[is_old]
             origin = vectors[0] if (old < len(vectors[0])).all() else torch.cat(vectors)
             source = torch.cat([vectors[-1], origin[self.tensor(old)]])
-            places = np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first)
-            parts = source[self.tensor(places)].split([len(heads), len(dependents)])
+            places = self.tensor(np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first))
+            read_heads, read_dependents = source[places[: len(heads)]], source[places[len(heads) :]]
             first += len(vectors[-1])
-            vectors.append(self.composition(*parts, self.tensor(relations), self.tensor(arcs)))
+            vectors.append(
+                self.composition(read_heads, read_dependents, self.tensor(relations), self.tensor(arcs))
+            )
             numbers.ravel()[heads] = first + np.arange(len(heads))
             of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
         return torch.cat(vectors), of_samples
