@@ -9,8 +9,10 @@ and rows can be trained in several runs (`--rows` without names trains none).
 
 Then all trained systems parse DEV (.conllu), and perhaps other files (`--also`), from gold words and
 sentences. They are scored as by `g2g evaluate`, and compared by the paired bootstrap over the sentences of
-all seeds. Counts are kept beside the model: delete OUTPUT/SEED/ROW/SYSTEM.FILE.json to count again. OUTPUT
-gets table.json and table.md. The published figures beside ours are for other data, the English Penn Treebank.
+all seeds. Counts are kept beside the model: delete OUTPUT/SEED/ROW/SYSTEM.FILE.json to count again. Where
+OUTPUT has none, those of other machines are taken: `--kept` names folders with such files, laid out as OUTPUT
+is. OUTPUT gets table.json and table.md. The published figures beside ours are for other data, the English
+Penn Treebank.
 """
 
 from __future__ import annotations
@@ -95,6 +97,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--layers", type=int, help="first layers of the checkpoint; 0 for all; the configs' by default")
     add("--seeds", type=int, nargs="+", default=[0], help="a model of each row for each of them")
     add("--also", type=Path, nargs="+", default=[], help="other .conllu files to score on, as the test set")
+    kept = "folders with the counts of other machines, used for what is not trained here"
+    add("--kept", type=Path, nargs="+", default=[], metavar="FOLDER", help=kept)
     add("--sentences", type=int, default=0, help="sentences of TRAIN, spread evenly over it; 0 for all")
     add("--check-sentences", type=int, default=0, help="sentences of DEV for training; 0 for all")
     add("--steps", type=int, default=0, help="optimizer steps of parsers; 0 for the config's")

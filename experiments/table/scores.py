@@ -43,7 +43,7 @@ Counts = dict[str, Any]
 def score(name: str, seed: int, gold: Path, args: argparse.Namespace) -> Counts | None:
     """Return the counts of a system; None if it cannot parse the file yet.
 
-    Counts are kept in a file beside the model.
+    Counts are kept in a file beside the model. Those of other machines are read where there is none.
 
     name: Name of the system.
     seed: Seed of its training.
@@ -54,15 +54,16 @@ def score(name: str, seed: int, gold: Path, args: argparse.Namespace) -> Counts 
     sentences = list(read_conllu(gold, trees="full"))
     folder = args.output / str(seed) / system.row
     path = folder / f"{name}.{gold.stem}.json"
-    if (found := kept_counts(path, sentences)) is not None:
-        return found
+    for output in (args.output, *args.kept):
+        if (found := kept_counts(output / path.relative_to(args.output), sentences)) is not None:
+            return found
     if not (folder / BEST).exists():
         return None
     settings = {f"components.{REFINER}.model.{setting}": value for setting, value in system.settings.items()}
     nlp = spacy.load(folder / BEST, config=settings)
     counts = parse_and_count(nlp, sentences) | {"training": read_training(folder)}
     with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(counts) + "\n", encoding="utf8")
+        temporary.write_text(json.dumps(counts, separators=(",", ":")) + "\n", encoding="utf8")
     return counts
 
 

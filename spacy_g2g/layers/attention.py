@@ -12,6 +12,7 @@ from .edges import Edges
 from .encoder_config import EncoderConfig
 from .geometry import PLAIN_ROWS, Geometry
 from .linear import Linear
+from .packing import fill_up
 from .relations import RelationTables
 from .rotary import Rotation
 
@@ -86,7 +87,7 @@ class GraphSelfAttention(RelationTables):
         x: float [batch, n, width], or the packed positions, [positions, width], with a packing.
         geometry: Places of the positions, and the graphs.
         tables: Relations of the edges; None for this layer's own.
-        Returns floats of the shape of x.
+        Returns floats of the shape of x, or of ``geometry.kept(x)``.
         """
         qkv, window, packing = self.qkv(x), geometry.window, geometry.packing
         if geometry.rotation is not None:
@@ -97,6 +98,9 @@ class GraphSelfAttention(RelationTables):
         heads = [self.n_heads, self.n_key_heads, self.n_key_heads]
         q, k, v = qkv.view(batch, n, -1, self.head_width).split(heads, 2)
         visible = None if geometry.mask is None else geometry.mask[:, None, None, :]
+        if geometry.read is not None:
+            q = q.gather(1, geometry.read[:, :, None, None].expand(-1, -1, *q.shape[2:]))
+            n = q.shape[1]
         if window is not None:
             q, k, v = window.cut(q, k=k, v=v)
             visible = window.visible
@@ -114,7 +118,11 @@ class GraphSelfAttention(RelationTables):
         if window is not None:
             z = window.join(z)
         z = z.reshape(batch, n, -1)
-        return cast(Tensor, self.output(z if packing is None else packing.pack(z)))
+        if geometry.read is not None:
+            z = fill_up(z.flatten(0, 1))
+        elif packing is not None:
+            z = packing.pack(z)
+        return cast(Tensor, self.output(z))
 
     def _attend(
         self,

@@ -1,8 +1,10 @@
 """Graphs over the positions of a batch."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
-from torch import LongTensor
+from torch import LongTensor, Tensor
 
 
 class Edges(NamedTuple):
@@ -17,3 +19,11 @@ class Edges(NamedTuple):
     query: LongTensor
     key: LongTensor
     relation: LongTensor
+
+    def of_queries(self, places: Tensor) -> Edges:
+        """Return the edges of some queries, which are numbered anew.
+
+        places: Positions of the queries in each sentence, int [batch, queries]; a position may repeat.
+        """
+        edge, query = (self.query[:, None] == places[self.batch]).nonzero().unbind(1)
+        return Edges(self.batch[edge], query, self.key[edge], self.relation[edge])  # type: ignore[arg-type]

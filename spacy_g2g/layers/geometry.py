@@ -24,6 +24,8 @@ class Geometry(NamedTuple):
     at_edges: Rotation of each edge's query; None without edges or rotary positions.
     window: Layout of attention to near positions; None if each position sees the whole row.
     distances: Vectors of the distances in a row, for disentangled attention; see ``DistanceTable``.
+    read: Positions whose output is computed, int [batch, k]; None for all. It needs a packing. The queries of
+        edges are then numbers of these positions.
     """
 
     mask: Tensor | None = None
@@ -33,6 +35,15 @@ class Geometry(NamedTuple):
     at_edges: Rotation | None = None
     window: Window | None = None
     distances: Tensor | None = None
+    read: Tensor | None = None
+
+    def kept(self, x: Tensor) -> Tensor:
+        """Return the rows of x, [positions, width], whose output is computed, and rows that fill up."""
+        return x if self.read is None or self.packing is None else self.packing.take(x, self.read)
+
+    def reading(self, places: Tensor) -> Geometry:
+        """Return the geometry of a layer that computes the output of some positions alone."""
+        return self._replace(read=places, edges=self.edges and self.edges.of_queries(places))
 
     def of_layers(self, config: EncoderConfig, x: Tensor, *, is_local: bool) -> Geometry:
         """Add rotary positions and a window to the geometry of a batch.

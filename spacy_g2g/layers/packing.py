@@ -69,6 +69,14 @@ class Packing(NamedTuple):
             places = places // self.mask.shape[1] * n + places % self.mask.shape[1]
         return rows.flatten(0, 1).index_select(0, places)
 
+    def take(self, x: Tensor, places: Tensor) -> Tensor:
+        """Take some of the packed positions, [positions, width], and rows that fill up.
+
+        places: Places in each padded row, int [batch, k].
+        """
+        numbers = self.sources.view(self.mask.shape).gather(1, places).flatten()
+        return x.index_select(0, F.pad(numbers, (0, n_missing(len(numbers)))))
+
 
 def n_missing(n_rows: int) -> int:
     """Return how many rows to add, so that there are few numbers of rows."""

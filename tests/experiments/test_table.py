@@ -242,6 +242,20 @@ def test_what_is_trained_and_counted_is_kept(copied: Path, trained: list[str]):
     assert (trained, table_of(copied)) == ([], before)
 
 
+def test_counts_of_another_machine_are_taken_where_there_are_none(copied_parsers: Path):
+    before, out, kept = table_of(copied_parsers), copied_parsers / "out", copied_parsers / "kept"
+    for row in SENTENCE_ROWS:
+        (kept / "0" / row).mkdir(parents=True)
+        shutil.copy(out / "0" / row / f"{row}.dev.json", kept / "0" / row)
+    shutil.rmtree(out / "0" / "SentTr")
+    wrong = kept / "0" / "SentTr+G2GTr" / "SentTr+G2GTr.dev.json"
+    wrong.write_text(wrong.read_text(encoding="utf8").replace('"las":[', '"las":[-'), encoding="utf8")
+    table.main(transition(copied_parsers, "--rows"))
+    assert table_of(copied_parsers)["SentTr"] is None
+    table.main(transition(copied_parsers, "--rows", "--kept", str(kept)))
+    assert table_of(copied_parsers) == before
+
+
 def test_counts_of_another_file_are_not_taken(copied_parsers: Path):
     write_conllu(copied_parsers / "dev.conllu", read_treebank()[:5])
     table.main(transition(copied_parsers, "--rows"))

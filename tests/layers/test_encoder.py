@@ -79,6 +79,39 @@ def test_sentence_alone_equals_the_same_in_a_padded_batch(with_graph: bool) -> N
         torch.testing.assert_close(alone[0], batch[i, :n], **CLOSE)
 
 
+@pytest.mark.parametrize("family", PARTS)
+@pytest.mark.parametrize("with_graph", [True, False])
+@pytest.mark.parametrize("mode", ["train", "eval", "n_layers", "mix"])
+def test_vectors_that_are_read_are_those_of_all_positions(family: str, with_graph: bool, mode: str) -> None:
+    encoder = random_encoder(replace(CONFIG, n_relations=4, **PARTS[family]))
+    encoder.set_dropout(0.0)
+    places = torch.tensor([[5, 2, 2], [1, 0, 1], [0, 0, 0]])
+    settings: dict[str, Any] = {"edges": EDGES if with_graph else None}
+    settings |= {"n_layers": {"n_layers": 1}, "mix": {"mix": ScalarMix(2)}}.get(mode, {})
+    gradients, vectors = [], []
+    for settings["read"] in (None, places):
+        encoder.train(mode != "eval").zero_grad()
+        found = encoder(PIECES, MASK, **settings)
+        rows = torch.arange(len(places))[:, None]
+        vectors.append(found[rows, places] if settings["read"] is None else found)
+        vectors[-1].square().sum().backward()
+        gradients.append([parameter.grad for parameter in encoder.parameters()])
+    torch.testing.assert_close(*vectors, **CLOSE)
+    for whole, part in zip(*gradients, strict=True):
+        torch.testing.assert_close(whole, part, atol=1e-3, rtol=1e-4)
+
+
+def test_the_last_layer_computes_what_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, counts = random_encoder(), []
+    for layer in encoder.layers:
+        forward = layer.feedforward.forward
+        monkeypatch.setattr(
+            layer.feedforward, "forward", lambda x, run=forward: counts.append(len(x)) or run(x)
+        )
+    encoder(PIECES.repeat(8, 1), MASK.repeat(8, 1), read=torch.zeros(24, 1, dtype=torch.int64))
+    assert counts == [96, 32]
+
+
 def test_no_mask_says_that_nothing_is_padded() -> None:
     encoder = random_encoder()
     found = encoder(PIECES, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import LongTensor, Tensor, nn
 
 from ...arrays import BoolArray, IntArray
@@ -36,16 +37,24 @@ class Composition(nn.Module):
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
-    def forward(self, heads: Tensor, dependents: Tensor, relations: LongTensor) -> Tensor:
+    def forward(self, heads: Tensor, dependents: Tensor, relations: LongTensor, arcs: LongTensor) -> Tensor:
         """Compose words with their new dependents.
 
-        heads: float [..., width].
-        dependents: float [..., width], ``no_dependent`` for words without a new dependent.
-        relations: int [...], from ``relation_ids``.
-        Returns float [..., width], the new vectors of the heads.
+        Few words have one, so W is applied to heads, and to dependents with their relations, apart.
+
+        heads: float [n, width].
+        dependents: float [arcs, width].
+        relations: int [arcs], from ``relation_ids``.
+        arcs: int [n], the row of each head's dependent; -1 for no new dependent.
+        Returns float [n, width], the new vectors of the heads.
         """
-        inputs = torch.cat([heads, dependents, self.relations(relations)], dim=-1)
-        return heads + torch.tanh(self.linear(inputs))
+        width = heads.shape[1]
+        others = torch.cat([self.no_dependent.to(dependents.dtype)[None], dependents])
+        relations = F.pad(relations, (1, 0), value=NO_RELATION)  # type: ignore[assignment]
+        others = torch.cat([others, self.relations(relations)], 1)
+        terms = F.linear(others, self.linear.weight[:, width:])
+        scores = F.linear(heads, self.linear.weight[:, :width], self.linear.bias) + terms[arcs + 1]
+        return heads + torch.tanh(scores)
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind the present ones."""

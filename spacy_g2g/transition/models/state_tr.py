@@ -30,7 +30,7 @@ from ...models.network import NetworkSpec
 from ...models.settings import COUNT, Pooling, builder, setting
 from ...models.start import learn_rare_words
 from ...models.types import Coverage, ParserModel
-from ..layers.composition import NO_RELATION, Composition, relation_ids
+from ..layers.composition import Composition, relation_ids
 from ..layers.history import History
 from ..layers.history import State as HistoryState
 from ..parsing.arc_standard import N_ACTIONS, NO_ACTION, Action, is_arc
@@ -43,6 +43,8 @@ from .transitions import Reader, TransitionNetwork
 Output = Literal["tokens", "cls"]
 HistoryInput = Literal["actions", "labels"]
 N_HISTORY_LAYERS = 2
+#: Number of positions of sampled states that are encoded together in training, about, by device.
+MAX_POSITIONS = {"cpu": 2048, "cuda": 32768}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,45 +174,33 @@ class StateTr(TransitionNetwork):
         """
         if self.composition is None:
             return words
-        columns = np.arange(states.stack.shape[1])
-        on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
-        rows, places = np.nonzero(on_stack)
-        arcs = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
-        relations = np.full(len(rows), NO_RELATION)
-        relations[arcs] = relation_ids(
-            step.labels[rows[arcs]], (step.actions == Action.RIGHT_ARC)[rows[arcs]]
-        )
         flat = words.flatten(0, 1)
-        heads = self.tensor(rows * words.shape[1] + states.stack[rows, places])
-        taken = self.composition.no_dependent.to(flat.dtype).expand(len(rows), -1)
-        if arcs.any():
-            of_arcs = rows[arcs] * words.shape[1] + step.dependents[rows[arcs]]
-            taken = taken.index_copy(0, self.tensor(np.flatnonzero(arcs)), flat[self.tensor(of_arcs)])
-        composed = self.composition(flat[heads], taken, self.tensor(relations))
+        heads, dependents, relations, arcs = map(self.tensor, _compositions(states, step, words.shape[1]))
+        composed = self.composition(flat[heads], flat[dependents], relations, arcs)
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
 
     # States
 
     def score_states(
-        self, words: Tensor, owners: IntArray, states: States, slots: IntArray, history: Tensor | None
+        self, words: Tensor, numbers: IntArray, states: States, slots: IntArray, history: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Encode states and score their actions and labels.
 
-        words: float [rows, words + 3, embedding_width], from ``embed_words``, composed or not.
-        owners: int [states], the row that has the words of each state.
+        words: float [vectors, embedding_width], vectors of words, composed or not.
+        numbers: int [states, words + 3], the vector of ROOT, of each word, SEP and CLS in each state.
         states: The states.
         slots: int [states, 3].
         history: float [states, history_width]; None without a history.
         """
         state_input = lay_out_states(states, self.encoder.config.n_positions, with_deleted=self.graph_input)
-        vectors = self._encode(words, owners, states, state_input)
-        rows = np.arange(len(slots))[:, None]
         if self.output == "cls":
-            read = vectors[:, :1]
+            read = self._encode(
+                words, numbers, states, state_input, np.zeros((len(slots), 1), dtype=np.int64)
+            )
         else:
-            places = state_input.word_positions[rows, np.maximum(slots, 0)]
+            places = state_input.word_positions[np.arange(len(slots))[:, None], np.maximum(slots, 0)]
             is_empty = self.tensor((slots == NO_WORD) | (places < 0))[..., None]
-            read = vectors[self.tensor(rows), self.tensor(np.maximum(places, 0))]
+            read = self._encode(words, numbers, states, state_input, np.maximum(places, 0))
             read = torch.where(is_empty, self.empty.to(read.dtype), read)
         parts = self.classifiers.project(read)
         # A list as an index would be sent to the device at each call.
@@ -218,9 +208,16 @@ class StateTr(TransitionNetwork):
         exist, relation = self.classifiers(picked, history)
         return exist, relation
 
-    def _encode(self, words: Tensor, owners: IntArray, states: States, state_input: StateInput) -> Tensor:
-        """Encode the states' inputs, float [states, positions, width]."""
-        vectors = words[self.tensor(owners[:, None]), self.tensor(state_input.words % words.shape[1])]
+    def _encode(
+        self, words: Tensor, numbers: IntArray, states: States, state_input: StateInput, places: IntArray
+    ) -> Tensor:
+        """Encode the states' inputs, and return the vectors at some places.
+
+        places: int [states, k].
+        Returns float [states, k, width].
+        """
+        of_words = np.take_along_axis(numbers, state_input.words % numbers.shape[1], axis=1)
+        vectors = words[self.tensor(of_words)]
         segments = self.tensor(state_input.segments)
         extra = self.segments(segments)
         if self.label_embeddings is not None:
@@ -233,6 +230,7 @@ class StateTr(TransitionNetwork):
             segments=segments.clamp(max=BUFFER) if self.has_segments else None,
             extra=extra,
             edges=to_edges(_tree_edges(states, state_input), self.device) if self.graph_input else None,
+            read=self.tensor(places),
         )
         return encoded
 
@@ -251,12 +249,25 @@ class StateTr(TransitionNetwork):
     def score_samples(
         self, batch: PieceBatch, samples: Samples, steps: Sequence[Step]
     ) -> tuple[Tensor, Tensor]:
-        """Score sampled states."""
+        """Score sampled states, those of similar lengths together."""
         history = None
         if self.history is not None:
             history = self._history_of(steps)[self.tensor(samples.sentences), self.tensor(samples.numbers)]
-        words, owners = self._compose_all(self.embed_words(batch), samples, steps)
-        return self.score_states(words, owners, samples.step.states, samples.step.slots, history)
+        words, numbers = self._compose_all(self.embed_words(batch), samples, steps)
+        states, slots, *_ = samples.step
+        scores, parts = [], self._split(states)
+        for part in parts:
+            of_part = None if history is None else history[self.tensor(part)]
+            scores.append(self.score_states(words, numbers[part], states.take(part), slots[part], of_part))
+        order = self.tensor(np.argsort(np.concatenate(parts)))
+        exist, relation = (torch.cat(of_parts)[order] for of_parts in zip(*scores, strict=True))
+        return exist, relation
+
+    def _split(self, states: States) -> list[IntArray]:
+        """Sort states by length and split them, so that few positions are padding and each part is small."""
+        lengths = states.stack_sizes + states.buffer_sizes + self.graph_input * states.n_arcs
+        n_parts = -(-int(lengths.sum()) // MAX_POSITIONS.get(self.device.type, MAX_POSITIONS["cpu"]))
+        return np.array_split(np.argsort(lengths, kind="stable"), n_parts)
 
     def _history_of(self, steps: Sequence[Step]) -> Tensor:
         """Read the history before each step of the oracle, float [sentences, steps, history_width]."""
@@ -268,15 +279,30 @@ class StateTr(TransitionNetwork):
         return torch.cat([read.new_zeros(len(read), 1, read.shape[-1]), read[:, :-1]], 1)
 
     def _compose_all(self, words: Tensor, samples: Samples, steps: Sequence[Step]) -> tuple[Tensor, IntArray]:
-        """Compute the vectors of words at the samples' steps, and the row of each sample."""
+        """Compute the vectors of words at all steps; see ``score_states`` for what is returned."""
+        numbers = _number(np.arange(len(words)), words.shape[1])
+        of_samples = numbers[samples.sentences]
+        vectors, first = [words.flatten(0, 1)], 0
         if self.composition is None:
-            return words, samples.sentences
-        at_steps = []
-        for i, step in enumerate(steps):
-            if i:
-                words = self.compose(words, step.states, steps[i - 1])
-            at_steps.append(words[self.tensor(samples.sentences[samples.numbers == i])])
-        return torch.cat(at_steps), np.arange(len(samples.numbers))
+            return vectors[0], of_samples
+        for i, step in enumerate(steps[1:], start=1):
+            heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
+            read = numbers.ravel()[np.concatenate([heads, dependents])]
+            # A gradient has the size of what is read. So words are read from the step before, and only those
+            # that are new on the stack from the input, or after SWAP from any step.
+            is_old = read < first
+            old = read[is_old]
+            origin = vectors[0] if (old < len(vectors[0])).all() else torch.cat(vectors)
+            source = torch.cat([vectors[-1], origin[self.tensor(old)]])
+            places = self.tensor(np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first))
+            read_heads, read_dependents = source[places[: len(heads)]], source[places[len(heads) :]]
+            first += len(vectors[-1])
+            vectors.append(
+                self.composition(read_heads, read_dependents, self.tensor(relations), self.tensor(arcs))
+            )
+            numbers.ravel()[heads] = first + np.arange(len(heads))
+            of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
+        return torch.cat(vectors), of_samples
 
     def read(self, batch: PieceBatch) -> Reader:
         """Begin to decode."""
@@ -295,7 +321,8 @@ class _StateReader(Reader):
 
     def score(self, states: States, rows: IntArray, slots: IntArray) -> tuple[Tensor, Tensor]:
         history = None if self.history is None else self.history[0][-1][self.network.tensor(rows)]
-        return self.network.score_states(self.words, rows, states.take(rows), slots, history)
+        words, numbers = self.words.flatten(0, 1), _number(rows, self.words.shape[1])
+        return self.network.score_states(words, numbers, states.take(rows), slots, history)
 
     def take(self, order: IntArray) -> None:
         picked = self.network.tensor(order)
@@ -309,6 +336,32 @@ class _StateReader(Reader):
             actions = self.network.tensor(np.maximum(step.actions, 0)[:, None])
             labels = self.network.tensor(step.labels[:, None])
             _, self.history = self.network.history(actions, labels, self.history)
+
+
+def _number(rows: IntArray, width: int) -> IntArray:
+    """Return the numbers of all cells of some rows of a table, int [rows, width]."""
+    return rows[:, None] * width + np.arange(width)
+
+
+def _compositions(states: States, step: Step, width: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """List the words on the stacks and their new dependents, as the arguments of ``Composition``.
+
+    states: States that the step led to.
+    step: The step.
+    width: Number of vectors of a sentence. Words have the numbers of their vectors.
+    Returns heads, dependents, relations and arcs.
+    """
+    columns = np.arange(states.stack.shape[1])
+    on_stack = (columns < states.stack_sizes[:, None]) & (step.actions != NO_ACTION)[:, None]
+    rows, places = np.nonzero(on_stack)
+    has_arc = is_arc(step.actions)[rows] & (places == states.stack_sizes[rows] - 1)
+    arcs = rows[has_arc]
+    return (
+        rows * width + states.stack[rows, places],
+        arcs * width + step.dependents[arcs],
+        relation_ids(step.labels[arcs], step.actions[arcs] == Action.RIGHT_ARC),
+        np.where(has_arc, np.cumsum(has_arc) - 1, -1),
+    )
 
 
 def _tree_edges(states: States, state_input: StateInput) -> IntArray:

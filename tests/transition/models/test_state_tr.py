@@ -42,7 +42,7 @@ class Seen:
         encode, classify = network.encoder.forward, network.classifiers.forward
 
         def seen_encode(
-            vectors: Tensor, mask: Tensor | None, *, extra: Tensor, edges: Any, **others: Any
+            vectors: Tensor, mask: Tensor | None, *, extra: Tensor, edges: Any, read: Tensor, **others: Any
         ) -> Tensor:
             assert mask is None
             self.vectors.append(vectors[0])
@@ -52,7 +52,7 @@ class Seen:
                 set() if edges is None else set(zip(*(e.tolist() for e in edges[1:]), strict=True))
             )
             self.encoded.append(encode(vectors, mask, extra=extra, edges=edges, **others))
-            return self.encoded[-1]
+            return encode(vectors, mask, extra=extra, edges=edges, read=read, **others)
 
         def seen_classify(parts: Tensor, history: Tensor | None = None) -> Any:
             self.parts.append(parts[0])

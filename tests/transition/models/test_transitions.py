@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.transition.models.state_tr import MAX_POSITIONS
 from spacy_g2g.transition.models.transitions import TransitionNetwork
 from spacy_g2g.transition.parsing.arc_standard import NO_ACTION, apply
 from spacy_g2g.transition.parsing.oracle_states import sample_groups, take_samples
@@ -66,7 +67,10 @@ def forced_scores(
     ("row", "other"),
     [(row, {}) for row in PAPER_ROWS] + [("SentTr+G2GTr", {"refresh_every": n}) for n in (2, 3)],
 )
-def test_training_scores_what_decoding_scores(row: str, other: dict[str, Any], n_hypotheses: int):
+def test_training_scores_what_decoding_scores(
+    row: str, other: dict[str, Any], n_hypotheses: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(MAX_POSITIONS, "cpu", 100)  # so that training encodes several parts
     _, shim = make(row, seed=1, tag_attr="POS", **other)
     network = network_of(shim)
     numbers = learnable(has_swap(network))
