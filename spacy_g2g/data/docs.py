@@ -349,8 +349,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) ->
     """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # if the root is white space, its first dependent takes its place
-    text, rows = "", []
-    inside = 0
+    text, rows, inside = "", [], 0
     for word, arcs in zip(words, arcs_of(words), strict=True):
         end = ends.get(word.i, 0)
         if end - 1 in ids:
@@ -386,14 +385,13 @@ def _spaces_misc(word: Token, last: Token) -> str:
     end = last.i + 1
     while end < len(doc) and _is_white(doc[end]):
         end += 1
-    is_first = all(_is_white(token) for token in doc[: word.i])
     after = last.whitespace_ + doc[last.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):
         features.append("SpacesAfter=" + _escape(after))
     elif not after and end < len(doc):
         features.append(NO_SPACE)
-    if is_first and word.i:
+    if word.i and all(map(_is_white, doc[: word.i])):
         features.append("SpacesBefore=" + _escape(doc[: word.i].text_with_ws))
     return "|".join(features) or "_"
 
