@@ -36,8 +36,10 @@ def adapt(args: argparse.Namespace, settings: dict[str, Any]) -> None:
     replay = "" if args.replay in UNSET else args.replay
     settings |= {"paths.base": args.base, "paths.train": str(train), "paths.dev": str(dev)}
     settings |= {"paths.replay": replay or None} | step_settings(load_config(CONFIG), args.steps)
-    inputs = {"train": train, "dev": dev, "config": CONFIG, "base": Path(args.base), "replay": Path(replay)}
-    sources = sources_of({name: path for name, path in inputs.items() if path.exists()}, **settings)
+    inputs = {"train": train, "dev": dev, "config": CONFIG}
+    given = {"base": args.base, "replay": replay}  # a base may be the name of a package
+    inputs |= {name: Path(path) for name, path in given.items() if path and Path(path).exists()}
+    sources = sources_of(inputs, **settings)
     trained = args.output / BEST
     if is_up_to_date(trained, sources):
         return

@@ -94,10 +94,10 @@ def score_sets(args: argparse.Namespace) -> None:
     reads_treebank = any(pipe.get("model", {}).get("tag_attr") == TREEBANK_KEY for pipe in components)
     options = {"exclude_punct": exclude_punct} | ({"treebank": args.treebank} if reads_treebank else {})
     for split in ("dev", "test"):
-        gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder / f"{split}.conllu"
+        gold = args.amrs / f"{split}.spacy" if args.amrs else args.folder and args.folder / f"{split}.conllu"
         for raw in (False, True) if args.raw else (False,):
             output = args.metrics / f"{split}{'_raw' if raw else ''}.json"
-            if not gold.exists():
+            if not gold or not gold.exists():
                 output.unlink(missing_ok=True)
             elif args.amrs:
                 score_once(model_digest, gold, output, partial(write_amrs, args.model, gold, output))
@@ -125,7 +125,8 @@ def write_facts(args: argparse.Namespace, run: str) -> None:
 def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("model", type=Path, help="folder of a trained pipeline")
-    cli.add_argument("folder", type=Path, help="folder with dev.conllu and perhaps test.conllu")
+    folder = 'folder with dev.conllu and perhaps test.conllu; "" for none'
+    cli.add_argument("folder", type=lambda path: None if path in UNSET else Path(path), help=folder)
     cli.add_argument("metrics", type=Path, help="folder for the scores")
     cli.add_argument("--run", default="", help="name that a parser and its refiner share in the report")
     cli.add_argument("--kind", choices=KINDS, default="parser", help="what the pipeline is, in the report")
