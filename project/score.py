@@ -124,7 +124,7 @@ def write_facts(args: argparse.Namespace, run: str) -> None:
 
 def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("model", type=Path, help="folder of a trained pipeline")
+    cli.add_argument("model", type=Path, help="folder of a trained pipeline, or name of a package")
     folder = 'folder with dev.conllu and perhaps test.conllu; "" for none'
     cli.add_argument("folder", type=lambda path: None if path in UNSET else Path(path), help=folder)
     cli.add_argument("metrics", type=Path, help="folder for the scores")
@@ -137,6 +137,8 @@ def main() -> None:
     args = cli.parse_args(namespace=argparse.Namespace(treebank=""))
     with user_errors(), one_at_a_time(args.metrics):
         setup_gpu(args.gpu)
+        if not args.model.exists():
+            args.model = spacy.load(args.model).path
         score(args)
 
 

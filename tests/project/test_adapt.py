@@ -2,10 +2,12 @@
 
 import argparse
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from project import adapt, score
+from spacy_g2g.files import write_text
 
 from ..formats.samples import SAMPLE
 
@@ -38,3 +40,21 @@ def test_without_a_folder_nothing_is_scored(folder, monkeypatch):
     score.main()
     assert not Path("metrics/dev.json").exists()
     assert Path("metrics/facts.json").exists()
+
+
+def test_the_base_may_be_a_package(folder, monkeypatch):
+    seen: list[Path] = []
+    monkeypatch.setattr(score.spacy, "load", lambda name: SimpleNamespace(path=folder / "base"))
+    monkeypatch.setattr(
+        score, "write_trees", lambda model, gold, output, **_: (seen.append(model), write_text(output, "{}"))
+    )
+    monkeypatch.setattr("sys.argv", ["project.score", "en_mine", str(folder), "metrics"])
+    score.main()
+    assert seen == [folder / "base"]
+
+
+def test_a_package_that_is_not_there_is_named(folder, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["project.score", "en_missing", str(folder), "metrics"])
+    with pytest.raises(SystemExit):
+        score.main()
+    assert "en_missing" in capsys.readouterr().out
