@@ -37,24 +37,36 @@ class Composition(nn.Module):
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
-    def forward(self, heads: Tensor, dependents: Tensor, relations: LongTensor, arcs: LongTensor) -> Tensor:
+    def parts(self) -> tuple[Tensor, Tensor]:
+        """Return W for heads and W for dependents with relations. Many steps share them in an update."""
+        width = len(self.linear.weight)
+        return self.linear.weight[:, :width].contiguous(), self.linear.weight[:, width:].contiguous()
+
+    def forward(
+        self,
+        parts: tuple[Tensor, Tensor],
+        heads: Tensor,
+        dependents: Tensor,
+        relations: LongTensor,
+        arcs: LongTensor,
+    ) -> Tensor:
         """Compose words with their new dependents.
 
         Few words have one, so W is applied to heads, and to dependents with their relations, apart.
 
+        parts: From ``parts``.
         heads: float [n, width].
         dependents: float [arcs, width].
         relations: int [arcs], from ``relation_ids``.
         arcs: int [n], the row of each head's dependent; -1 for no new dependent.
         Returns float [n, width], the new vectors of the heads.
         """
-        width = heads.shape[1]
+        of_heads, of_others = parts
         others = torch.cat([self.no_dependent.to(dependents.dtype)[None], dependents])
         relations = F.pad(relations, (1, 0), value=NO_RELATION)  # type: ignore[assignment]
         others = torch.cat([others, self.relations(relations)], 1)
-        terms = F.linear(others, self.linear.weight[:, width:])
-        scores = F.linear(heads, self.linear.weight[:, :width], self.linear.bias) + terms[arcs + 1]
-        return heads + torch.tanh(scores)
+        terms = F.linear(others, of_others)
+        return heads + torch.tanh(F.linear(heads, of_heads, self.linear.bias) + terms[arcs + 1])
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind the present ones."""

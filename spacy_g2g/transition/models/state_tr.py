@@ -154,15 +154,17 @@ class StateTr(TransitionNetwork):
         """
         index = self.tensor(batch.word_index)
         piece_ids = self.tensor(batch.piece_ids)
-        table = self.encoder.embeddings.pieces
-        if self.pooling == "mean":
-            vectors = self.mean_pieces(table(piece_ids), batch)
-        else:
-            vectors = table(piece_ids.flatten()[index])
+        is_mean = self.pooling == "mean"
+        frame = self.tensor(batch.piece_ids[0, [batch.lengths[0] - 1, 0]])
+        read = piece_ids if is_mean else piece_ids.flatten()[index]
+        # All in one call, since each has a gradient of the size of the table.
+        vectors = self.encoder.embeddings.pieces(torch.cat([read, frame.expand(len(read), -1)], 1))
+        vectors, frame = vectors[:, :-2], vectors[: len(index), -2:]
+        if is_mean:
+            vectors = self.mean_pieces(vectors, batch)
         if self.tags is not None and batch.tag_ids is not None:
             vectors = vectors + self.tags(self.tensor(batch.tag_ids).flatten()[index])
-        frame = batch.piece_ids[0, [batch.lengths[0] - 1, 0]]
-        return torch.cat([vectors, table(self.tensor(frame)).expand(len(vectors), -1, -1)], 1)
+        return torch.cat([vectors, frame], 1)
 
     def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
         """Compose the words on the stacks with their new dependents.
@@ -176,7 +178,8 @@ class StateTr(TransitionNetwork):
             return words
         flat = words.flatten(0, 1)
         heads, dependents, relations, arcs = map(self.tensor, _compositions(states, step, words.shape[1]))
-        composed = self.composition(flat[heads], flat[dependents], relations, arcs)
+        parts = self.composition.parts()
+        composed = self.composition(parts, flat[heads], flat[dependents], relations, arcs)
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
 
     # States
@@ -285,6 +288,7 @@ class StateTr(TransitionNetwork):
         vectors, first = [words.flatten(0, 1)], 0
         if self.composition is None:
             return vectors[0], of_samples
+        parts = self.composition.parts()
         for i, step in enumerate(steps[1:], start=1):
             heads, dependents, relations, arcs = _compositions(step.states, steps[i - 1], words.shape[1])
             read = numbers.ravel()[np.concatenate([heads, dependents])]
@@ -297,9 +301,8 @@ class StateTr(TransitionNetwork):
             places = self.tensor(np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first))
             read_heads, read_dependents = source[places[: len(heads)]], source[places[len(heads) :]]
             first += len(vectors[-1])
-            vectors.append(
-                self.composition(read_heads, read_dependents, self.tensor(relations), self.tensor(arcs))
-            )
+            relations, arcs = self.tensor(relations), self.tensor(arcs)
+            vectors.append(self.composition(parts, read_heads, read_dependents, relations, arcs))
             numbers.ravel()[heads] = first + np.arange(len(heads))
             of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
         return torch.cat(vectors), of_samples

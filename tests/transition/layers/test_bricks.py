@@ -63,7 +63,7 @@ def test_before_training_empty_vectors_tell_nothing_and_composition_changes_noth
     composition = Composition(WIDTH, N_LABELS)
     heads, dependents = torch.randn(4, WIDTH), torch.randn(2, WIDTH)
     arcs = torch.tensor([-1, 0, -1, 1])
-    assert torch.equal(composition(heads, dependents, torch.tensor([1, 3]), arcs), heads)
+    assert torch.equal(composition(composition.parts(), heads, dependents, torch.tensor([1, 3]), arcs), heads)
     history = History(N_ACTIONS, N_LABELS, width=WIDTH, n_layers=2)
     assert history.labels is not None
     assert not history.labels.weight[0].any()
