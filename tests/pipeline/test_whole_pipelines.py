@@ -98,3 +98,13 @@ def test_docs_in_several_processes_are_parsed_alike(nlp: Language):
     if "transformer" not in nlp.pipe_names:  # the tokenizers of transformers do not like to be forked
         forked = nlp.pipe(texts, n_process=2, batch_size=3)
         assert [[(token.head.i, token.dep_) for token in doc] for doc in forked] == alone
+
+
+def test_it_continues_with_sentences_of_ones_own(trained: Path, tmp_path: Path):
+    overrides = {"paths.base": str(trained), "paths.train": str(SAMPLE), "training.max_steps": 2}
+    overrides["training.logger.progress_bar"] = False
+    train(ROOT / "configs/adapt.cfg", tmp_path, overrides=overrides)
+    adapted = spacy.load(tmp_path / "model-last")
+    assert adapted.pipe_names == spacy.load(trained).pipe_names
+    doc = adapted(TEXT)
+    assert all(doc.has_annotation(annotation) for annotation in ("SENT_START", "TAG", "POS", "LEMMA", "DEP"))
