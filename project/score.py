@@ -138,7 +138,7 @@ def main() -> None:
     with user_errors(), one_at_a_time(args.metrics):
         setup_gpu(args.gpu)
         if not args.model.exists():
-            args.model = spacy.load(args.model).path
+            args.model = spacy.load(str(args.model)).path  # a Path would be a folder
         score(args)
 
 

@@ -44,7 +44,8 @@ def test_without_a_folder_nothing_is_scored(folder, monkeypatch):
 
 def test_the_base_may_be_a_package(folder, monkeypatch):
     seen: list[Path] = []
-    monkeypatch.setattr(score.spacy, "load", lambda name: SimpleNamespace(path=folder / "base"))
+    packages = {"en_mine": SimpleNamespace(path=folder / "base")}
+    monkeypatch.setattr(score.spacy, "load", lambda name: packages[name])  # a Path is no name
     monkeypatch.setattr(
         score, "write_trees", lambda model, gold, output, **_: (seen.append(model), write_text(output, "{}"))
     )
