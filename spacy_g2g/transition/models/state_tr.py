@@ -301,8 +301,8 @@ class StateTr(TransitionNetwork):
             places = self.tensor(np.where(is_old, len(vectors[-1]) + np.cumsum(is_old) - 1, read - first))
             read_heads, read_dependents = source[places[: len(heads)]], source[places[len(heads) :]]
             first += len(vectors[-1])
-            relations, arcs = self.tensor(relations), self.tensor(arcs)
-            vectors.append(self.composition(parts, read_heads, read_dependents, relations, arcs))
+            new = self.tensor(relations), self.tensor(arcs)
+            vectors.append(self.composition(parts, read_heads, read_dependents, *new))
             numbers.ravel()[heads] = first + np.arange(len(heads))
             of_samples[samples.numbers == i] = numbers[samples.sentences[samples.numbers == i]]
         return torch.cat(vectors), of_samples
