@@ -38,7 +38,10 @@ class Composition(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def parts(self) -> tuple[Tensor, Tensor]:
-        """Return W for heads and W for dependents with relations. Many steps share them in an update."""
+        """Return W for heads, float [width, width], and for dependents with relations, [width, 2 * width].
+
+        All steps of an update, or of the decoding of a batch, share them.
+        """
         width = len(self.linear.weight)
         return self.linear.weight[:, :width].contiguous(), self.linear.weight[:, width:].contiguous()
 

@@ -166,19 +166,21 @@ class StateTr(TransitionNetwork):
             vectors = vectors + self.tags(self.tensor(batch.tag_ids).flatten()[index])
         return torch.cat([vectors, frame], 1)
 
-    def compose(self, words: Tensor, states: States, step: Step) -> Tensor:
+    def compose(
+        self, words: Tensor, states: States, step: Step, parts: tuple[Tensor, Tensor] | None
+    ) -> Tensor:
         """Compose the words on the stacks with their new dependents.
 
         words: Vectors of the shape that ``embed_words`` returns.
         states: States that the step led to.
         step: The step.
+        parts: From ``Composition.parts``; None without a composition.
         Returns the new vectors, of the same shape. Words off the stack keep their vectors.
         """
-        if self.composition is None:
+        if self.composition is None or parts is None:
             return words
         flat = words.flatten(0, 1)
         heads, dependents, relations, arcs = map(self.tensor, _compositions(states, step, words.shape[1]))
-        parts = self.composition.parts()
         composed = self.composition(parts, flat[heads], flat[dependents], relations, arcs)
         return flat.index_copy(0, heads, composed.to(flat.dtype)).view_as(words)
 
@@ -318,6 +320,7 @@ class _StateReader(Reader):
     def __init__(self, network: StateTr, batch: PieceBatch) -> None:
         self.network = network
         self.words = network.embed_words(batch)
+        self.parts = None if network.composition is None else network.composition.parts()
         self.history: HistoryState | None = None
         if network.history is not None:
             self.history = network.history.begin(len(self.words))
@@ -334,7 +337,7 @@ class _StateReader(Reader):
             self.history = self.history[0][:, picked], self.history[1][:, picked]
 
     def advance(self, states: States, step: Step) -> None:
-        self.words = self.network.compose(self.words, states, step)
+        self.words = self.network.compose(self.words, states, step, self.parts)
         if self.history is not None and self.network.history is not None:
             actions = self.network.tensor(np.maximum(step.actions, 0)[:, None])
             labels = self.network.tensor(step.labels[:, None])
