@@ -26,6 +26,7 @@ STATE_ROWS = {
     "G2CLSTr": (True, True, "actions", "cls", False, False, "mean"),
     "G2GTr": (True, True, "actions", "tokens", False, False, "mean"),
     "StateTr": (False, True, "labels", "tokens", True, True, "first"),
+    "StateTr-C": (False, False, "labels", "tokens", True, True, "first"),  # in no paper
     "StateCLSTr": (False, True, "labels", "cls", True, True, "first"),
     "StateTr+G2GTr": (True, False, "labels", "tokens", True, True, "first"),
     "StateTr+G2CLSTr": (True, False, "labels", "cls", True, True, "first"),
@@ -66,7 +67,9 @@ AGAINST = {
     "G2CLSTr": ("DepTr+CH",),
     "G2GTr": ("DepTr+CH", "G2CLSTr"),
     "StateCLSTr": ("StateTr",),
-    "StateTr+G2GTr": ("StateTr", "StateTr+G2CLSTr", "StateTr+G2GTr+C"),
+    "StateTr-C": ("StateTr",),
+    "StateTr+G2GTr": ("StateTr", "StateTr-C", "StateTr+G2CLSTr", "StateTr+G2GTr+C"),
+    "StateTr+G2GTr+C": ("StateTr",),
     "StateTr+G2CLSTr": ("StateCLSTr",),
     "SentTr": ("SynTr",),
     "SentTr+G2GTr": ("SentTr",),

@@ -21,13 +21,20 @@ def relation_ids(labels: IntArray, is_right: BoolArray) -> IntArray:
 
 
 class Composition(nn.Module):
-    """``C <- tanh(W [head, dependent, relation] + b) + C``. Before training it leaves all words unchanged.
+    """``C <- s tanh(W [head, dependent, relation] + b) + C``. Before training it leaves all words unchanged.
+
+    The papers have no factor s. But a word is composed at each step that it spends on the stack, and tanh
+    soon grows to 1, twenty times the elements of a checkpoint's word vectors: with s = 1, words on the stack
+    are lost after a step.
 
     width: Width of the vectors.
     n_labels: Number of arc labels. A relation is a label with the direction of its arc.
+    scale: The factor s, of the size of the elements of word vectors.
     """
 
-    def __init__(self, width: int, n_labels: int) -> None:
+    scale: Tensor
+
+    def __init__(self, width: int, n_labels: int, *, scale: float) -> None:
         super().__init__()
         self.relations = nn.Embedding(1 + N_DIRECTIONS * n_labels, width)
         self.no_dependent = nn.Parameter(torch.empty(width))
@@ -36,6 +43,7 @@ class Composition(nn.Module):
         nn.init.normal_(self.no_dependent, std=0.02)
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
+        self.register_buffer("scale", torch.tensor(scale))
 
     def parts(self) -> tuple[Tensor, Tensor]:
         """Return W for heads, float [width, width], and for dependents with relations, [width, 2 * width].
@@ -69,7 +77,7 @@ class Composition(nn.Module):
         relations = F.pad(relations, (1, 0), value=NO_RELATION)  # type: ignore[assignment]
         others = torch.cat([others, self.relations(relations)], 1)
         terms = F.linear(others, of_others)
-        return heads + torch.tanh(F.linear(heads, of_heads, self.linear.bias) + terms[arcs + 1])
+        return heads + self.scale * torch.tanh(F.linear(heads, of_heads, self.linear.bias) + terms[arcs + 1])
 
     def resize(self, n_labels: int) -> None:
         """Add labels behind the present ones."""

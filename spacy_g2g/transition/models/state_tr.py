@@ -117,7 +117,7 @@ class StateTr(TransitionNetwork):
         self.segments = nn.Embedding(N_SEGMENTS, width)
         nn.init.normal_(self.segments.weight, std=0.0 if self.has_segments else std)
         self.label_embeddings = LabelEmbeddings(spec.n_labels, width) if settings.graph_input else None
-        self.composition = Composition(width, spec.n_labels) if settings.composition else None
+        self.composition = Composition(width, spec.n_labels, scale=std) if settings.composition else None
         self.history = None
         if settings.history:
             n_labels = spec.n_labels if settings.history == "labels" else 0

@@ -60,7 +60,7 @@ def test_before_training_empty_vectors_tell_nothing_and_composition_changes_noth
     for slots in (torch.zeros(1, 2, WIDTH), torch.randn(1, 2, WIDTH)):
         for scores in classifiers(read(classifiers, slots)):
             assert scores.any() == slots.any()
-    composition = Composition(WIDTH, N_LABELS)
+    composition = Composition(WIDTH, N_LABELS, scale=0.02)
     heads, dependents = torch.randn(4, WIDTH), torch.randn(2, WIDTH)
     arcs = torch.tensor([-1, 0, -1, 1])
     assert torch.equal(composition(composition.parts(), heads, dependents, torch.tensor([1, 3]), arcs), heads)
@@ -78,7 +78,7 @@ def test_added_labels_leave_the_others_and_begin_as_nothing_or_as_a_mean():
     assert torch.equal(more_actions, actions)
     torch.testing.assert_close(more_labels[:, :N_LABELS], labels)
     assert not more_labels[:, N_LABELS:].any()
-    composition = Composition(WIDTH, N_LABELS)
+    composition = Composition(WIDTH, N_LABELS, scale=0.02)
     history = History(N_ACTIONS, N_LABELS, width=WIDTH, n_layers=2)
     assert history.labels is not None
     tables = (lambda: composition.relations, 4), (lambda: history.labels, 2)

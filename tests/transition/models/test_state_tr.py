@@ -186,9 +186,9 @@ class Composed:
         self.kept = dict(enumerate(self.token))
 
     def comp(self, psi: Tensor, omega: Tensor, relation: Tensor) -> Tensor:
-        """Comp of equation 3."""
+        """Comp of equation 3, times our factor."""
         inputs = torch.cat([psi, omega, relation])
-        return torch.tanh(self.brick.linear.weight @ inputs + self.brick.linear.bias)
+        return self.brick.scale * torch.tanh(self.brick.linear.weight @ inputs + self.brick.linear.bias)
 
     def apply(self, action: Action, label: int) -> None:
         null, l_null = self.brick.no_dependent, self.brick.relations.weight[0]
