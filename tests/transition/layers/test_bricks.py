@@ -69,6 +69,18 @@ def test_before_training_empty_vectors_tell_nothing_and_composition_changes_noth
     assert not history.labels.weight[0].any()
 
 
+@torch.no_grad()
+def test_many_compositions_keep_the_size_of_words():
+    composition, words, n_steps = Composition(WIDTH, N_LABELS, scale=0.02), torch.randn(3, WIDTH), 50
+    composition.linear.weight.fill_(9.0)
+    none = torch.zeros(0, WIDTH), torch.zeros(0, dtype=torch.long), torch.full((3,), -1)
+    composed = words
+    for _ in range(n_steps):
+        composed = composition(composition.parts(), composed, *none)
+    moved = (composed - words).abs().max()
+    assert 0.5 < moved <= n_steps * 0.02 + 1e-4
+
+
 def test_added_labels_leave_the_others_and_begin_as_nothing_or_as_a_mean():
     classifiers = classifiers_for((0, 1), (0, 1))
     parts = read(classifiers, torch.randn(4, 2, WIDTH))
