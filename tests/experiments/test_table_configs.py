@@ -131,8 +131,8 @@ def test_an_encoder_that_is_copied_has_a_rate_of_its_own(tmp_path: Path):
 def expected_state_tr(name: str) -> dict[str, Any]:
     """Return the settings that the name of a system of 2019 or 2020 stands for."""
     with_graph, is_state = "G2" in name, name.startswith("State")
-    composes = name.endswith("+C") if is_state and with_graph else "C" in name or with_graph or is_state
-    composes = composes and not name.endswith("-C")
+    by_kind = not with_graph and not name.endswith("-C") if is_state else with_graph or "C" in name
+    composes = name.endswith("+C") or by_kind
     history = "labels" if is_state else "actions" if with_graph or "H" in name else None
     of_kind = {"reads_buffer": is_state, "swap": is_state, "pooling": "first" if is_state else "mean"}
     output = "cls" if "CLS" in name else "tokens"

@@ -43,6 +43,7 @@ class Composition(nn.Module):
         nn.init.normal_(self.no_dependent, std=0.02)
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
+        # It is saved, so that weights that were learned without it are refused.
         self.register_buffer("scale", torch.tensor(scale))
 
     def parts(self) -> tuple[Tensor, Tensor]:

@@ -79,6 +79,9 @@ def test_many_compositions_keep_the_size_of_words():
         composed = composition(composition.parts(), composed, *none)
     moved = (composed - words).abs().max()
     assert 0.5 < moved <= n_steps * 0.02 + 1e-4
+    learned_without = {name: value for name, value in composition.state_dict().items() if name != "scale"}
+    with pytest.raises(RuntimeError, match="scale"):
+        composition.load_state_dict(learned_without)
 
 
 def test_added_labels_leave_the_others_and_begin_as_nothing_or_as_a_mean():
