@@ -46,7 +46,11 @@ from .report import make_table, markdown
 from .transition import TRANSITION
 
 TABLES = {"transition": TRANSITION, "refinement": REFINEMENT}
-STARTS = {"checkpoint": "from the checkpoint", "scratch": "from scratch"}
+STARTS = {
+    "checkpoint": "from the checkpoint",
+    "pipeline": "from the encoder of a trained parser",
+    "scratch": "from scratch",
+}
 
 
 def train_row(name: str, seed: int, args: argparse.Namespace) -> None:
@@ -93,7 +97,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         help="rows to train, and what they build on; all that the seeds allow by default",
     )
     add("--start", choices=STARTS, default="checkpoint", help="source of the parsers' encoders")
-    add("--encoder", help="hub name or folder of a checkpoint")
+    add("--encoder", help="hub name or folder of a checkpoint, or folder of a pipeline")
     add("--layers", type=int, help="first layers of the checkpoint; 0 for all; the configs' by default")
     add("--seeds", type=int, nargs="+", default=[0], help="a model of each row for each of them")
     add("--also", type=Path, nargs="+", default=[], help="other .conllu files to score on, as the test set")
@@ -130,8 +134,8 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     others = [name for name in args.rows if rows[name].encoder == "other"]
     if others and len(args.seeds) == 1:
         cli.error(f"--seeds {args.seeds[0]}: expected two or more for the rows {', '.join(others)}")
-    if args.rows and args.start == "checkpoint" and not args.encoder:
-        cli.error("--start checkpoint needs --encoder")
+    if args.rows and args.start != "scratch" and not args.encoder:
+        cli.error(f"--start {args.start} needs --encoder")
     for name in ("layers", "sentences", "check_sentences", "steps", "eval_frequency", "threads"):
         if (getattr(args, name) or 0) < 0:
             cli.error(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 0 or more")

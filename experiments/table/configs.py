@@ -22,6 +22,12 @@ SOURCES = {
     "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
     "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
 }
+#: Source of a parser's encoder that starts from a trained parser of another architecture.
+TRAINED = {
+    "@callbacks": "spacy_g2g.EncoderFromPipeline.v1",
+    "path": "${paths.encoder}",
+    "scorers": False,
+}
 
 
 def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
@@ -45,6 +51,8 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     from_scratch = args.start == "scratch" and PARSER in sources
     if from_scratch:
         start_from_scratch(config)
+    elif args.start == "pipeline" and PARSER in sources:
+        sources[PARSER]["encoder"] = TRAINED
     elif args.layers is not None and PARSER in sources:
         sources[PARSER]["encoder"]["n_layers"] = args.layers or None
     paths = {

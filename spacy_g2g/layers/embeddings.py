@@ -1,6 +1,7 @@
 """The input vectors of the encoder: piece, position and segment embeddings."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
@@ -37,7 +38,7 @@ class InputEmbeddings(nn.Module):
         """Compute the input vectors of the first layer; see ``GraphEncoder.forward`` for the arguments."""
         n = pieces.shape[1]
         assert n <= self.n_positions
-        x: Tensor = pieces if pieces.is_floating_point() else self.pieces(pieces)
+        x = pieces if pieces.is_floating_point() else self.look_up(pieces)
         added = self._added(n, segments)
         if added is not None:
             x = x + added
@@ -46,6 +47,10 @@ class InputEmbeddings(nn.Module):
         if self.project_first:
             return self.dropout(self.norm(self.projection(x)))  # type: ignore[no-any-return]
         return self.projection(self.dropout(self.norm(x)))  # type: ignore[no-any-return]
+
+    def look_up(self, pieces: Tensor) -> Tensor:
+        """Return the vectors of pieces. If the table has a gradient, only their rows are added to it."""
+        return F.embedding(pieces, self.pieces.weight, sparse=self.pieces.weight.grad is not None)
 
     def _added(self, n: int, segments: Tensor | None) -> Tensor | None:
         """Sum position and segment vectors: [batch, n, embedding_width], or [n, ...] if all rows agree."""

@@ -13,6 +13,9 @@ from thinc.api import Optimizer
 
 from .network import Part, WordNetwork
 
+#: Name of the table of pieces. It is large, and few of its rows get a gradient. So a CPU keeps its memory.
+PIECES = "encoder.embeddings.pieces.weight"
+
 
 def make_adamw(
     network: WordNetwork, pretrained: Collection[Part], *, pretrained_factor: float, rate_factor: float
@@ -24,10 +27,10 @@ def make_adamw(
     pretrained_factor: Learning rate of the pretrained parts as a multiple of that of the other parts.
     rate_factor: Learning rate of the other parts as a multiple of the optimizer's rate.
     """
-    groups: dict[tuple[bool, bool], list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[bool, bool, bool], list[torch.nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         # Biases and norms, which are vectors, have no weight decay.
-        key = network.part_of(name) in pretrained, parameter.ndim > 1
+        key = network.part_of(name) in pretrained, parameter.ndim > 1, name == PIECES
         groups.setdefault(key, []).append(parameter)
     return torch.optim.AdamW(
         [
@@ -35,8 +38,9 @@ def make_adamw(
                 "params": parameters,
                 "rate_factor": rate_factor * (pretrained_factor if is_pretrained else 1.0),
                 "decays": decays,
+                "keeps_gradient": is_table and parameters[0].device.type == "cpu",
             }
-            for (is_pretrained, decays), parameters in groups.items()
+            for (is_pretrained, decays, is_table), parameters in groups.items()
         ],
         fused=True,
     )
@@ -48,7 +52,7 @@ def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) ->
     The sum of gradients is divided by n_targets, so ``accumulate_gradient`` saves memory and changes
     nothing else.
 
-    adamw: Optimizer from ``make_adamw``. Its gradients are cleared.
+    adamw: Optimizer from ``make_adamw``. Its gradients are cleared. On a CPU that of the pieces becomes zero.
     optimizer: Thinc's optimizer.
     n_targets: Number of predictions whose losses were summed.
     """
@@ -61,7 +65,9 @@ def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) ->
         scale = torch.minimum(scale, optimizer.grad_clip / norm)
     torch._foreach_mul_(gradients, scale)
     adamw.step()
-    adamw.zero_grad(set_to_none=True)
+    for group in adamw.param_groups:
+        for p in group["params"]:
+            p.grad = p.grad.zero_() if group["keeps_gradient"] and p.grad is not None else None
 
 
 def _copy_settings(optimizer: Optimizer, group: dict[str, Any]) -> None:

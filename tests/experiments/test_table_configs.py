@@ -171,7 +171,7 @@ def test_rows_have_the_values_that_their_names_stand_for(tmp_path: Path):
     assert n_rows == {"SynTr": 1, "SentTr": 2, "StateTr": 11, "StackTransformer": 12}
 
 
-@pytest.mark.parametrize("start", ["checkpoint", "scratch"])
+@pytest.mark.parametrize("start", ["checkpoint", "pipeline", "scratch"])
 def test_every_row_makes_its_pipeline(tmp_path: Path, start: str):
     for name in PARSER_ROWS:
         config = Config(parser(tmp_path, name, start=start))
@@ -191,6 +191,11 @@ def test_encoders_and_rates_are_those_of_the_start(tmp_path: Path):
         source = config["initialize"]["components"]["g2g_parser"]["encoder"]
         assert source["@callbacks"] == "spacy_g2g.EncoderFromCheckpoint.v1"
         assert (source["name"], source["n_layers"]) == ("bert", 5)
+        assert model_of(config)["encoder_rate_factor"] == 0.5
+        config = parser(tmp_path, name, *options, start="pipeline")
+        source = config["initialize"]["components"]["g2g_parser"]["encoder"]
+        assert source["@callbacks"] == "spacy_g2g.EncoderFromPipeline.v1"
+        assert (source["path"], source["scorers"]) == ("bert", False)
         assert model_of(config)["encoder_rate_factor"] == 0.5
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from thinc.api import Adam, warmup_linear
 
+from spacy_g2g.models.optimizer import PIECES
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
 
@@ -79,6 +80,20 @@ def test_gradients_are_means_over_words():
     state = inner_optimizer(shim).state
     for name, parameter in shim.network.named_parameters():
         torch.testing.assert_close(state[parameter]["exp_avg"], total[name] / n_words)
+
+
+def test_a_cpu_keeps_the_memory_of_the_gradient_of_the_pieces():
+    model, shim = make()
+    table = shim.network.encoder.embeddings.pieces.weight
+    learn(model)
+    assert table.grad is not None
+    first, place = table.grad.clone(), table.grad.data_ptr()
+    shim.finish_update(Adam(0.0, L2=0.0))
+    assert {name for name, p in shim.network.named_parameters() if p.grad is not None} == {PIECES}
+    assert not table.grad.any()
+    learn(model)
+    torch.testing.assert_close(table.grad, first)
+    assert table.grad.data_ptr() == place
 
 
 def test_each_step_has_the_gradient_since_the_last_step_alone():

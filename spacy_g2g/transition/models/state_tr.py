@@ -157,8 +157,8 @@ class StateTr(TransitionNetwork):
         is_mean = self.pooling == "mean"
         frame = self.tensor(batch.piece_ids[0, [batch.lengths[0] - 1, 0]])
         read = piece_ids if is_mean else piece_ids.flatten()[index]
-        # All in one call, since each has a gradient of the size of the table.
-        vectors = self.encoder.embeddings.pieces(torch.cat([read, frame.expand(len(read), -1)], 1))
+        # All in one call: on a GPU, and in the first update, each has a gradient of the size of the table.
+        vectors = self.encoder.embeddings.look_up(torch.cat([read, frame.expand(len(read), -1)], 1))
         vectors, frame = vectors[:, :-2], vectors[: len(index), -2:]
         if is_mean:
             vectors = self.mean_pieces(vectors, batch)
