@@ -21,12 +21,11 @@ SCRATCH = "syntr_scratch.cfg"
 SOURCES = {
     "checkpoint": {"@callbacks": "spacy_g2g.EncoderFromCheckpoint.v1", "name": "${paths.encoder}"},
     "parser": {"@callbacks": "spacy_g2g.EncoderFromPipeline.v1", "path": "${paths.parser}"},
-}
-#: Source of a parser's encoder that starts from a trained parser of another architecture.
-TRAINED = {
-    "@callbacks": "spacy_g2g.EncoderFromPipeline.v1",
-    "path": "${paths.encoder}",
-    "scorers": False,
+    "pipeline": {
+        "@callbacks": "spacy_g2g.EncoderFromPipeline.v1",
+        "path": "${paths.encoder}",
+        "scorers": False,
+    },
 }
 
 
@@ -52,7 +51,7 @@ def make_config(row: Row, seed: int, args: argparse.Namespace) -> Config:
     if from_scratch:
         start_from_scratch(config)
     elif args.start == "pipeline" and PARSER in sources:
-        sources[PARSER]["encoder"] = TRAINED
+        sources[PARSER]["encoder"] = SOURCES["pipeline"]
     elif args.layers is not None and PARSER in sources:
         sources[PARSER]["encoder"]["n_layers"] = args.layers or None
     paths = {

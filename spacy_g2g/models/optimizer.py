@@ -13,7 +13,7 @@ from thinc.api import Optimizer
 
 from .network import Part, WordNetwork
 
-#: Name of the table of pieces. It is large, and few of its rows get a gradient. So a CPU keeps its memory.
+#: Name of the table of pieces. It is large, and few of its rows get a gradient: on a CPU it is kept.
 PIECES = "encoder.embeddings.pieces.weight"
 
 
