@@ -82,7 +82,7 @@ export function draw(box, sentence, state, {kinds, titles, cursor, picked}) {
       middle = x + Math.max(-REACH, Math.min(REACH, (from - x) / 2));
     }
     if (head !== null) make(group, "path", {class: "tip", d: `M${x - 3},${base - 6}L${x},${base}L${x + 3},${base - 6}`});
-    const text = head === null ? "?" : deps[word] + (/doubtful/.test(kind) ? "?" : "");
+    const text = head === null ? "?" : deps[word] + (/doubtful/.test(kind) ? "?" : "") + (/strange/.test(kind) ? "!" : "");
     const label = make(group, "text", {class: "label", x: middle, y: y - 3, "data-word": word}, text);
     make(label, "title", {}, titles[word]);
   }

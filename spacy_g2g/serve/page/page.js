@@ -1,15 +1,20 @@
 // The page: a file, the sentence that is shown, and what keys and mouse do to it.
 import {readSentences, writeSentence} from "./conllu.js";
 import {draw as drawTree, isRightToLeft, listen, make} from "./drawing.js";
-import {about, agrees, ask, askAbout, isDoubtful, percent, reparse, suggest, titleOf} from "./parses.js";
+import {about, agrees, ask, askAbout, isDoubtful, percent, reparse, suggest, sureOf, titleOf} from "./parses.js";
 import * as store from "./store.js";
-import {attach} from "./trees.js";
+import {attach, fits} from "./trees.js";
 
 const $ = id => document.getElementById(id);
 const TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split(" ");
+/** What takes longer than one waits is refused. */
+const MAX_SENTENCES = 20000, MAX_WORDS = 1000;
+/** Share of the arcs that is marked at first, and on how many of them that is measured. */
+const MARKED = 0.15, ENOUGH = 300;
 
-/** The open file: its name, text, key and sentences, the number of the one that is shown, and whether it is kept. */
-let file = {name: "", text: "", key: "", sentences: [], at: 0, isKept: false};
+/** The open file: its name, text, key, sentences and their rows in the list, how many words have each label, the number
+ *  of the sentence that is shown, and whether the file is kept and the slider was placed for it. */
+let file = {name: "", text: "", key: "", sentences: [], rows: [], labels: new Map(), at: 0, isKept: false, isMarked: false};
 /** Corrections that can be undone and redone: sentence, tree before, tree after. */
 let past = [], future = [];
 /** The word that keys act on, and the one that waits for a head. */
@@ -18,6 +23,10 @@ let cursor = 0, picked = null;
 let queue = Promise.resolve();
 /** Whether something that was corrected is nowhere but on this page. */
 let isUnkept = false;
+/** Number of the search for the least certain word, which each key and click ends. */
+let search = 0;
+/** Whether the slider was moved by hand. */
+let isMarkFinal = false;
 
 const current = () => file.sentences[file.at];
 
@@ -53,26 +62,44 @@ async function openFile(given) {
 async function openText(name, text) {
   if (isUnkept && !confirm("What was corrected last could not be kept. Leave it?")) return;
   const key = store.keyOf(name, text), sentences = readSentences(text);
-  const edits = await store.keptEdits(key).catch(() => new Map());
+  check(name, sentences);
+  const edits = await store.keptEdits(key).catch(() => new Map()), labels = new Map(), list = new DocumentFragment();
+  let n_lost = 0;
   for (const [number, state] of edits) {
-    if (number >= 0 && sentences[number]) Object.assign(sentences[number], {state, isEdited: true});
+    if (!(number >= 0 && sentences[number])) continue;
+    if (fits(sentences[number], state)) Object.assign(sentences[number], {state, isEdited: true});
+    else n_lost++;
   }
-  for (const sentence of sentences) sentence.state ??= sentence.first;
-  file = {name, text, key, sentences, at: 0, isKept: false};
-  [past, future, isUnkept] = [[], [], false];
-  $("list").replaceChildren();
-  sentences.forEach((sentence, number) => {
-    const button = make(make($("list"), "li"), "button", {type: "button"});
+  const rows = sentences.map((sentence, number) => {
+    sentence.state ??= sentence.first;
+    for (const dep of sentence.first.deps) labels.set(dep, (labels.get(dep) ?? 0) + 1);
+    const button = make(make(list, "li"), "button", {type: "button"});
     for (const [name, text] of [["b", number + 1], ["i", ""], ["span", sentence.text]]) make(button, name, {}, text);
     button.lastChild.dir = "auto";
     button.addEventListener("click", () => show(number));
-    tellProgress(number);
+    return button;
   });
+  file = {name, text, key, sentences, rows, labels, at: 0, isKept: false, isMarked: false};
+  [past, future, isUnkept] = [[], [], false];
+  sentences.forEach((_, number) => tellProgress(number));
+  $("list").replaceChildren(list);
   document.title = `${name} – spacy-g2g`;
   $("typed").open = false;
   $("list").hidden = sentences.length === 1;
   tellKept();
-  show(Math.min(edits.get(-1) ?? 0, sentences.length - 1));
+  if (n_lost) report(`${n_lost} of the corrections that this browser keeps for ${name} are damaged, and left out.`);
+  const at = edits.get(-1);
+  show(Number.isInteger(at) && sentences[at] ? at : 0);
+}
+
+/** Raise an error for what is damaged, or too large for the page. */
+function check(name, sentences) {
+  const found = what => `${name} has ${what}. Expected ${MAX_SENTENCES} sentences at most, of ${MAX_WORDS} words each.`;
+  if (!sentences.length || sentences.length > MAX_SENTENCES) throw new Error(found(`${sentences.length} sentences`));
+  sentences.forEach(({words, first}, number) => {
+    if (words.length > MAX_WORDS) throw new Error(found(`a sentence ${number + 1} of ${words.length} words`));
+    if (!fits({words}, first)) throw new Error(`Sentence ${number + 1} of ${name} is not CoNLL-U.`);
+  });
 }
 
 async function parseText() {
@@ -118,6 +145,7 @@ async function listKept() {
 async function openKept(key) {
   const kept = (await store.keptFiles()).find(one => one.key === key);
   if (!kept) return;
+  await store.keepFile({...kept, opens: true});
   await openText(kept.name, kept.text);
   await keepFile();
   $("kept").value = key;
@@ -128,7 +156,7 @@ async function refresh() {
   if (!file.isKept || isUnkept) return;
   for (const [number, state] of await store.keptEdits(file.key)) {
     const sentence = file.sentences[number];
-    if (!sentence || JSON.stringify(state) === JSON.stringify(sentence.state)) continue;
+    if (!sentence || !fits(sentence, state) || JSON.stringify(state) === JSON.stringify(sentence.state)) continue;
     Object.assign(sentence, {state, isEdited: true, found: null, changed: []});
     tellProgress(number);
   }
@@ -240,11 +268,10 @@ function takeArc(word) {
 function show(number) {
   if (number < 0 || number >= file.sentences.length) return;
   [cursor, picked] = [0, null];
+  file.rows[file.at].removeAttribute("aria-current");
   file.at = number;
-  const sentence = current(), old = $("list").querySelector("[aria-current]");
+  const sentence = current(), row = file.rows[number];
   sentence.changed = [];
-  old?.removeAttribute("aria-current");
-  const row = $("list").children[number].firstChild;
   row.setAttribute("aria-current", "true");
   $("list").scrollTop = Math.max(0, row.offsetTop - $("list").offsetTop - $("list").clientHeight / 2);
   draw();
@@ -265,15 +292,35 @@ async function load(sentence) {
     report(error);
   }
   if (sentence !== current()) return;
+  placeMark();
   draw();
   const next = file.sentences[file.at + 1];
   if (next) suggest(next).catch(() => {});
 }
 
+/** Place the slider where a share of the arcs is marked, of the sentences that are parsed, until one moves it. */
+function placeMark() {
+  if (isMarkFinal || file.isMarked || !about.has_scores) return;
+  const parsed = file.sentences.filter(({found}) => found);
+  const sure = parsed.flatMap(sentence => sentence.words.map((_, i) => sureOf(sentence, i))).sort((a, b) => a - b);
+  if (sure.length) moveMark(Math.floor(100 * sure[Math.round(MARKED * sure.length)]) / 100);
+  file.isMarked = sure.length >= ENOUGH;
+}
+
+function moveMark(bound) {
+  [$("doubt").value, $("below").textContent] = [bound, bound.toFixed(2)];
+}
+
+/** Whether a word has a label that the parser does not know, and that no other word of the file had. */
+function isStrange({state, first}, i) {
+  const dep = state.deps[i], n = file.labels.get(dep) ?? 0;
+  return state.heads[i] !== null && dep !== "root" && !about.labels.includes(dep) && n === +(first.deps[i] === dep);
+}
+
 function tellProgress(number) {
   const {state, isEdited} = file.sentences[number], n = state.set.length;
   const text = n === state.heads.length ? "✓" : n ? `${n}/${state.heads.length}` : isEdited ? "·" : "";
-  $("list").children[number].firstChild.children[1].textContent = text;
+  file.rows[number].children[1].textContent = text;
 }
 
 function draw() {
@@ -281,7 +328,7 @@ function draw() {
   const scrolled = box.scrollLeft, hadFocus = box.contains(document.activeElement);
   box.replaceChildren();
   const kinds = words.map((_, i) => [state.set.includes(i) && "fixed", sentence.changed?.includes(i) && "changed",
-    isDoubtful(sentence, i, +$("doubt").value) && "doubtful"].filter(Boolean).join(" "));
+    isDoubtful(sentence, i, +$("doubt").value) && "doubtful", isStrange(sentence, i) && "strange"].filter(Boolean).join(" "));
   drawTree(box, sentence, state, {kinds, titles: words.map((_, i) => titleOf(sentence, i)), cursor, picked});
   box.scrollLeft = scrolled;
   if (hadFocus) textOf(cursor).focus({preventScroll: true});
@@ -311,6 +358,7 @@ function drawBar(sentence) {
   [$("keep").disabled, $("free").disabled] = [state.set.includes(word), !state.set.includes(word)];
   const differs = found && found.heads[word] !== null && !state.set.includes(word) && !agrees(sentence, word);
   $("suggestion").textContent = picked !== null ? `Choose the head of ${words[picked]}, or Esc.`
+    : isStrange(sentence, word) ? `The parser does not know the label ${state.deps[word]}, and no other word has it.`
     : differs ? titleOf(sentence, word).split("\n")[1] : "";
   $("take").hidden = picked !== null || !differs;
 }
@@ -350,19 +398,22 @@ function nextDoubtful() {
   if (word !== undefined) moveTo(word);
 }
 
-/** Go to the word of the file of whose arc the parser is least sure, and that this has not gone to before. */
-async function leastCertain() {
+/** Go to the word of the file of whose arc the parser is least sure, and that this has not gone to before.
+ *  own: Number of the search, which ends when another number is the last one. */
+async function leastCertain(own) {
   const {sentences} = file;
-  for (const [number, sentence] of sentences.entries()) {
-    if (!sentence.found) $("suggestion").textContent = `Parsing sentence ${number + 1} of ${sentences.length}…`;
-    await suggest(sentence);
-    if (sentences !== file.sentences) return;
+  for (let at = 0; at < sentences.length; at++) {
+    if (!sentences[at].found) {
+      $("suggestion").textContent = `Parsing sentence ${at + 1} of ${sentences.length}… Any key stops it.`;
+    }
+    await suggest(sentences[at]);
+    if (own !== search || sentences !== file.sentences) return drawBar(current());
   }
   const words = sentences.flatMap((sentence, number) => sentence.words.map((_, i) => ({number, i, sentence})))
     .filter(({sentence, i}) => !sentence.state.set.includes(i) && !sentence.seen?.has(i));
   if (!words.length) return report("Every word is set or was looked at.");
-  const sureOf = ({sentence, i}) => agrees(sentence, i) ? sentence.found.sure[i] : 0;
-  const {sentence, number, i} = words.reduce((best, one) => sureOf(one) < sureOf(best) ? one : best);
+  const {sentence, number, i} = words.reduce((best, one) =>
+    sureOf(one.sentence, one.i) < sureOf(best.sentence, best.i) ? one : best);
   (sentence.seen ??= new Set()).add(i);
   if (number !== file.at) show(number);
   moveTo(i);
@@ -380,7 +431,10 @@ const KEYS = {
   End: () => move(1e6),
   Escape: () => { picked = null; moveTo(cursor); },
   d: nextDoubtful,
-  u: () => queue.then(leastCertain).catch(report),
+  u: () => {
+    const own = search;
+    queue.then(() => leastCertain(own)).catch(report);
+  },
   l: () => edit("dep"),
   k: () => keepWord(cursor),
   f: () => setFree(cursor),
@@ -393,7 +447,9 @@ const COMMANDS = {z: () => undo(), y: () => redo(), Z: () => redo(), s: save};
 const undo = () => step(past, future, "before");
 const redo = () => step(future, past, "after");
 
+document.addEventListener("pointerdown", () => { search++; });
 document.addEventListener("keydown", event => {
+  search++;
   const inField = event.target.matches("input, select, textarea");
   // On a keyboard of another script, the place of a letter counts.
   const letter = event.shiftKey ? event.code.slice(3) : event.code.slice(3).toLowerCase();
@@ -415,7 +471,7 @@ function onValue(id, act) {
   let last = null;
   const commit = () => {
     const word = picked ?? cursor, value = field.value.trim();
-    if (!value || /\s/.test(value) && id !== "lemma" || value === last) return;
+    if (!value || (id === "lemma" ? /\t/ : /\s/).test(value) || value === last) return;
     last = value;
     queue.then(() => { last = null; });
     cursor = word;
@@ -449,7 +505,8 @@ $("form").addEventListener("submit", event => {
   run(async () => { await parseText(); await listKept(); });
 });
 $("doubt").addEventListener("input", () => {
-  $("below").textContent = (+$("doubt").value).toFixed(2);
+  isMarkFinal = true;
+  moveMark(+$("doubt").value);
   draw();
 });
 for (const type of ["dragenter", "dragover", "dragleave", "drop"]) {
@@ -471,7 +528,7 @@ run(async () => {
   for (const text of about.labels) make($("labels"), "option", {value: text});
   for (const text of TAGS) make($("tags"), "option", {value: text});
   const [last] = await listKept();
-  if (last) await openKept(last.key);
-  else await parseText();
-  $("typed").open = !last;
+  if (last) await openKept(last.key).catch(report);
+  if (!file.sentences.length) await parseText();
+  $("typed").open = !file.isKept;
 });

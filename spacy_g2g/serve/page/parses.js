@@ -93,6 +93,9 @@ export function isDoubtful(sentence, i, bound) {
   return Boolean(found) && !state.set.includes(i) && (!agrees(sentence, i) || found.sure[i] < bound);
 }
 
+/** How sure the parser is of the arc that a word has in the tree. */
+export const sureOf = (sentence, i) => agrees(sentence, i) ? sentence.found.sure[i] : 0;
+
 export const percent = share => `${(100 * share).toFixed(1)} %`;
 
 /** What there is to say of a word's arc, and on a second line of the parser's if that is another one. */

@@ -38,14 +38,17 @@ export function keyOf(name, text) {
   return `${name}/${text.length}/${(4294967296 * (2097151 & low) + (high >>> 0)).toString(36)}`;
 }
 
-/** Keep a file: its key, name and text. */
+/** Keep a file: its key, name and text.
+ *  opens: Whether it is being opened. If the page ends meanwhile, it is not the one to open next. */
 export const keepFile = file => stores("readwrite", files => files.put({...file, time: Date.now()}));
 /** Keep a corrected sentence of a file, or with -1 the number of the one that is shown; undefined forgets it. */
 export const keep = (file, number, value) => stores("readwrite", (_, edits) =>
   value === undefined ? edits.delete([file, number]) : edits.put(value, [file, number]));
 /** The files that are kept, the last one first. */
 export async function keptFiles() {
-  return (await stores("readonly", files => files.getAll())).sort((a, b) => b.time - a.time);
+  const kept = await stores("readonly", files => files.getAll()), age = ({opens, time}) => opens ? 0 : time;
+  return kept.filter(file => [file.key, file.name, file.text].every(text => typeof text === "string"))
+    .sort((a, b) => age(b) - age(a));
 }
 /** What is kept of a file, by the numbers of its sentences. */
 export async function keptEdits(file) {

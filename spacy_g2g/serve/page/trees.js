@@ -11,6 +11,16 @@ export function isTree(heads) {
   });
 }
 
+/** Whether something is a tree of a sentence, as this page makes them. What a browser keeps may be anything. */
+export function fits({words}, state) {
+  const isWord = i => Number.isInteger(i) && i >= 0 && i < words.length;
+  const {heads, deps, upos, lemmas, set} = state ?? {};
+  return words.length > 0 && [heads, deps, upos, lemmas].every(cells => cells?.length === words.length)
+    && [deps, upos, lemmas].every(cells => cells.every?.(cell => typeof cell === "string" && !/[\t\n]/.test(cell)))
+    && Array.isArray(heads) && heads.every(head => head === null || isWord(head)) && isTree(heads)
+    && Array.isArray(set) && set.every(isWord);
+}
+
 /** Give a word another head. What it can't be together with makes way: the old root, or a word between the two,
  *  one that is not set if there is any.
  *  Returns the heads, which are a tree if they were one before, and the word that made way. */
