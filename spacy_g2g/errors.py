@@ -357,6 +357,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1219 = "This service neither trains nor deletes pipelines. Use `python -m spacy train`."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
     E1224 = "The request is for the host {host}. Expected an IP address, {hosts}, or --allow-host."
+    E1275 = "The service ends before it has an answer. Ask it again when it is back."
 
 
 class Warnings(metaclass=_TextsWithCodes):

@@ -14,6 +14,7 @@ Python's last words. Those of other machines see that it is silent for too long.
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import tempfile
@@ -60,9 +61,7 @@ def read_attempts(text: str) -> Attempts:
     in_hand: list[int] | None = None
     last_words = ""
     for line in text.splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:  # These are words of Python, or a line that no attempt has written to its end.
+        if (entry := _entry(line)) is None:
             last_words = line if line.startswith(LAST_WORDS) else last_words
             continue
         attempts.until = entry["until"]
@@ -79,6 +78,17 @@ def read_attempts(text: str) -> Attempts:
             in_hand = None
     _note_death(attempts, in_hand, last_words)
     return attempts
+
+
+def _entry(line: str) -> dict[str, Any] | None:
+    """Return what a line says. None if it is damaged, not written to its end, or of Python's last words."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    until, docs = (entry.get("until"), entry.get("docs", [])) if isinstance(entry, dict) else (None, None)
+    is_whole = isinstance(until, float) and math.isfinite(until) and isinstance(docs, list)
+    return entry if is_whole and all(type(number) is int for number in docs) else None
 
 
 def _note_death(attempts: Attempts, in_hand: list[int] | None, last_words: str) -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+import asyncio
+import math
+import os
+import signal
+import socket
+import sys
+from collections.abc import Collection
+from contextlib import suppress
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
@@ -18,10 +25,12 @@ from .arborator import arborator_router
 from .inception import inception_router
 from .limits import Gate, Limits, answer_errors
 from .plain_json import json_router
-from .worker import GRACE, Worker
+from .worker import Worker
 
 #: Types of the files of the page. Those that Python guesses depend on the machine.
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+#: How often the event loop looks, when the service ends, for what has arrived before.
+ROUNDS = 20
 #: The page runs its own scripts, and loads nothing from elsewhere.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -47,13 +56,7 @@ def make_app(
     hosts: Names that requests may give the service, beside IP addresses; "*" for any.
     """
     worker = Worker(nlp, parser, limits)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        worker.close()
-
-    app = FastAPI(title="spacy-g2g", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(title="spacy-g2g", version=__version__, docs_url=None, redoc_url=None)
     app.state.worker = worker
     answer_errors(app)
     app.add_middleware(Gate, limits=limits, hosts=hosts)
@@ -78,8 +81,57 @@ async def _show(content: bytes, type_: str, _: Request) -> Response:
     return Response(content, media_type=type_, headers=PAGE_HEADERS)
 
 
+class Server(uvicorn.Server):
+    """A server that answers what it has accepted, and what has reached its socket, before it ends.
+
+    app: What it serves.
+    settings: Of ``uvicorn.Config``.
+    """
+
+    def __init__(self, app: FastAPI, **settings: Any) -> None:
+        super().__init__(uvicorn.Config(app, **settings))
+        self.app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Read what has arrived, refuse what comes later, and wait for the answers."""
+        self.app.state.ends = True
+        # A connection that waits to be accepted, or to be read, is reset if the socket is closed.
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+
 def run(app: FastAPI, host: str, port: int) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
-    uvicorn.run(
-        app, host=host, port=port, timeout_graceful_shutdown=GRACE, server_header=False, access_log=False
+    """Serve until SIGTERM, SIGHUP or Ctrl-C, and answer then what was accepted. Ctrl-C twice drops it.
+
+    A thread that still computes what nobody waits for is in PyTorch, where it can't be ended, and the
+    interpreter aborts if it ends under it. So the process then ends without the interpreter.
+    """
+    worker = app.state.worker
+    server = Server(
+        app,
+        host=host,
+        port=port,
+        lifespan="off",
+        # Each request has its answer by then.
+        timeout_graceful_shutdown=math.ceil(worker.limits.timeout) + 1,
+        server_header=False,
+        access_log=False,
     )
+    hangup = getattr(signal, "SIGHUP", None)  # Windows has none, and `nohup` ignores it.
+    if hangup and signal.getsignal(hangup) is signal.SIG_DFL:
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
+    status, is_over = 0, False
+    try:
+        server.run()
+    except SystemExit as error:
+        status = int(error.code or 0)
+    except KeyboardInterrupt:
+        pass
+    with suppress(SystemExit, KeyboardInterrupt):  # A further signal changes nothing.
+        is_over = worker.close()
+    if not is_over:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)

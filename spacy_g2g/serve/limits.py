@@ -85,7 +85,7 @@ class Limits:
 class RefusedError(ValueError):
     """A request that is over a limit or not understood.
 
-    status: Status of the answer, 4xx.
+    status: Status of the answer, 4xx or 503.
     """
 
     def __init__(self, status: int, text: str) -> None:
@@ -111,6 +111,11 @@ def check_constrained(n: int) -> None:
 def busy(found: str) -> RefusedError:
     """Return the error that a request comes at the wrong time."""
     return RefusedError(429, Errors.E1204.format(found=found))
+
+
+def ending() -> RefusedError:
+    """Return the error that the service ends before the answer."""
+    return RefusedError(503, Errors.E1275)
 
 
 def shown(value: object) -> str:
@@ -186,9 +191,15 @@ class Gate:
                 await self._read(Headers(scope=scope).get("host", ""), body, receive)
                 await self._answer(scope, bytes(body), receive, noted)
             if time.cancelled_caught and not has_answer:
-                raise RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
-        except RefusedError as error:
-            await failure(error.status, str(error))(scope, receive, send)
+                ends = getattr(scope["app"].state, "ends", False)
+                raise (
+                    ending() if ends else RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
+                )
+        except (RefusedError, asyncio.CancelledError) as error:
+            # Only the end of the service cancels a request from outside.
+            refused = error if isinstance(error, RefusedError) else ending()
+            if not has_answer:
+                await failure(refused.status, str(refused))(scope, receive, send)
         finally:
             self.n_bytes -= len(body)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -30,8 +30,8 @@ WORDS_AT_ONCE = 500
 #: How many seconds a Doc's turn is put off for each of its words. So short requests overtake long ones that
 #: came shortly before, and no request waits forever.
 SECONDS_A_WORD = 0.02
-#: Seconds that the end of the service waits for running requests, and then for the running batch.
-GRACE = 5
+#: Seconds that the end waits for threads that have nothing to do.
+MOMENT = 0.2
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Worker:
         self._waiting: PriorityQueue[tuple[float, int, Task | None]] = PriorityQueue()
         self._numbers = count()
         self._readers = ThreadPoolExecutor(READERS)
+        #: What the readers have not read to its end.
+        self._unread = set[Future[Any]]()
         # Thinc keeps the choice of a device in the context of a thread.
         self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self._thread.start()
@@ -95,13 +97,17 @@ class Worker:
 
         A request that ends does not wait for it. The function then goes on, and its result is dropped.
         """
-        return await asyncio.wrap_future(self._readers.submit(reads))
+        future = self._readers.submit(reads)
+        self._unread.add(future)
+        future.add_done_callback(self._unread.discard)
+        return await asyncio.wrap_future(future)
 
-    def close(self) -> None:
-        """End the thread after the batch that it parses. A batch that takes longer ends with the process."""
+    def close(self) -> bool:
+        """End the threads, each after what it is doing. Returns False if one is still doing it."""
         self._put(0.0, None)
         self._readers.shutdown(wait=False, cancel_futures=True)
-        self._thread.join(GRACE)
+        self._thread.join(MOMENT)
+        return not (self._thread.is_alive() or wait(set(self._unread), MOMENT).not_done)
 
     def _put(self, turn: float, task: Task | None) -> None:
         self._waiting.put((turn, next(self._numbers), task))

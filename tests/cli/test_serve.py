@@ -26,16 +26,16 @@ def invoke(pipeline: str) -> Any:
 
 def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: pytest.MonkeyPatch):
     uvicorn = pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
-    served: list[tuple[Any, dict[str, Any]]] = []
-    monkeypatch.setattr(uvicorn, "run", lambda app, **settings: served.append((app, settings)))
+    served: list[Any] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server: served.append(server.config))
     assert invoke(folder).exit_code == 0
-    ((service, settings),) = served
-    assert (settings["host"], settings["port"]) == ("127.0.0.1", 8123)
+    (settings,) = served
+    service = settings.app
+    assert (settings.host, settings.port) == ("127.0.0.1", 8123)
     limits = service.state.worker.limits
     assert (limits.max_words, limits.timeout) == (7, 2.0)
     (gate,) = service.user_middleware
     assert gate.kwargs["hosts"] == ["localhost", "127.0.0.1", "parser.here"]
-    service.state.worker.close()
 
 
 def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypatch: pytest.MonkeyPatch):

@@ -75,6 +75,21 @@ def test_last_words_of_python_are_proof(states):
     assert attempt(states, [2]).blamed == blamed
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("[]", "5", "null", '"x"', '{"begin": true}', '{"docs": 5, "until": 0.0}', "[" * 100_000),
+        *('{"docs": ["a"], "until": 0.0}', '{"docs": [[1]], "until": 0.0}', '{"docs": null, "until": 0.0}'),
+        *('{"end": true, "until": "x"}', '{"end": true, "until": Infinity}', '{"end": true, "until": null}'),
+        '{"end": true, "until": %s}' % ("9" * 4000),
+    ],
+    ids=lambda damage: damage[:30],
+)
+def test_a_damaged_line_is_left_out(states, damage):
+    earlier = attempt(states, [1, 2], last_words=f"{damage}\n")
+    assert (earlier.suspects, earlier.blamed, earlier.n_idle_deaths) == ({1, 2}, {}, 0)
+
+
 def test_a_suspect_that_is_parsed_alone_is_cleared(states):
     attempt(states, [1, 2])
     attempt(states, [1])

@@ -16,7 +16,8 @@ pytestmark = [
 ]
 #: What the scripts ask of a browser when they are loaded.
 BROWSER = """
-globalThis.document = {createElement: () => ({getContext: () => ({measureText: text => ({width: text.length})})})};
+const measureText = text => ({width: text.length});
+globalThis.document = {createElement: () => ({getContext: () => ({measureText})})};
 const load = async name => import(`./${name}.js`);
 """
 
@@ -30,7 +31,9 @@ def run(tmp_path: Path):
     (tmp_path / "package.json").write_text('{"type": "module"}')
 
     def answer(body: str, timeout: float = 120.0) -> Any:
-        (tmp_path / "main.js").write_text(f"{BROWSER}\nconsole.log(JSON.stringify(await (async () => {{{body}}})()));")
+        (tmp_path / "main.js").write_text(
+            f"{BROWSER}\nconsole.log(JSON.stringify(await (async () => {{{body}}})()));"
+        )
         command = [NODE or "", str(tmp_path / "main.js")]
         found = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
         assert found.returncode == 0, found.stderr
@@ -50,18 +53,21 @@ def test_no_text_of_100_000_characters_stops_a_function_of_the_page(run):
             if (fits(sentence, sentence.first)) writeSentence(sentence, {...sentence.first, set: [0]}, true);
           }
         };
-        const functions = {inRows, inCell: text => inRows(rows(text)), isRightToLeft, keyOf: text => keyOf(text, text)};
+        const inCell = text => inRows(rows(text)), keysOf = text => keyOf(text, text);
+        const functions = {inRows, inCell, isRightToLeft, keysOf};
         const time = (name, act, text) => {
           const start = process.cpuUsage();
           act(text);
           const {user, system} = process.cpuUsage(start);
           if (user + system > 2e6) found.push([name, text.slice(0, 20), (user + system) / 1e6]);
         };
-        const bits = [" ", "\\r", "\\n", "\\u2028", "=", "#", "\\t", "|", "1", "-", "a", "\\ufeff", "# text = ", "1-1"];
+        const starts = ["", "# text", "# text = ", "# text = a", "1", "1-", "1\\t"];
+        const ends = ["", "a", "a\\u2028b"];
+        const bits = [" ", "\\r", "\\n", "\\u2028", "=", "#", "\\t", "|", "1", "-", "a", "\\ufeff", "1-1"];
         for (const name in functions) {
-          for (const start of ["", "# text", "# text = ", "# text = a", "1", "1-", "1\\t"]) {
+          for (const start of starts) {
             for (const bit of bits) {
-              for (const end of ["", "a", "a\\u2028b"]) time(name, functions[name], start + bit.repeat(n / bit.length) + end);
+              for (const end of ends) time(name, functions[name], start + bit.repeat(n / bit.length) + end);
             }
           }
         }
@@ -72,7 +78,13 @@ def test_no_text_of_100_000_characters_stops_a_function_of_the_page(run):
 
 
 def test_comments_are_read_as_the_library_reads_them(run):
-    lines = ["# a\n", "#  sent_id =  s = 1 \r\n", "# text\n", "# text = They  saw.\u2028\n", "# text = other\n"]
+    lines = [
+        "# a\n",
+        "#  sent_id =  s = 1 \r\n",
+        "# text\n",
+        "# text = They  saw.\u2028\n",
+        "# text = other\n",
+    ]
     row = "1\tThey\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     (found,) = run(f"return (await load('conllu')).readSentences({json.dumps(''.join(lines) + row)});")
     assert (found["id"], found["text"]) == ("s = 1", "They  saw.")
@@ -99,8 +111,8 @@ JUNK = [
 def test_what_is_no_tree_of_a_sentence_does_not_fit_it(run):
     found = run(
         f"""
-        const {{fits}} = await load("trees"), sentence = {{words: ["a", "b"]}};
-        const state = {{heads: [0, null], deps: ["root", "_"], upos: ["_", "_"], lemmas: ["a", ""], set: [1]}};
+        const {{fits}} = await load("trees"), sentence = {{words: ["a", "b"]}}, deps = ["root", "_"];
+        const state = {{heads: [0, null], deps, upos: ["_", "_"], lemmas: ["a", ""], set: [1]}};
         return [state, {", ".join(JUNK)}].map(each => fits(sentence, each));
         """
     )
