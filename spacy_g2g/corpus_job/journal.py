@@ -14,7 +14,6 @@ Python's last words. Those of other machines see that it is silent for too long.
 from __future__ import annotations
 
 import json
-import math
 import os
 import random
 import tempfile
@@ -83,11 +82,11 @@ def read_attempts(text: str) -> Attempts:
 def _entry(line: str) -> dict[str, Any] | None:
     """Return what a line says. None if it is damaged, not written to its end, or of Python's last words."""
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry: dict[str, Any] = json.loads(line)
+        until, docs = entry["until"], entry.get("docs", [])
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    until, docs = (entry.get("until"), entry.get("docs", [])) if isinstance(entry, dict) else (None, None)
-    is_whole = isinstance(until, float) and math.isfinite(until) and isinstance(docs, list)
+    is_whole = isinstance(until, float) and until < float("inf") and isinstance(docs, list)
     return entry if is_whole and all(type(number) is int for number in docs) else None
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import signal
-import socket
 import sys
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
@@ -29,8 +27,6 @@ from .worker import Worker
 
 #: Types of the files of the page. Those that Python guesses depend on the machine.
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-#: How often the event loop looks, when the service ends, for what has arrived before.
-ROUNDS = 20
 #: The page runs its own scripts, and loads nothing from elsewhere.
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -82,21 +78,13 @@ async def _show(content: bytes, type_: str, _: Request) -> Response:
 
 
 class Server(uvicorn.Server):
-    """A server that answers what it has accepted, and what has reached its socket, before it ends.
+    """A server that answers all that has reached its socket before it ends."""
 
-    app: What it serves.
-    settings: Of ``uvicorn.Config``.
-    """
-
-    def __init__(self, app: FastAPI, **settings: Any) -> None:
-        super().__init__(uvicorn.Config(app, **settings))
-        self.app = app
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+    async def shutdown(self, sockets: Any = None) -> None:
         """Read what has arrived, refuse what comes later, and wait for the answers."""
-        self.app.state.ends = True
-        # A connection that waits to be accepted, or to be read, is reset if the socket is closed.
-        for _ in range(ROUNDS):
+        cast(FastAPI, self.config.app).state.ends = True
+        # To close a socket resets the connections that wait there. Each round of the event loop reads some.
+        for _ in range(20):
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
@@ -104,34 +92,23 @@ class Server(uvicorn.Server):
 def run(app: FastAPI, host: str, port: int) -> None:
     """Serve until SIGTERM, SIGHUP or Ctrl-C, and answer then what was accepted. Ctrl-C twice drops it.
 
-    A thread that still computes what nobody waits for is in PyTorch, where it can't be ended, and the
-    interpreter aborts if it ends under it. So the process then ends without the interpreter.
+    The interpreter aborts if it ends while a thread is in PyTorch. So the process ends without it if a thread
+    still computes what nobody waits for.
     """
-    worker = app.state.worker
-    server = Server(
-        app,
-        host=host,
-        port=port,
-        lifespan="off",
-        # Each request has its answer by then.
-        timeout_graceful_shutdown=math.ceil(worker.limits.timeout) + 1,
-        server_header=False,
-        access_log=False,
-    )
+    worker, code, is_over = app.state.worker, 0, False
+    grace = int(worker.limits.timeout) + 2  # By then, each request has its answer.
+    settings: dict[str, Any] = {"lifespan": "off", "server_header": False, "access_log": False}
+    server = Server(uvicorn.Config(app, host, port, timeout_graceful_shutdown=grace, **settings))
     hangup = getattr(signal, "SIGHUP", None)  # Windows has none, and `nohup` ignores it.
     if hangup and signal.getsignal(hangup) is signal.SIG_DFL:
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
-    status, is_over = 0, False
     try:
         server.run()
-    except SystemExit as error:
-        status = int(error.code or 0)
-    except KeyboardInterrupt:
-        pass
+    except (SystemExit, KeyboardInterrupt) as end:
+        code = getattr(end, "code", 0)
     with suppress(SystemExit, KeyboardInterrupt):  # A further signal changes nothing.
         is_over = worker.close()
-    if not is_over:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-    sys.exit(status)
+    if is_over:
+        sys.exit(code)
+    sys.stdout.flush()
+    os._exit(code)

@@ -113,11 +113,6 @@ def busy(found: str) -> RefusedError:
     return RefusedError(429, Errors.E1204.format(found=found))
 
 
-def ending() -> RefusedError:
-    """Return the error that the service ends before the answer."""
-    return RefusedError(503, Errors.E1275)
-
-
 def shown(value: object) -> str:
     """Return a value of a request as a message shows it, however long or deep it is."""
     return reprlib.repr(value)[:80]
@@ -191,13 +186,12 @@ class Gate:
                 await self._read(Headers(scope=scope).get("host", ""), body, receive)
                 await self._answer(scope, bytes(body), receive, noted)
             if time.cancelled_caught and not has_answer:
-                ends = getattr(scope["app"].state, "ends", False)
-                raise (
-                    ending() if ends else RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
-                )
+                if getattr(scope["app"].state, "ends", False):
+                    raise asyncio.CancelledError
+                raise RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
         except (RefusedError, asyncio.CancelledError) as error:
-            # Only the end of the service cancels a request from outside.
-            refused = error if isinstance(error, RefusedError) else ending()
+            # Nothing but the end of the service cancels a request.
+            refused = error if isinstance(error, RefusedError) else RefusedError(503, Errors.E1275)
             if not has_answer:
                 await failure(refused.status, str(refused))(scope, receive, send)
         finally:

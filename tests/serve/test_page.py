@@ -1,5 +1,6 @@
 """The page in a browser: a file is opened, corrected, kept and saved."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -216,6 +217,11 @@ def make(folder: Path) -> Path:
     return folder
 
 
+def rows(n: int) -> bytes:
+    """A sentence without a tree."""
+    return "".join(f"{i}\tw{i}" + "\t_" * 8 + "\n" for i in range(1, n + 1)).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -223,7 +229,10 @@ def make(folder: Path) -> Path:
         (b"\n1\ta\t_\t_\t_\t_\t7\tdet\t_\t_\n\n", "bad.conllu, line 2"),
         (b"\xff\n", "bad.conllu is not UTF-8. Expected CoNLL-U."),
         (b"\n\n", "bad.conllu has no sentences. Expected CoNLL-U."),
+        ((b"1\ta" + b"\t_" * 8 + b"\n\n") * 20_001, "has 20001 sentences. Expected 20000 sentences at most"),
+        (rows(1001), "has a sentence 1 of 1001 words. Expected 20000 sentences at most, of 1000 words each."),
     ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_a_bad_file_is_refused_and_the_open_one_stays(start, tmp_path: Path, content: bytes, problem: str):
     make_file(tmp_path / "own.conllu", 2)
@@ -272,6 +281,95 @@ def test_the_least_certain_words_of_the_file_come_first(start, app, tmp_path: Pa
             f"document.querySelector('#place').textContent === '{number} / 5' "
             f"&& document.activeElement.dataset.word === '{i}'"
         )
+
+
+def test_a_key_ends_the_search_for_the_least_certain_word(start, app, tmp_path: Path, monkeypatch):
+    make_file(tmp_path / "own.conllu", 30)
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    ask = app.state.worker.ask
+
+    async def ask_slowly(tasks: Any) -> Any:
+        await asyncio.sleep(0.1)
+        return await ask(tasks)
+
+    monkeypatch.setattr(app.state.worker, "ask", ask_slowly)
+    browser.press("u")
+    browser.wait("document.querySelector('#suggestion').textContent.startsWith('Parsing sentence')")
+    browser.press("n")
+    browser.wait("document.querySelector('#place').textContent === '2 / 30'")
+    time.sleep(1.0)
+    monkeypatch.setattr(app.state.worker, "ask", ask)
+    browser.press("ArrowRight")
+    browser.wait("document.activeElement.dataset.word === '1'")
+    assert not browser.text("#suggestion").startswith("Parsing")
+    time.sleep(1.0)
+    assert browser.text("#place") == "2 / 30"
+    assert browser.run("document.activeElement.dataset.word") == "1"
+
+
+def test_the_slider_starts_at_a_share_of_the_arcs_until_it_is_moved(start, app, tmp_path: Path):
+    (tmp_path / "own.conllu").write_bytes(rows(20) + rows(30))
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    browser.wait("document.querySelectorAll('path.tip').length === 20")
+    (reply,) = post(app, "/parse", {"rows": rows(20).decode()})
+    (parse,) = reply.json()["sentences"]
+    expected = int(100 * sorted(parse["labelled"])[3]) / 100
+    browser.wait(f"document.querySelector('#below').textContent === '{expected:.2f}'")
+    assert browser.run("document.querySelectorAll('g.doubtful').length") <= 3
+    browser.run("$ = document.querySelector('#doubt'), $.value = 1, $.dispatchEvent(new Event('input')), 0")
+    assert browser.run("document.querySelectorAll('g.doubtful').length") == 20
+    browser.press("n")
+    browser.wait("document.querySelectorAll('g.doubtful').length === 30")
+    assert browser.text("#below") == "1.00"
+
+
+def test_a_label_that_nothing_else_has_is_marked(start, tmp_path: Path):
+    two = rows(3).decode().replace("2\tw2" + "\t_" * 5, "2\tw2" + "\t_" * 4 + "\t1")
+    two = two.replace("\t1\t_\t", "\t1\town\t")
+    (tmp_path / "own.conllu").write_text(two)
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    browser.wait("document.querySelectorAll('path.tip').length === 3")
+    assert browser.run("document.querySelectorAll('g.strange').length") == 1
+    browser.press("ArrowRight")
+    assert "does not know the label own" in browser.text("#suggestion")
+    browser.press("ArrowRight", "l")
+    after(browser, lambda: label(browser, "nddud"))
+    assert browser.run("document.querySelectorAll('g.strange').length") == 2
+    assert (
+        browser.text("#suggestion") == "The parser does not know the label nddud, and no other word has it."
+    )
+    after(browser, lambda: (browser.press("l"), label(browser, "own")))
+    assert browser.run("document.querySelectorAll('g.strange text.label[data-word=\"2\"]').length") == 0
+
+
+def test_what_the_browser_keeps_may_be_damaged(start, tmp_path: Path):
+    make_file(tmp_path / "own.conllu", 3)
+    browser = start()
+    open_file(browser, tmp_path / "own.conllu")
+    browser.press("n")
+    after(browser, lambda: browser.press("k"))
+    keep = "import('/store.js').then(async store => {{const [{{key}}] = await store.keptFiles(); {}}})"
+    browser.run(
+        keep.format("for (const [n, junk] of [[0, 5], [2, {}], [-1, 'x']]) await store.keep(key, n, junk)")
+    )
+    browser.open(browser.url)
+    browser.wait("document.querySelector('#error').textContent")
+    assert browser.text("#error").startswith(
+        "2 of the corrections that this browser keeps for own.conllu are"
+    )
+    assert browser.text("#place") == "1 / 3"
+    assert browser.text("#list li:nth-child(2) i").startswith("1/")
+    # The file that was opened last can't be opened any more.
+    browser.run(keep.format("await store.keepFile({key: 'k', name: 'bad', text: '1\\ta\\n'})"))
+    browser.run(keep.format("await store.keepFile({key: 'l', name: 5})"))
+    browser.open(browser.url)
+    browser.wait("document.querySelector('#error').textContent && document.querySelector('text.word')")
+    assert browser.text("#error") == "Sentence 1 of bad is not CoNLL-U."
+    browser.open(browser.url)
+    browser.wait("document.querySelector('#place').textContent === '1 / 3'")
 
 
 def test_words_without_trees_get_them_before_they_are_kept(start, tmp_path: Path):
