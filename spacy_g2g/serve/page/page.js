@@ -92,7 +92,7 @@ async function openText(name, text) {
   show(Number.isInteger(at) && sentences[at] ? at : 0);
 }
 
-/** Raise an error for what is damaged, or too large for the page. */
+/** Throw an error for what is damaged, or too large for the page. */
 function check(name, sentences) {
   const found = what => `${name} has ${what}. Expected ${MAX_SENTENCES} sentences at most, of ${MAX_WORDS} words each.`;
   if (!sentences.length || sentences.length > MAX_SENTENCES) throw new Error(found(`${sentences.length} sentences`));
