@@ -185,13 +185,16 @@ def _overview(meta: Mapping[str, Any], facts: Mapping[str, Any]) -> list[tuple[s
 def score_rows(performance: Mapping[str, Any], treebanks: Sequence[str] = ()) -> Table:
     """Return a table of percentages with a row for each set and a column for each known metric.
 
-    performance: Scores of all sets.
+    performance: Scores of all sets, None where there was nothing to score.
     treebanks: Names of treebanks that were joined, each with sets of its own.
     """
     parts = {f"{treebank}/": treebank for treebank in treebanks} or COMPARED
     of_each = {f"{p}{split}": f"{parts[p]}: {name}" for p in parts for split, name in SET_NAMES.items()}
     set_names = of_each if treebanks else SET_NAMES | of_each
-    metrics = [m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in set_names)]
+    known = {m for m in METRICS if any(f"{split}_{m.lower()}" in performance for split in set_names)}
+    # A pipeline that writes some of a word's columns has a dash for the others.
+    shown = known if known.isdisjoint(TOKEN_METRICS) else known | {*TOKEN_METRICS}
+    metrics = [metric for metric in METRICS if metric in shown]
     rows = [("", *(metric.replace("_nopunct", " without punctuation") for metric in metrics))]
     for split, name in set_names.items():
         values = [performance.get(f"{split}_{metric.lower()}") for metric in metrics]

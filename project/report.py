@@ -59,12 +59,10 @@ class Run:
     def percent(self, kind: str, split: str, metric: str) -> float | None:
         """Return a score in percent; None if it is not known, or of tags and lemmas of which none is right.
 
-        A pipeline without a component that writes them has none.
+        A pipeline without a component that writes them has none, and a treebank may have none.
         """
-        score = self.scores.get(kind, {}).get(split, {}).get(metric)
-        if score is None or (metric in TOKEN_METRICS and not score["f1"]):
-            return None
-        return float(100 * score["f1"])
+        f1 = self.scores.get(kind, {}).get(split, {}).get(metric, {}).get("f1")
+        return None if f1 is None or (metric in TOKEN_METRICS and not f1) else float(100 * f1)
 
 
 @dataclass

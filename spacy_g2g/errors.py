@@ -375,6 +375,7 @@ class Warnings(metaclass=_TextsWithCodes):
         "{name!r} does not know the labels of {share:.0%} of the words in the training corpus: {new}. They "
         "are added. If the guidelines differ from those that the pipeline learned, train a new one."
     )
+    W750 = "Left out, since the training corpus lacks what they learn: {named}. The rest is trained."
 
     # 8xx: pipeline
     W801 = (

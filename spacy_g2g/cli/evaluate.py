@@ -72,7 +72,8 @@ def evaluate(
 ) -> dict[str, Score]:
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
-    Columns that the pipeline does not annotate count as wrong. --exclude-punct adds UAS_nopunct and
+    Columns that the pipeline does not annotate count as wrong, and those that the treebank lacks have no
+    score ("-"). --exclude-punct adds UAS_nopunct and
     LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the metrics of IWPT 2021.
     """
     needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
@@ -141,8 +142,9 @@ def _unsplit_docs(sentences: Iterable[ConlluSentence], nlp: Language, gold_tags:
 
 
 def _rates(score: Score) -> dict[str, float | None]:
+    """Return the rates of a score, None where there is nothing to score."""
     names = ("precision", "recall", "f1", "aligned_accuracy")
-    return {name: getattr(score, name) for name in names}
+    return {name: None if score.empty else getattr(score, name) for name in names}
 
 
 def _print_scores(scores: Mapping[str, Score], source: str) -> None:
@@ -152,7 +154,7 @@ def _print_scores(scores: Mapping[str, Score], source: str) -> None:
     source: Description of the pipeline's input.
     """
     rows = [
-        (name, *("" if rate is None else percent(rate) for rate in _rates(score).values()))
+        (name, *("" if rate is None is score.aligned else percent(rate) for rate in _rates(score).values()))
         for name, score in scores.items()
     ]
     msg.divider(f"CoNLL 2018 metrics, from {source}")

@@ -45,12 +45,14 @@ class Score:
     gold: Number of gold items.
     system: Number of the system's items.
     aligned: Number of aligned words that count; None for Tokens, Sentences and Words.
+    empty: Whether no gold item has a value, such as an XPOS, so that there is nothing to score.
     """
 
     correct: int
     gold: int
     system: int
     aligned: int | None = None
+    empty: bool = False
 
     @property
     def precision(self) -> float:
@@ -194,7 +196,12 @@ def _score_words(
     key: Callable[[_Features], Hashable],
 ) -> Score:
     correct = sum(key(gold_word) == key(system_word) for gold_word, system_word in pairs)
-    return Score(correct, len(gold), len(system), len(pairs))
+    return Score(correct, len(gold), len(system), len(pairs), all(_is_empty(key(word)) for word in gold))
+
+
+def _is_empty(value: Hashable) -> bool:
+    """Return whether a feature of a gold word, or all of several, are missing."""
+    return all(map(_is_empty, value)) if isinstance(value, tuple) else value in ("_", MISSING)
 
 
 def _fit_lemma(gold: _Features, system: _Features) -> _Features:

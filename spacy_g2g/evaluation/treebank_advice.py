@@ -105,6 +105,10 @@ TEXTS: dict[str, dict[str, str]] = {
             "(spacy_g2g.EncoderFromPipeline.v1)."
         ),
         "no_labels": "No word has a head and a label: there is nothing to learn. Take a treebank with trees.",
+        "untaught": (
+            "Components that learn nothing, since what they learn is not there: {untaught}. Training leaves "
+            "them out if spacy_g2g.prepare_pipeline.v1 is [initialize.before_init]. To have them, add this."
+        ),
         "rare_labels": (
             "Labels with few words are hardly learned: {rare_labels}. Add data, or merge them with other "
             "labels."

@@ -39,6 +39,7 @@ from .mwt_splitter import MwtSplitter
 from .rng_refiner import RngRefiner
 from .saved_pipe import SavedPipe
 from .trees import heads_in_sentences, initial_graphs, join_heads, make_trees
+from .untaught import find_untaught
 
 Figures = dict[str, Any]
 #: Shows the progress of reading.
@@ -98,13 +99,16 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
     parsers = {name: p for name, p in nlp.pipeline if isinstance(p, G2GParser) and name not in frozen}
     if not parsers:
         raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=frozen))
+    names = [training["train_corpus"], training["dev_corpus"]]
+    read = [
+        _read_examples(nlp, reader, name, limit, watch)
+        for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
+    ]
+    new = {name for name, pipe in config["components"].items() if "factory" in pipe}.difference(frozen)
+    untaught = find_untaught([item for item in nlp.pipeline if item[0] in new], read[0])
     if full["initialize"]["before_init"] is not None:  # it may give the pipeline another tokenizer
         registry.resolve({"call": full["initialize"]["before_init"]})["call"](nlp)
-    names = [training["train_corpus"], training["dev_corpus"]]
-    train, dev = (
-        count_corpus(_read_examples(nlp, reader, name, limit, watch), nlp)
-        for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
-    )
+    train, dev = (count_corpus(examples, nlp) for examples in read)
     known = set(map(tuple, train.words))
     duplicates = [len(words) for words in dev.words if tuple(words) in known]
     learns = bool(train.figures["inner_starts"])
@@ -116,6 +120,7 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
     return {
         "train": train.figures,
         "dev": dev.figures,
+        "untaught": untaught,
         "splits_tokens": any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline),
         "sets_boundaries": _writers(nlp, before, "token.is_sent_start"),
         "duplicates": len(duplicates),

@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from itertools import islice
 
 from spacy.language import Language
-from spacy.util import split_requirement
+from spacy.training import Example
+from spacy.training.callbacks import create_copy_from_base_model
+from spacy.util import logger, resolve_dot_names, split_requirement
 
 from .. import __version__
+from ..errors import Warnings
+from ..pipeline.untaught import find_untaught
 
 DISTRIBUTION = "spacy-g2g"
+#: Number of Docs that spaCy initializes components with if it streams the corpus (max_epochs = -1).
+N_STREAMED = 100
+
+
+def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], Language]:
+    """Make the callback ``spacy_g2g.prepare_pipeline.v1`` for ``[initialize.before_init]``.
+
+    The callback leaves out the components that the training corpus teaches nothing, and names them in a line
+    of the log. These are a tagger, morphologizer or trainable lemmatizer without tags, features or lemmas, a
+    tagger or morphologizer with one tag for all words, and an ``mwt_splitter`` without multiword tokens.
+    Their scores do not count. Without the callback, spaCy stops with its error E143.
+
+    tokenizer: Pipeline whose tokenizer is taken, such as the output of ``python -m project.tokenizer``; null
+        for the rules of the language.
+    """
+
+    def before_init(nlp: Language) -> Language:
+        create_copy_from_base_model(tokenizer)(nlp)
+        lacks = find_untaught(nlp.pipeline, read_training_examples(nlp))
+        leave_out(nlp, lacks)
+        if lacks:
+            named = "; ".join(f"{name} ({what})" for name, what in lacks.items())
+            logger.warning(Warnings.W750.format(named=named))
+        return nlp
+
+    return before_init
+
+
+def read_training_examples(nlp: Language) -> list[Example]:
+    """Return the Examples of the training corpus that spaCy initializes components with."""
+    training = nlp.config["training"]
+    (corpus,) = resolve_dot_names(nlp.config.interpolate(), [training["train_corpus"]])
+    return list(islice(corpus(nlp), N_STREAMED if training["max_epochs"] == -1 else None))
+
+
+def leave_out(nlp: Language, names: Collection[str]) -> None:
+    """Remove components from a pipeline, with their scores and names in its training config."""
+    scores = {name: nlp.get_pipe_meta(name).default_score_weights or {} for name in nlp.component_names}
+    for name in names:
+        nlp.remove_pipe(name)
+    kept = {score for name in nlp.component_names for score in scores[name]}
+    training = nlp.config["training"]
+    for score in {score for name in names for score in scores[name]} - kept:
+        training["score_weights"].pop(score, None)
+    annotating = training["annotating_components"]
+    training["annotating_components"] = [name for name in annotating if name not in names]
 
 
 def make_package_requirements() -> Callable[[Language], Language]:

@@ -11,13 +11,15 @@ import spacy
 from spacy.language import Language
 from spacy.pipeline import EditTreeLemmatizer, Tagger
 from spacy.training import Example
-from spacy.util import logger, resolve_dot_names
-from thinc.api import Model, noop
+from spacy.util import logger
+from thinc.api import Model
 from thinc.layers.resizable import resize_linear_weighted
 
 from ..data.docs import TREEBANK_KEY
 from ..errors import Errors, Warnings
 from ..pipeline.labels import count_labels
+from ..pipeline.untaught import learn_labels
+from .callbacks import read_training_examples
 
 NAME = "spacy_g2g.continue_pipeline.v1"
 #: Name of the own data in ``[corpora.train.path]``, beside which old data may be replayed.
@@ -43,8 +45,7 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
             raise ValueError(Errors.E705)
         base = spacy.load(path)
         _take_components(nlp, base, path)
-        (corpus,) = resolve_dot_names(nlp.config.interpolate(), [nlp.config["training"]["train_corpus"]])
-        examples = list(corpus(nlp))
+        examples = read_training_examples(nlp)
         _set_training(nlp.config["training"], base.config.interpolate(), examples, rate_share)
         add_labels(nlp, examples)
         return nlp
@@ -91,11 +92,10 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
             if isinstance(pipe, EditTreeLemmatizer):
                 # spaCy does not load this table, without which it would add each label again.
                 pipe.tree2label = {tree: i for i, tree in enumerate(pipe.labels)}
-            # Without its model, a component learns the labels alone.
-            model, pipe.model = pipe.model, noop()
-            pipe.initialize(lambda: examples)
-            pipe.model = model
-            resize_softmax(model, len(pipe.labels))
+            learn_labels(pipe, examples)
+            if "neg_prefix" in pipe.cfg:  # Pipelines of spaCy's own settings have "!", which may begin a tag.
+                pipe.cfg["neg_prefix"] = ""
+            resize_softmax(pipe.model, len(pipe.labels))
 
 
 def resize_softmax(model: Model[Any, Any], n: int) -> None:

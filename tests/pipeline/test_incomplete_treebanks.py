@@ -1,0 +1,147 @@
+"""Whole pipelines train on treebanks that lack a column, in whole or in part, or have unusual values."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.cli.train import train
+from spacy.language import Language
+
+from ..models.test_sources import make_checkpoint
+from .test_whole_pipelines import PIPELINES, ROOT, SAMPLE, SMALL, TEXT
+
+# The checkpoint has few positions.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*G2G-(W802|W803)")]
+
+CONFIGS = {
+    **PIPELINES,
+    "light": {"components.tok2vec.model.encode.width": 16},
+    "pipeline_scratch": {
+        **PIPELINES["pipeline"],
+        "initialize.components.g2g_encoder.encoder.n_layers": 1,
+        "initialize.components.g2g_encoder.encoder.width": 16,
+        "initialize.components.g2g_encoder.encoder.hidden_width": 16,
+    },
+}
+LEARNERS = {"tagger", "morphologizer", "trainable_lemmatizer"}
+COLUMNS = {"LEMMA": 2, "UPOS": 3, "XPOS": 4, "FEATS": 5, "DEPREL": 7}
+#: Values that CoNLL-U allows, and that mean something to a config, to JSON, or to a library.
+ODD = [
+    "!",
+    "!NN",
+    "-",
+    "--",
+    '"',
+    "\\",
+    "${paths.train}",
+    "[x]",
+    "null",
+    "|",
+    "=",
+    "é\u0301",
+    "\U0001f642",
+    "a b",
+    "#",
+]
+#: What becomes of a cell, by the number of the word among all, the cells of its row, and its column.
+Change = Callable[[int, list[str], int], str]
+
+
+def empty(i: int, row: list[str], at: int) -> str:
+    return "_"
+
+
+def half(i: int, row: list[str], at: int) -> str:
+    return row[at] if i % 2 else "_"
+
+
+def of_punctuation(i: int, row: list[str], at: int) -> str:
+    return row[at] if row[3] == "PUNCT" else "_"
+
+
+def same(i: int, row: list[str], at: int) -> str:
+    return "x"
+
+
+def odd(i: int, row: list[str], at: int) -> str:
+    return ODD[i % len(ODD)]
+
+
+def form(i: int, row: list[str], at: int) -> str:
+    return row[1]
+
+
+#: Changes of columns, and the components that then have nothing to learn.
+CASES: dict[str, tuple[dict[str, Change], set[str]]] = {
+    "whole": ({}, set()),
+    "no LEMMA": ({"LEMMA": empty}, {"trainable_lemmatizer"}),
+    "no UPOS": ({"UPOS": empty}, set()),
+    "no XPOS": ({"XPOS": empty}, {"tagger"}),
+    "no FEATS": ({"FEATS": empty}, set()),
+    "no column": ({name: empty for name in COLUMNS if name != "DEPREL"}, LEARNERS),
+    "half of LEMMA": ({"LEMMA": half}, set()),
+    "half of UPOS": ({"UPOS": half}, set()),
+    "half of XPOS": ({"XPOS": half}, set()),
+    "half of FEATS": ({"FEATS": half}, set()),
+    "XPOS of punctuation": ({"XPOS": of_punctuation}, set()),
+    "one XPOS": ({"XPOS": same}, {"tagger"}),
+    "one UPOS": ({"UPOS": lambda *_: "X", "FEATS": empty}, {"morphologizer"}),
+    "one label": ({"DEPREL": same}, set()),
+    "lemmas that are the words": ({"LEMMA": form}, set()),
+    "odd values": ({"LEMMA": odd, "XPOS": odd, "DEPREL": odd}, set()),
+}
+
+
+def rows_of(sentence: str) -> list[list[str]]:
+    return [line.split("\t") for line in sentence.splitlines() if line[:1].isdigit()]
+
+
+def changed(path: Path, changes: dict[str, Change], keep: Callable[[int, list[str]], bool], n: int) -> Path:
+    """Write the first sentences of the sample with some of their words and with changed cells."""
+    sentences = []
+    i = 0
+    for sentence in SAMPLE.read_text(encoding="utf8").split("\n\n")[:n]:
+        rows = rows_of(sentence)
+        for row in rows:
+            i += 1
+            for name, change in changes.items() if "-" not in row[0] else ():
+                row[COLUMNS[name]] = change(i, row, COLUMNS[name])
+        sentences.append("\n".join("\t".join(row) for row in rows) + "\n\n")
+    path.write_text("".join(sentences), encoding="utf8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_checkpoint(tmp_path_factory.mktemp("model") / "bert")
+
+
+def train_on(config: str, corpus: Path, encoder: Path) -> Language:
+    """Train a pipeline for two steps with the config as it is, but for sizes."""
+    overrides: dict[str, Any] = {
+        "nlp.lang": "xx",
+        "paths.train": str(corpus),
+        "paths.dev": str(corpus),
+        "training.max_steps": 2,
+        "training.eval_frequency": 1,
+        "training.logger.progress_bar": False,
+        **{f"components.g2g_parser.{name}": size for name, size in SMALL.items()},
+        **CONFIGS[config],
+    }
+    if config not in ("light", "pipeline_scratch"):
+        overrides["paths.encoder"] = str(encoder)
+    train(ROOT / "configs" / f"{config}.cfg", corpus.parent / "out", overrides=overrides)
+    return spacy.load(corpus.parent / "out" / "model-last")
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("case", CASES)
+def test_a_pipeline_learns_what_the_treebank_has(config: str, case: str, encoder: Path, tmp_path: Path):
+    changes, left_out = CASES[case]
+    nlp = train_on(config, changed(tmp_path / "train.conllu", changes, lambda *_: True, 12), encoder)
+    assert LEARNERS - set(nlp.pipe_names) == left_out
+    doc = nlp(TEXT)
+    print(case, nlp.meta["performance"])
+    assert doc.has_annotation("DEP")
