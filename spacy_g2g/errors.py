@@ -376,6 +376,10 @@ class Warnings(metaclass=_TextsWithCodes):
         "are added. If the guidelines differ from those that the pipeline learned, train a new one."
     )
     W750 = "Left out, since the training corpus lacks what they learn: {named}. The rest is trained."
+    W751 = (
+        "The training corpus has nothing for {names}, which keep what they have learned. Their encoder may "
+        "change under them: to prevent that, replay sentences that have it (paths.replay)."
+    )
 
     # 8xx: pipeline
     W801 = (

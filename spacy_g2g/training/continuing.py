@@ -87,8 +87,12 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
             warnings.warn(Warnings.W701.format(name=name, share=share, new=new), stacklevel=2)
         for label in new:
             parser.add_label(label)
-    for _, pipe in nlp.pipeline:
+    untaught = []
+    for name, pipe in nlp.pipeline:
         if isinstance(pipe, Tagger | EditTreeLemmatizer):
+            attributes = [of.removeprefix("token.").upper() for of in nlp.get_pipe_meta(name).assigns]
+            if not any(e.reference.has_annotation(attr) for e in examples for attr in attributes):
+                untaught.append(name)
             if isinstance(pipe, EditTreeLemmatizer):
                 # spaCy does not load this table, without which it would add each label again.
                 pipe.tree2label = {tree: i for i, tree in enumerate(pipe.labels)}
@@ -96,6 +100,8 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
             if "neg_prefix" in pipe.cfg:  # Pipelines of spaCy's own settings have "!", which may begin a tag.
                 pipe.cfg["neg_prefix"] = ""
             resize_softmax(pipe.model, len(pipe.labels))
+    if untaught:
+        logger.warning(Warnings.W751.format(names=untaught))
 
 
 def resize_softmax(model: Model[Any, Any], n: int) -> None:

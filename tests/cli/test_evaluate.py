@@ -114,6 +114,16 @@ def test_command_prints_percentages_and_writes_json(pipeline, gold, tmp_path):
     assert scores["Tokens"]["aligned_accuracy"] is None
 
 
+def test_columns_that_the_treebank_lacks_have_no_score(pipeline, gold, tmp_path):
+    out = tmp_path / "scores.json"
+    result = CliRunner().invoke(app, ["evaluate", pipeline, str(gold), "--output", str(out)])
+    table = {line.split()[0]: line.split()[1:] for line in result.output.splitlines() if line.strip()}
+    scores = json.loads(out.read_text())
+    for metric in ("UPOS", "XPOS", "UFeats", "Lemmas"):
+        assert table[metric] == ["-"] * 4
+        assert scores[metric]["f1"] is None
+
+
 def test_trees_of_a_file_are_what_a_pipeline_begins_with(sample, tmp_path):
     spacy.blank("xx").to_disk(tmp_path / "blank")
     pipeline = str(tmp_path / "blank")

@@ -105,6 +105,27 @@ def test_gold_lemma_that_is_missing_fits_any(gold):
     assert correct(gold, no_lemma)["BLEX"] == correct(gold, gold)["BLEX"] - 1
 
 
+@pytest.mark.parametrize(
+    ("columns", "empty"),
+    [
+        ({}, set()),
+        ({"xpos": "_"}, {"XPOS"}),
+        ({"upos": "_"}, {"UPOS"}),
+        ({"feats": "_"}, {"UFeats"}),
+        ({"lemma": "_"}, {"Lemmas"}),
+        ({"upos": "_", "xpos": "_", "feats": "_"}, {"UPOS", "XPOS", "UFeats", "AllTags"}),
+        ({"deprel": "other"}, {"CLAS", "MLAS", "BLEX"}),
+    ],
+)
+def test_metrics_of_what_gold_has_nothing_of_are_empty(gold, columns, empty):
+    lacking = [
+        sentence.replace(**{name: [value] * len(sentence.words) for name, value in columns.items()})
+        for sentence in gold
+    ]
+    scores = evaluate_sentences(lacking, gold)
+    assert {name for name, score in scores.items() if score.empty} == empty
+
+
 def test_missing_heads_are_wrong(gold):
     unparsed = [s.replace(head=["_"] * len(s.words), deprel=["_"] * len(s.words)) for s in gold]
     scores = evaluate_sentences(gold, unparsed)

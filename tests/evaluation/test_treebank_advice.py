@@ -32,6 +32,7 @@ REPORT: dict[str, Any] = {
     "duplicates": 0,
     "long_duplicates": 0,
     "labels_only_in_dev": {},
+    "untaught": {},
 }
 
 
@@ -65,6 +66,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no_labels": ({"train": {"labels": {}, "roots": {}}, "labels_only_in_dev": {"dep": 450}}, "train"),
     "no_labels_in_dev": ({"dev": {"labels": {}}}, "dev"),
     "labels_only_in_dev": ({"labels_only_in_dev": {"new": 7}}, "dev"),
+    "untaught": ({"untaught": {"tagger": "two values of XPOS"}}, "train"),
     "rare_labels": ({"train": {"rare_labels": {"rare": 19}}}, "train"),
     "root_labels": ({"train": {"root_labels": {"dep": 7}}}, "train"),
     "root_label_elsewhere": ({"train": {"root_label_elsewhere": 7}}, "train"),

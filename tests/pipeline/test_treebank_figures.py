@@ -265,6 +265,19 @@ def test_data_without_trees_cannot_be_trained_on(corpus: str, tmp_path: Path):
     assert "train: no_labels" in text
 
 
+@pytest.mark.parametrize("before_init", [None, {"@callbacks": "spacy_g2g.prepare_pipeline.v1"}])
+def test_components_that_have_nothing_to_learn_are_named(before_init: Any, corpus: str):
+    config = load_config(
+        ROOT / "configs" / "light.cfg", overrides={"paths.train": corpus, "paths.dev": corpus}
+    )
+    config["initialize"]["before_init"] = before_init
+    lacking = {"mwt_splitter": "multiword tokens", "trainable_lemmatizer": "LEMMA of 3 words formed alike"}
+    assert read_figures(config)["untaught"] == lacking
+    config["training"]["frozen_components"] = ["mwt_splitter"]
+    del lacking["mwt_splitter"]
+    assert read_figures(config)["untaught"] == lacking
+
+
 def test_limit_reads_the_first_docs(corpus: str):
     config = on(corpus)
     assert read_figures(config, limit=3)["train"]["docs"] == 3

@@ -74,6 +74,14 @@ def test_scores_of_tags_are_those_that_a_component_writes():
         } == expected
 
 
+def test_what_the_treebank_or_the_pipeline_lacks_has_a_dash():
+    scores = {"dev": {**SCORES["dev"], "UPOS": score(0.6), "UFeats": {"f1": None}, "Lemmas": score(0.0)}}
+    meta = model_card.complete_meta({**META, "pipeline": ["morphologizer", "g2g_parser"]}, FACTS, scores, 1)
+    card = model_card.model_card(meta)
+    assert "|  | UPOS | XPOS | UFeats | Lemmas | UAS | LAS | CLAS |" in card
+    assert "| development set | 60.00 | - | - | - | 90.00 | 80.00 | 70.00 |" in card
+
+
 def test_only_a_repository_has_a_commit():
     card = model_card.model_card(model_card.complete_meta(META, FACTS, SCORES, 1))
     assert "| commit of the treebank | abc |" in card

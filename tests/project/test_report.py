@@ -100,6 +100,15 @@ def test_tags_that_no_component_writes_have_no_score(metrics: Path):
     assert (row["UPOS"], row["Lemmas"], row["LAS"]) == ("-", "80.00", "0.00")
 
 
+def test_columns_that_a_treebank_lacks_have_no_score(metrics: Path):
+    facts = facts_of("UD_Basque-BDT", "r2.3", "pipeline")
+    found: Any = {"UPOS": {"f1": None}, "LAS": {"f1": None}}
+    write_run(metrics, "light", facts, test_raw={**found, "Lemmas": score(0.8)})
+    section = next(s for s in report.make_sections(report.read_runs(metrics), PAPERS) if "text" in s.title)
+    row = row_of(section, "UD_Basque-BDT r2.3")
+    assert (row["UPOS"], row["Lemmas"], row["LAS"]) == ("-", "80.00", "-")
+
+
 def test_markdown_and_page_have_the_same_numbers(metrics: Path):
     sections = report.make_sections(report.read_runs(metrics), PAPERS)
     markdown = report.make_markdown(sections, "Intro.", ["Paper"])

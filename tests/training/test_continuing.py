@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from io import StringIO
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,36 @@ def test_steps_rate_and_annotating_components_are_set(base_folder: Path, own: st
     assert (rate["total_steps"], rate["warmup_steps"]) == (12, 1)
     assert rate["initial_rate"] == pytest.approx(0.3 * 0.004)
     assert training["annotating_components"] == ["g2g_parser"]
+
+
+def test_components_that_the_data_lack_keep_what_they_have_learned(
+    base_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    doc = own_doc(spacy.blank("en").vocab)
+    for token in doc:
+        token.tag_ = token.lemma_ = ""
+    settings = {"training.max_steps": 20, "training.eval_frequency": 20}
+    nlp = start(base_folder, save(tmp_path / "own.spacy", doc), **settings)
+    assert "['tagger', 'trainable_lemmatizer']" in "".join(record.getMessage() for record in caplog.records)
+    base = spacy.load(base_folder)
+    for name in ("tagger", "trainable_lemmatizer"):
+        assert nlp.get_pipe(name).labels == base.get_pipe(name).labels  # type: ignore[attr-defined]
+    train(nlp, stdout=StringIO(), stderr=StringIO())
+    before, after = (
+        [(token.tag_, token.lemma_) for doc in pipeline.pipe(treebank_docs(pipeline.vocab)) for token in doc]
+        for pipeline in (base, nlp)
+    )
+    same = sum(map(eq, before, after))
+    assert same > 0.9 * len(before)
+
+
+def test_a_tag_may_begin_as_tags_that_words_do_not_have_did_in_the_base(base_folder: Path, tmp_path: Path):
+    doc = own_doc(spacy.blank("en").vocab)
+    doc[0].tag_ = "!"
+    assert spacy.load(base_folder).get_pipe("tagger").cfg["neg_prefix"] == "!"  # type: ignore[attr-defined]
+    nlp = start(base_folder, save(tmp_path / "own.spacy", doc))
+    losses = nlp.update([Example(doc.copy(), doc)])
+    assert losses["tagger"] > 0
 
 
 def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: Path, own: str):
