@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from spacy.cli.debug_config import debug_config
+from spacy.cli.init_config import fill_config
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
@@ -75,6 +77,13 @@ def test_training_and_initialize_blocks_resolve(config: Config):
     with_encoder = {name for name in trained if has_encoder(config["components"][name])}
     assert set(initialize["components"]) == with_encoder
     assert all(callable(block["encoder"]) for block in initialize["components"].values())
+
+
+def test_debug_config_takes_what_fill_config_makes_of_it(config: Config, tmp_path: Path):
+    """spaCy's command fills in nothing, and the tokenizer is that of the language."""
+    config.to_disk(tmp_path / "config.cfg", interpolate=False)
+    fill_config(tmp_path / "filled.cfg", tmp_path / "config.cfg", silent=True)
+    debug_config(tmp_path / "filled.cfg")
 
 
 def test_component_leaves_no_setting_to_defaults(config: Config):
