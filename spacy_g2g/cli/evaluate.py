@@ -72,9 +72,9 @@ def evaluate(
 ) -> dict[str, Score]:
     """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
 
-    Columns that the pipeline does not annotate count as wrong, and those that the treebank lacks have no
-    score ("-"). --exclude-punct adds UAS_nopunct and
-    LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the metrics of IWPT 2021.
+    Columns that the pipeline does not annotate count as wrong. Those that the treebank lacks have no score.
+    --exclude-punct adds UAS_nopunct and LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the
+    metrics of IWPT 2021.
     """
     needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
     needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from itertools import islice
+from collections.abc import Callable
 
 from spacy.language import Language
 from spacy.training import Example
@@ -15,8 +14,6 @@ from ..errors import Warnings
 from ..pipeline.untaught import find_untaught
 
 DISTRIBUTION = "spacy-g2g"
-#: Number of Docs that spaCy initializes components with if it streams the corpus (max_epochs = -1).
-N_STREAMED = 100
 
 
 def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], Language]:
@@ -34,7 +31,13 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
     def before_init(nlp: Language) -> Language:
         create_copy_from_base_model(tokenizer)(nlp)
         lacks = find_untaught(nlp.pipeline, read_training_examples(nlp))
-        leave_out(nlp, lacks)
+        for name in lacks:
+            scores = nlp.get_pipe_meta(name).default_score_weights or {}
+            nlp.remove_pipe(name)
+            training = nlp.config["training"]
+            for score in scores:
+                training["score_weights"].pop(score, None)
+            training["annotating_components"] = [n for n in training["annotating_components"] if n != name]
         if lacks:
             named = "; ".join(f"{name} ({what})" for name, what in lacks.items())
             logger.warning(Warnings.W750.format(named=named))
@@ -44,23 +47,9 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
 
 
 def read_training_examples(nlp: Language) -> list[Example]:
-    """Return the Examples of the training corpus that spaCy initializes components with."""
-    training = nlp.config["training"]
-    (corpus,) = resolve_dot_names(nlp.config.interpolate(), [training["train_corpus"]])
-    return list(islice(corpus(nlp), N_STREAMED if training["max_epochs"] == -1 else None))
-
-
-def leave_out(nlp: Language, names: Collection[str]) -> None:
-    """Remove components from a pipeline, with their scores and names in its training config."""
-    scores = {name: nlp.get_pipe_meta(name).default_score_weights or {} for name in nlp.component_names}
-    for name in names:
-        nlp.remove_pipe(name)
-    kept = {score for name in nlp.component_names for score in scores[name]}
-    training = nlp.config["training"]
-    for score in {score for name in names for score in scores[name]} - kept:
-        training["score_weights"].pop(score, None)
-    annotating = training["annotating_components"]
-    training["annotating_components"] = [name for name in annotating if name not in names]
+    """Return the Examples of the training corpus of a pipeline's config."""
+    (corpus,) = resolve_dot_names(nlp.config.interpolate(), [nlp.config["training"]["train_corpus"]])
+    return list(corpus(nlp))
 
 
 def make_package_requirements() -> Callable[[Language], Language]:

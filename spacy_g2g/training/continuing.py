@@ -90,8 +90,8 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
     untaught = []
     for name, pipe in nlp.pipeline:
         if isinstance(pipe, Tagger | EditTreeLemmatizer):
-            attributes = [of.removeprefix("token.").upper() for of in nlp.get_pipe_meta(name).assigns]
-            if not any(e.reference.has_annotation(attr) for e in examples for attr in attributes):
+            written = [attr.removeprefix("token.").upper() for attr in nlp.get_pipe_meta(name).assigns]
+            if not any(example.reference.has_annotation(attr) for example in examples for attr in written):
                 untaught.append(name)
             if isinstance(pipe, EditTreeLemmatizer):
                 # spaCy does not load this table, without which it would add each label again.

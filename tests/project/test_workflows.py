@@ -208,6 +208,31 @@ def test_pipeline_is_scored_from_text_too_and_has_the_language_of_its_files(trai
     assert list((project / "packages").rglob("en_tiny_pipeline-0.1.0-py3-none-any.whl"))
 
 
+def test_a_treebank_without_a_column_goes_through_the_workflows(project: Path, tmp_path: Path):
+    """XPOS is nowhere, and lemmas are not in the test set."""
+    base = make_plain(tmp_path / "gaps")
+    for path in (base / OTHER).glob("*.conllu"):
+        rows = [line.split("\t") for line in path.read_text(encoding="utf8").splitlines()]
+        empty = (2, 4) if "test" in path.name else (4,)
+        cells = (["_" if i in empty else cell for i, cell in enumerate(row)] for row in rows)
+        path.write_text("".join("\t".join(row) + "\n" for row in cells), encoding="utf8")
+    light = {"ud_base": str(base), "encoder": "", "pipeline_config": "configs/light.cfg"}
+    run_small(project, "pipeline", OTHER, **light)
+    trained = project / "training" / f"{OTHER}-pipeline" / "model-best"
+    run_small(project, "convert", OTHER, **light)
+    run_small(project, "refine", OTHER, **light, parser=str(trained))
+    own = str(base / OTHER / f"{OTHER_PREFIX}-train.conllu")
+    run_small(project, "adapt", "mine", **light, base=str(trained), train_path=own)
+    for name in (f"{OTHER}-pipeline", f"{OTHER}-refined", "mine-adapted"):
+        (card,) = (project / "packages" / name).rglob("README.md")
+        table = [line.strip("| ").split(" | ") for line in card.read_text(encoding="utf8").splitlines()]
+        heads = next(row for row in table if "LAS" in row)
+        sets = {row[0]: dict(zip(heads, row[1:], strict=True)) for row in table if row[0].endswith(" set")}
+        assert sets["development set"]["XPOS"] == "-"
+        assert sets["development set"]["Lemmas"] != "-"
+        assert name == "mine-adapted" or sets["test set"]["Lemmas"] == "-"
+
+
 def test_what_is_done_is_not_done_again_after_another_treebank(trained: tuple[Path, str]):
     project, base = trained
     best = project / "training" / TREEBANK / "model-best" / "meta.json"
