@@ -223,14 +223,24 @@ class Errors(metaclass=_TextsWithCodes):
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."
     E834 = (
-        "The Doc {text!r}... has no vectors from {upstream!r}. Expected a g2g_encoder before the component "
-        "that is not disabled, and in training among the annotating_components if it is frozen."
+        "The Doc {text!r}... has no vectors of the encoder that {name!r} has learned with. Expected {encoder!r} "
+        "before that component, not disabled, and in training among the annotating_components if it is frozen. "
+        "If the component is of another pipeline, write {lines}."
     )
     E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
     E841 = (
         "{name!r} has refined the Doc {text!r}..., which keeps no scores. Expected keep_scores = true before "
         "the Doc is parsed, as final_parser(nlp, keep_scores=True) sets it: the tree and the probabilities "
         "that the refiner started from are gone."
+    )
+    E870 = (
+        "Can't save {name!r} without the encoder {encoder!r} that it has learned with. Expected that encoder "
+        "before it in the pipeline. If it is of another pipeline, write {lines}."
+    )
+    E871 = (
+        "Can't save {name!r}: its listener was replaced by a copy of the encoder after it came from another "
+        "pipeline, so its config here has the listener. Expected nlp.remove_pipe({name!r}), and "
+        "nlp.add_pipe({name!r}, source=other) now."
     )
 
     # 9xx: cli
@@ -432,3 +442,6 @@ class Warnings(metaclass=_TextsWithCodes):
         "on the file. Split the file, or use .jsonl, .txt or .parquet."
     )
     W1102 = "{path} is left out: it can't be read, is no file, or is a link to a folder or to nothing."
+    W1170 = (
+        "The pipeline sets {names}, which parse-corpus does not write. There are columns for trees and tags."
+    )

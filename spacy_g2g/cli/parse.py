@@ -209,7 +209,8 @@ def _to_conllu(parsed: Iterable[Parsed]) -> Iterator[str]:
 def _to_jsonl(parsed: Iterable[Parsed]) -> Iterator[str]:
     for doc, record in parsed:
         underscore = [AMR] * has_amrs(doc) + [ENHANCED] * (own_enhanced(doc) is not None)
-        words = {"forms": word_forms(doc)} if multiword_tokens(doc) else {}
+        ranges = multiword_tokens(doc)
+        words = {"forms": word_forms(doc), "multiword_tokens": ranges} if ranges else {}
         yield json.dumps({**record, **doc.to_json(underscore=underscore), **words}, ensure_ascii=False) + "\n"
 
 

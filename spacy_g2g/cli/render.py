@@ -83,7 +83,9 @@ def render(
             pipe.store_graphs = True
         elif isinstance(pipe, G2GParser):
             pipe.store_probabilities = True
-    parser = final_parser(nlp, keep_scores=True) if doubt and final_parser(nlp).scores_arcs else None
+    parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser)]
+    has_scores = bool(doubt and parsers) and parsers[-1].scores_arcs
+    parser = final_parser(nlp, keep_scores=True) if has_scores else None
     tasks = _read_source(
         source if path is None else path, nlp, documents=documents, gold_tags=gold_tags, initial=initial
     )

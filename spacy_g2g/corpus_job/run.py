@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from spacy.cli._util import import_code
 from spacy.language import Language
 from thinc.api import require_gpu
 
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from .documents import REST
 from .job import Job, identity, open_folder
 from .journal import is_busy, remove_attempt
@@ -26,6 +27,8 @@ from .store import Place, put
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
 #: Seconds between looks at what other processes are doing.
 POLL_SECONDS = 2.0
+#: What components of spaCy declare to assign that has no column.
+NOT_WRITTEN = {"doc.ents", "doc.cats"}
 
 
 @dataclass
@@ -122,7 +125,11 @@ def load_pipeline(job: Job) -> Language:
     import_code(job.code)
     if job.gpu_id >= 0:
         require_gpu(job.gpu_id)
-    return spacy.load(job.pipeline)
+    nlp = spacy.load(job.pipeline)
+    lost = {name for pipe in nlp.pipe_names for name in nlp.get_pipe_meta(pipe).assigns} & NOT_WRITTEN
+    if lost:
+        warnings.warn(Warnings.W1170.format(names=sorted(lost)), stacklevel=2)
+    return nlp
 
 
 def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "initial_graphs_too_good": (
             "The initial graphs are much better on train ({train[initial_share]:.1%} of words right) than "
             "on dev ({dev[initial_share]:.1%}). Parse train by parsers that have not seen it "
-            "(project/jackknife.py or set head_corruption and label_corruption."
+            "(jackknifing), or set head_corruption and label_corruption."
         ),
     },
     "reading": {

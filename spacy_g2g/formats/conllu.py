@@ -126,11 +126,19 @@ class ConlluSentence:
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
         """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.
 
+        With another tree, and without values for DEPS, DEPS becomes "_": its graph belongs to the old tree.
+
         columns: One value for each word, by name of the column (see ``COLUMNS``).
         Raises ValueError if the number of values differs from the number of words, or if a value is not
             valid in CoNLL-U.
         """
         lines = list(self.lines)
+        tree = {
+            "head": ["_" if word.head is None else str(word.head) for word in self.words],
+            "deprel": [word.deprel for word in self.words],
+        }
+        if any([*columns.get(name, values)] != values for name, values in tree.items()):
+            columns = {"deps": ["_"] * len(self.words), **columns}
         for name, values in columns.items():
             if len(values) != len(self.words):
                 raise ValueError(Errors.E308.format(name=name, found=len(values), expected=len(self.words)))

@@ -54,10 +54,12 @@ def fit(
         # A refiner behind the parser would write its own trees.
         with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(parser.name) + 1]):
             kept, parser.keep_scores = parser.keep_scores, True
-            docs = nlp.pipe((example.predicted.copy() for example in examples), batch_size=batch_size)
-            shown = tqdm(docs, unit=" Docs", disable=silent or None)
-            heads, labels = parser.calibrate(_without_scores(shown, examples))
-            parser.keep_scores = kept
+            try:
+                docs = nlp.pipe((example.predicted.copy() for example in examples), batch_size=batch_size)
+                shown = tqdm(docs, unit=" Docs", disable=silent or None)
+                heads, labels = parser.calibrate(_without_scores(shown, examples))
+            finally:
+                parser.keep_scores = kept
         lines.append(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
     for pipe in {*parsers, *finders}:
         pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])

@@ -6,6 +6,7 @@ This module is imported by every ``Language()`` and must stay light: no torch, n
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 from spacy.language import Language
@@ -21,9 +22,12 @@ from ..models.settings import setting
 from ..models.types import WordVectorModel
 from .component import ComponentSettings, factory
 from .gold import lay_out_examples
-from .listener import connect
+from .listener import connect, listener_paths
 from .saved_pipe import SavedPipe
 from .sentences import SentenceFinder, SentenceSettings, of_finder
+
+#: Pipelines that encoders were made for, whose configs tell where components listen.
+_HOMES: WeakKeyDictionary[Any, ReferenceType[Language]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +80,17 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         self.finder = SentenceFinder(self)
         settings.give_to(self)
         self._batch: _Batch | None = None
+        #: Identities of the vocabularies whose Docs it has encoded.
+        self.vocabs: set[int] = set()
 
-    def add_listener(self, listener: Tok2VecListener, component_name: str) -> None:
-        """Add a listener of a later component, which from now on raises an error for Docs without vectors."""
-        connect(listener, self.model)
-        super().add_listener(listener, component_name)
+    def find_listeners(self, component: Any) -> None:
+        """Add the listeners of a later component, which from now on raise errors for Docs without vectors."""
+        super().find_listeners(component)
+        for listener in self.listener_map.get(getattr(component, "name", ""), ()):
+            nlp = _HOMES[self]() if self in _HOMES else None
+            is_home = nlp is not None and component.name in nlp.component_names
+            config = nlp.get_pipe_config(component.name) if is_home else {}
+            connect(listener, self, component, [*listener_paths(config.get("model", {}))])
 
     def initialize(
         self,
@@ -120,6 +130,7 @@ class G2GEncoder(SavedPipe, Tok2Vec):
 
         A model without the attribute ``encode`` takes no notice of sentences.
         """
+        self.vocabs.update(id(doc.vocab) for doc in docs)
         encode = self.model.attrs.get("encode")
         return self.model(docs, is_train) if encode is None else encode(self.model, docs, layout, is_train)
 
@@ -155,10 +166,7 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         vectors, backprop = self._encode(docs, lay_out_examples(examples), is_train=True)
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
-        if self.finder.trained is not None:
-            # A loss has another unit than the squares of gradients below.
-            key = f"{self.name}_boundaries"
-            losses[key] = losses.get(key, 0.0) + self.finder.update(examples)
+        self.finder.update(examples, losses)
         gradients = [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
         n_listeners = len(self.listeners)
         batch = _Batch(gradients, backprop, n_listeners, n_listeners)
@@ -198,4 +206,6 @@ class G2GEncoder(SavedPipe, Tok2Vec):
 @factory("g2g_encoder", EncoderSettings, assigns=["doc.tensor", "token.is_sent_start", "doc.sents"])
 def make_g2g_encoder(nlp: Language, name: str, settings: EncoderSettings) -> G2GEncoder:
     """Make the ``g2g_encoder`` component, whose vectors the components after it read."""
-    return G2GEncoder(nlp.vocab, name, settings)
+    encoder = G2GEncoder(nlp.vocab, name, settings)
+    _HOMES[encoder] = ref(nlp)
+    return encoder

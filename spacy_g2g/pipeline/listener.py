@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Config, Model
 from thinc.types import Floats2d
 
 from ..errors import Errors
@@ -25,7 +27,7 @@ class EncoderListener(Tok2VecListener):
             raise ValueError(Errors.E831.format(factor=grad_factor))
         super().__init__(upstream_name, width=None)  # type: ignore[arg-type]
         self.grad_factor = grad_factor
-        connect(self, None)
+        connect(self)
 
 
 def make_listener(upstream: str = "*", grad_factor: float = 1.0) -> Model[list[Doc], list[Floats2d]]:
@@ -40,13 +42,72 @@ def make_listener(upstream: str = "*", grad_factor: float = 1.0) -> Model[list[D
     return EncoderListener(upstream, grad_factor)
 
 
-def connect(listener: Tok2VecListener, encoder: Model[Any, Any] | None) -> None:
+def connect(
+    listener: Tok2VecListener, encoder: Any = None, component: Any = None, paths: Sequence[str] = ()
+) -> None:
     """Let a listener read from an encoder. One of spaCy's then has no silent zeros any more, either.
 
-    encoder: The encoder's model; None for none so far.
+    A listener that comes from another pipeline goes on to ask for vectors of the encoder there ("known"),
+    unless the new one has the same weights, or until it learns with the new one.
+
+    encoder: Component of the encoder; None for none so far.
+    component: Component that listens.
+    paths: Where the config of that component has its listeners.
     """
     listener._func, listener.init = _listen, _take_width
-    vars(listener).update(encoder=encoder, sample=())
+    state = vars(listener)
+    known = state.get("known")
+    state.update(heard=encoder, encoder=encoder and encoder.model, component=component, sample=())
+    if known in (None, encoder) or known.model.to_bytes() == encoder.model.to_bytes():
+        state.update(known=encoder, origin=encoder and (encoder.name, component.name, [*paths]))
+
+
+def listener_paths(config: Mapping[str, Any], path: str = "model") -> Iterator[str]:
+    """Yield the paths of the listeners in a block of a config, as ``nlp.replace_listeners`` takes them."""
+    if "Listener" in config.get("@architectures", ""):
+        yield path
+    for key, value in config.items():
+        if isinstance(value, dict):
+            yield from listener_paths(value, f"{path}.{key}")
+
+
+def check_saved(pipe: Any, folder: Path) -> None:
+    """Raise ValueError if a pipeline is saved without the encoder that a component has learned with.
+
+    pipe: The component, or the encoder, which answers for all that listen to it.
+    folder: Folder of the pipeline. spaCy writes its config before its components.
+    """
+    own = [node for node in pipe.model.walk() if isinstance(node, Tok2VecListener)]
+    for listener in (*own, *getattr(pipe, "listeners", ())):
+        if getattr(listener, "known", None) is not getattr(listener, "heard", None):
+            raise ValueError(Errors.E870.format(**_describe(listener)))
+    if not (folder / "config.cfg").exists():
+        return
+    config = Config().from_disk(folder / "config.cfg", interpolate=False)
+    names, blocks = config["nlp"]["pipeline"], config["components"]
+    if pipe.name not in names:
+        return
+    paths = [*listener_paths(blocks[pipe.name].get("model", {}))]
+    if paths and not own:
+        raise ValueError(Errors.E871.format(name=pipe.name))
+    before = names[: names.index(pipe.name)]
+    encoders = [name for name in before if blocks[name].get("factory") == "g2g_encoder"]
+    for listener in own:
+        if hasattr(listener, "known") and listener.upstream_name not in (*encoders, *["*"][: len(encoders)]):
+            raise ValueError(Errors.E870.format(**_describe(listener)))
+
+
+def _describe(listener: Any) -> dict[str, str]:
+    """Return the names of a listener's component and encoder, and lines that bring the two together."""
+    component = getattr(listener.component, "name", "...")
+    upstream = "g2g_encoder" if listener.upstream_name == "*" else listener.upstream_name
+    encoder, name, paths = listener.origin or (upstream, component, ["model.tok2vec"])
+    lines = (
+        f'nlp.remove_pipe("{component}"), other.replace_listeners("{encoder}", "{name}", {json.dumps(paths)}), '
+        f'nlp.add_pipe("{name}", source=other), or, if nlp has no g2g_encoder yet, '
+        f'nlp.add_pipe("{encoder}", source=other, before="{component}")'
+    )
+    return {"name": component, "encoder": encoder, "lines": lines}
 
 
 def _take_width(listener: Any, X: Sequence[Doc] | None = None, Y: Any = None) -> None:  # noqa: ARG001, N803
@@ -63,7 +124,7 @@ def _take_width(listener: Any, X: Sequence[Doc] | None = None, Y: Any = None) ->
         raise ValueError(Errors.E833.format(found=listener.get_dim("nO"), expected=width))
     listener.set_dim("nO", width)
     # Layers find their widths by a prediction for these Docs, which have no vectors yet.
-    listener.sample = tuple(X)
+    listener.sample, listener.known = tuple(X), listener.heard
 
 
 def _listen(
@@ -71,11 +132,15 @@ def _listen(
 ) -> tuple[list[Floats2d], Callable[[Any], list[Doc]]]:
     """Return the vectors that the encoder gave, or those of the Docs if it is not in training.
 
-    Raises ValueError for Docs without vectors.
+    Raises ValueError for Docs without vectors of the encoder.
     """
-    if not is_train or listener._batch_id is None:
-        return [_vectors(listener, doc) for doc in docs], lambda _: []
-    listener.verify_inputs(docs)
+    is_update = is_train and listener._batch_id is not None
+    if is_update:
+        listener.verify_inputs(docs)
+        listener.known = listener.heard
+    vectors = [_vectors(listener, doc) for doc in docs]
+    if not is_update:
+        return vectors, lambda _: []
     factor, backprop = getattr(listener, "grad_factor", 1.0), listener._backprop
     if factor == 1.0:
         return listener._outputs, backprop
@@ -84,8 +149,10 @@ def _listen(
 
 def _vectors(listener: Any, doc: Doc) -> Any:
     """Return the vectors of a Doc's tokens, float [tokens, width]."""
-    if doc.tensor is not None and doc.tensor.size and len(doc.tensor) == len(doc):
-        return listener.ops.asarray(doc.tensor)
+    width = listener.maybe_get_dim("nO") or 0
     if not len(doc) or any(doc is of_sample for of_sample in listener.sample):
-        return listener.ops.alloc2f(len(doc), listener.maybe_get_dim("nO") or 0)
-    raise ValueError(Errors.E834.format(text=doc.text[:40], upstream=listener.upstream_name))
+        return listener.ops.alloc2f(len(doc), width)
+    is_known = listener.known is not None and id(doc.vocab) in listener.known.vocabs
+    if not is_known or doc.tensor is None or doc.tensor.shape[:2] != (len(doc), width):
+        raise ValueError(Errors.E834.format(text=doc.text[:40], **_describe(listener)))
+    return listener.ops.asarray(doc.tensor)

@@ -20,6 +20,7 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 from ..arrays import BoolArray
 from ..data.layout import Layout
 from ..errors import Errors, Warnings
+from .listener import EncoderListener
 from .saved_pipe import SavedPipe
 from .sentence_inputs import ParsedBatch, add_vectors
 from .sentences import SentenceFinder
@@ -59,6 +60,9 @@ class ParserPipe(SavedPipe):
         self.cfg: dict[str, Any] = {}
         self.finder = SentenceFinder(self)
         self._warned_unset = False
+        listener = model.maybe_get_ref("tok2vec")
+        if isinstance(listener, EncoderListener):
+            vars(listener)["component"] = self
 
     # Parsing
 
@@ -144,7 +148,7 @@ class ParserPipe(SavedPipe):
             losses[self.name] += loss
         # Even without gradients: a shared encoder waits for all its listeners.
         backprop_vectors(gradients)
-        losses[self.name] += self.finder.update(examples)
+        self.finder.update(examples, losses)
         if sgd:
             self.finish_update(sgd)
         return losses

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import srsly
 from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.util import minibatch, raise_error
 from thinc.api import Model, Optimizer
 
 from ..errors import Errors
 from ..models.settings import Precision, check_choice
+from .listener import check_saved
 from .sentences import SentenceFinder
 
 if TYPE_CHECKING:
@@ -47,13 +50,40 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         check_choice("precision", value, Precision)
         get_network_shim(self.model).precision = value
 
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Annotate Docs in order, in batches. Under an error handler, only the Docs that fail are left out.
+
+        stream: The Docs.
+        batch_size: Number of Docs in a batch.
+        """
+        handler = self.get_error_handler()
+        for docs in minibatch(stream, size=batch_size):
+            try:
+                found = self.predict(docs)
+            except Exception:
+                if handler is raise_error:
+                    raise
+                # No Doc was changed. Those without an error are annotated one by one.
+                yield from super().pipe(docs, batch_size=1)
+                continue
+            try:
+                self.set_annotations(docs, found)
+            except Exception as error:
+                handler(self.name, self, docs, error)
+            else:
+                yield from docs
+
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer, in the model and in the network of boundaries."""
         super().finish_update(sgd)
         self.finder.finish_update(sgd)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set."""
+        """Save to a folder, with weights in float16 if ``half_precision_weights`` is set.
+
+        Raises ValueError if it is saved with a pipeline that lacks the encoder it listens to.
+        """
+        check_saved(self, Path(path).parent)
         boundaries = self._boundaries(exclude)
         with self._stored(self.model):
             super().to_disk(path, exclude=exclude)

@@ -190,23 +190,26 @@ class SentenceFinder:
             self.boundaries.initialize(X=self._texts(docs, lay_out(docs))[0])
             self.pipe.cfg[THRESHOLD] = 0.0
 
-    def update(self, examples: Sequence[Example]) -> float:
-        """Add the gradient of the network of boundaries, and return its loss, summed over words.
+    def update(self, examples: Sequence[Example], losses: dict[str, float]) -> None:
+        """Add the gradient of the network of boundaries. The encoder does not learn from it.
 
-        The encoder does not learn from it.
+        losses: Gets the loss, summed over words, under a name of its own: that of the component with
+            "_boundaries".
         """
         if self.trained is None:
-            return 0.0
+            return
+        key = f"{self.pipe.name}_boundaries"
+        losses.setdefault(key, 0.0)
         docs = [example.predicted for example in examples]
         layout = lay_out(docs)
         gold = concatenate([gold_boundaries(example) for example in examples], np.int64)[layout.words]
         if not (gold >= 0).any():
-            return 0.0
+            return
         texts_and_gold: Any = (self._texts(docs, layout)[0], gold)
         loss: Any
         loss, backprop = self.trained.begin_update(texts_and_gold)
         backprop(loss)
-        return float(loss)
+        losses[key] += float(loss)
 
     def finish_update(self, sgd: Optimizer) -> None:
         """Make a step of the optimizer."""

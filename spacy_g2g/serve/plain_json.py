@@ -47,7 +47,7 @@ class GivenConstraints(BaseModel):
     not_deps: dict[Key, list[StrictStr]] = {}
     subtrees: list[list[StrictInt]] = []
 
-    def __len__(self) -> int:
+    def count(self) -> int:
         """Return the number of constraints."""
         lists: list[list[Any]] = [*self.not_heads.values(), *self.not_deps.values(), *self.subtrees]
         return len(self.heads) + len(self.deps) + sum(map(len, lists))
@@ -101,8 +101,8 @@ class GivenText(BaseModel):
         squares = sum(len(stretch) ** 2 for stretch in text.split())
         what = "Squared lengths of stretches without white space"
         check_at_most(what, squares, SQUARES_A_WORD * limits.max_words, "--max-words")
-        check_at_most("Constraints", len(self.constraints), MAX_CONSTRAINTS)
-        if self.constraints and self.text is not None:
+        check_at_most("Constraints", self.constraints.count(), MAX_CONSTRAINTS)
+        if self.constraints.count() and self.text is not None:
             raise RefusedError(422, Errors.E1212)
 
     def make_doc(self, worker: Worker) -> Doc:
@@ -117,7 +117,7 @@ class GivenText(BaseModel):
             mark_words(doc, [], [])
         if self.k > 1:
             check_at_most("k times the words", self.k * len(doc), MAX_WORDS_OF_TREES)
-        if self.constraints:
+        if self.constraints.count():
             check_constrained(longest_sentence(doc))
         constrain(doc, **self.constraints.model_dump())
         return doc
@@ -165,8 +165,11 @@ class GivenFile(BaseModel):
 
 
 def words_of_tokens(doc: Doc) -> Answer:
-    """Return the forms of all words, and the multiword tokens, if there are any: first token and last one."""
-    ranges = [(start, end - 1) for start, end in multiword_tokens(doc)]
+    """Return the forms of all words, and the multiword tokens, if there are any.
+
+    Of these, the first token and the one after the last.
+    """
+    ranges = multiword_tokens(doc)
     return {"forms": word_forms(doc), "multiword_tokens": ranges} if ranges else {}
 
 
