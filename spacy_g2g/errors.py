@@ -223,9 +223,9 @@ class Errors(metaclass=_TextsWithCodes):
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."
     E834 = (
-        "The Doc {text!r}... has no vectors of the encoder that {name!r} has learned with. Expected {encoder!r} "
-        "before that component, not disabled, and in training among the annotating_components if it is frozen. "
-        "If the component is of another pipeline, write {lines}."
+        "The Doc {text!r}... has no vectors of the encoder that {name!r} has learned with. Expected "
+        "{encoder!r} before that component, not disabled, and in training among the annotating_components if "
+        "it is frozen. If the component is of another pipeline, write {lines}."
     )
     E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
     E841 = (

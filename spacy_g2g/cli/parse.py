@@ -86,9 +86,10 @@ def parse(
 ) -> int:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
 
-    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change. With
-    --kbest, CoNLL-U has a block for each tree, with the comments rank and score, and .jsonl a list. Further
-    keys of .jsonl go to the output. Sentences of .amr keep the ids of the input ("id" in .jsonl).
+    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change, and
+    DEPS is emptied where they do. With --kbest, CoNLL-U has a block for each tree, with the comments rank and
+    score, and .jsonl a list. Further keys of .jsonl go to the output. Sentences of .amr keep the ids of the
+    input ("id" in .jsonl).
     """
     silent = silent or is_stream(output)
     read = _READERS[check_suffix(source, tuple(_READERS))]

@@ -14,6 +14,9 @@ from thinc.types import Floats2d
 
 from ..errors import Errors
 
+#: Architectures of listeners to a ``g2g_encoder``.
+LISTENERS = ("spacy_g2g.EncoderListener.v1", "spacy.Tok2VecListener.v1")
+
 
 class EncoderListener(Tok2VecListener):
     """Layer that gives a component the vectors of an encoder before it in the pipeline.
@@ -64,7 +67,7 @@ def connect(
 
 def listener_paths(config: Mapping[str, Any], path: str = "model") -> Iterator[str]:
     """Yield the paths of the listeners in a block of a config, as ``nlp.replace_listeners`` takes them."""
-    if "Listener" in config.get("@architectures", ""):
+    if config.get("@architectures") in LISTENERS:
         yield path
     for key, value in config.items():
         if isinstance(value, dict):
@@ -87,8 +90,7 @@ def check_saved(pipe: Any, folder: Path) -> None:
     names, blocks = config["nlp"]["pipeline"], config["components"]
     if pipe.name not in names:
         return
-    paths = [*listener_paths(blocks[pipe.name].get("model", {}))]
-    if paths and not own:
+    if not own and any(listener_paths(blocks[pipe.name].get("model", {}))):
         raise ValueError(Errors.E871.format(name=pipe.name))
     before = names[: names.index(pipe.name)]
     encoders = [name for name in before if blocks[name].get("factory") == "g2g_encoder"]
@@ -101,9 +103,10 @@ def _describe(listener: Any) -> dict[str, str]:
     """Return the names of a listener's component and encoder, and lines that bring the two together."""
     component = getattr(listener.component, "name", "...")
     upstream = "g2g_encoder" if listener.upstream_name == "*" else listener.upstream_name
-    encoder, name, paths = listener.origin or (upstream, component, ["model.tok2vec"])
+    encoder, name, paths = listener.origin or (upstream, component, [])
     lines = (
-        f'nlp.remove_pipe("{component}"), other.replace_listeners("{encoder}", "{name}", {json.dumps(paths)}), '
+        f'nlp.remove_pipe("{component}"), '
+        f'other.replace_listeners("{encoder}", "{name}", {json.dumps(paths or ["model.tok2vec"])}), '
         f'nlp.add_pipe("{name}", source=other), or, if nlp has no g2g_encoder yet, '
         f'nlp.add_pipe("{encoder}", source=other, before="{component}")'
     )

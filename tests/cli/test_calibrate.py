@@ -14,6 +14,7 @@ from spacy_g2g.cli.parse import parse
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.pipeline.fitting import fit
 from spacy_g2g.pipeline.sentences import THRESHOLD
 
 from ..util import (
@@ -65,6 +66,16 @@ def test_calibration_is_fitted_in_place_and_measured(tmp_path: Path, capsys: pyt
     evaluate(str(folder), source, plot=tmp_path / "plot.svg")
     error = f"labelled arcs: error {after['labelled arcs'][0]:.2f}"
     assert error in (tmp_path / "plot.svg").read_text("utf8")
+
+
+def test_an_example_that_fails_leaves_the_parser_as_it_was(tmp_path: Path):
+    nlp = make_nlp()
+    nlp.initialize(lambda: graph_examples(nlp, "empty"))
+    bad = treebank_examples(nlp)
+    bad[1].predicted._.g2g_constraints = {"heads": [[0, 99]]}
+    with pytest.raises(ValueError, match="G2G-E"):
+        fit(nlp, tmp_path, examples=bad, documents=[])
+    assert not parser_of(nlp).keep_scores
 
 
 def test_a_parser_and_its_refiner_are_both_calibrated(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

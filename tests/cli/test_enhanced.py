@@ -86,6 +86,17 @@ def test_parse_without_enhancer_keeps_deps(pipeline: str, source: Path, tmp_path
     assert (tmp_path / "out.conllu").read_text("utf8") == TEXT
 
 
+def test_another_tree_has_no_deps_of_the_file(tmp_path: Path) -> None:
+    """Neither the best tree nor the further ones, unless they are the tree of the file."""
+    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    rows = [(1, "she", 2, "x"), (2, "saw", 0, "root"), (3, "cats", 2, "y")]
+    source.write_text("".join(f"{i}\t{w}\t_\t_\t_\t_\t{h}\t{d}\t{h}:{d}\t_\n" for i, w, h, d in rows), "utf8")
+    folder = save_random(tmp_path / "nlp")
+    for kbest in (None, 2):
+        parse(folder, source, out, kbest=kbest)
+        assert {word.deps for s in read_conllu(out) for word in s.words} == {"_"}
+
+
 def test_text_gets_deps(enhancing: str, tmp_path: Path) -> None:
     source, out = tmp_path / "in.txt", tmp_path / "out.conllu"
     source.write_text("tea \n milk .\n", "utf8")

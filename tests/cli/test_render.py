@@ -225,6 +225,10 @@ def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
     assert ["%, label " in title for title in arcs] == [True] * 4
 
 
+def test_doubt_draws_the_trees_of_a_parser_without_probabilities(pipeline, out):
+    assert render(pipeline, "a b", out, doubt=0.5) == 1
+
+
 def test_our_refiner_tells_its_iterations(tmp_path, out):
     nlp = spacy.blank("xx")
     model = model_config(iterations=2, stop=False) | {"@architectures": "spacy_g2g.RNGTr.v1"}

@@ -17,8 +17,9 @@ from spacy_g2g.corpus_job import documents as documents_module
 from spacy_g2g.corpus_job import plan as plan_module
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
-from spacy_g2g.corpus_job.job import OtherJobError
+from spacy_g2g.corpus_job.job import Job, OtherJobError
 from spacy_g2g.corpus_job.journal import Journal
+from spacy_g2g.corpus_job.plan import Fields
 from spacy_g2g.corpus_job.reading import read_docs
 
 from ..util import forks
@@ -321,6 +322,20 @@ def test_warnings_are_counted_by_their_code(chain_pipeline, corpus, tmp_path, mo
     pipe = spacy.language.Language.pipe
     monkeypatch.setattr(spacy.language.Language, "pipe", warn)
     assert run(chain_pipeline, corpus, tmp_path / "out").warnings == {"G2G-W803": N}
+
+
+@pytest.mark.parametrize("names", [["entity_ruler"], ["textcat"], []])
+def test_entities_and_categories_that_are_not_written_are_named(names, chain_pipeline, tmp_path):
+    nlp = spacy.blank("en")
+    for name in names:
+        nlp.add_pipe(name)
+    nlp.to_disk(tmp_path / "nlp")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run_module.load_pipeline(Job(str(tmp_path / "nlp"), tmp_path / "out", Fields()))
+    found = [str(warning.message) for warning in caught if "W1170" in str(warning.message)]
+    expected = {"entity_ruler": "['doc.ents']", "textcat": "['doc.cats']"}
+    assert [expected[name] in found[0] for name in names] == [True] * len(found) == [True] * len(names)
 
 
 # Deaths

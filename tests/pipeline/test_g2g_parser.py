@@ -262,6 +262,31 @@ def test_a_failing_batch_is_reported_and_the_others_go_on(factory: str, monkeypa
     assert [(name, error) for name, _, error in reported] == [(factory, "no parse today")]
 
 
+@pytest.mark.parametrize("n_bad", [1, 2, 4])
+def test_a_doc_whose_constraints_conflict_takes_no_other_doc_of_its_batch_along(factory: str, n_bad: int):
+    nlp = initialised_nlp(factory=factory)
+    docs = [plain_doc(nlp.vocab, text) for text in ("she saw", "dogs bark", "Go !", "yes")]
+    alone = [tree_of(nlp(doc.copy())) for doc in docs]
+    for doc in docs[:n_bad]:
+        doc._.g2g_constraints = {"heads": [[0, 0], [0, 5]]}
+    with pytest.raises(ValueError, match="G2G-E"):
+        list(nlp.pipe([doc.copy() for doc in docs]))
+    reported: list[str] = []
+    nlp.set_error_handler(lambda name, proc, docs, error: reported.extend(doc.text for doc in docs))
+    found = list(nlp.pipe([doc.copy() for doc in docs]))
+    assert [tree_of(doc) for doc in found] == alone[n_bad:]
+    assert reported == [doc.text for doc in docs[:n_bad]]
+
+
+def test_an_error_in_writing_is_that_of_the_batch(factory: str, monkeypatch: pytest.MonkeyPatch):
+    nlp = initialised_nlp(factory=factory)
+    reported: list[int] = []
+    nlp.set_error_handler(lambda name, proc, docs, error: reported.append(len(docs)))
+    monkeypatch.setattr(parser_of(nlp), "set_annotations", lambda docs, found: 1 / 0)
+    assert list(nlp.pipe([plain_doc(nlp.vocab, "she saw")] * 3)) == []
+    assert reported == [3]
+
+
 @pytest.mark.slow
 def test_several_processes_parse_as_one_does_and_do_not_hang(
     trained_folder: Path, trained_refiner_folder: Path

@@ -190,8 +190,16 @@ def test_boundaries_that_are_not_annotated_have_no_loss(nlp: Language):
     ]
     parser = parser_of(nlp)
     unknown = Example(unsplit(nlp, 0, 3), unsplit(nlp, 0, 3))
-    assert parser.finder.update([unknown]) == 0.0
-    assert parser.finder.update([example]) > 0.0
+    losses: dict[str, float] = {}
+    parser.finder.update([unknown], losses)
+    assert losses == {"g2g_parser_boundaries": 0.0}
+    assert parser.update([example], losses=losses) is losses
+    boundaries = losses["g2g_parser_boundaries"]
+    assert boundaries > 0.0
+    # The loss of trees has a key of its own.
+    trees = parser.update([unknown])["g2g_parser"]
+    assert losses["g2g_parser"] >= 0.0
+    assert trees == 0.0
 
 
 def test_parsers_without_several_sentences_in_a_doc_find_none():

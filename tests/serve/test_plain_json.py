@@ -84,7 +84,7 @@ def test_rows_keep_their_words_and_sentences(app, nlp: Language):
     assert of_rows.json() == of_words.json()
     split = rows.replace("1\ta\t", "1-2\tah\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\t")
     (reply,) = post(app, "/parse", {"rows": split, "conllu": True})
-    assert reply.json()["multiword_tokens"] == [[0, 1]]
+    assert reply.json()["multiword_tokens"] == [[0, 2]]
     assert reply.json()["sentences"][0]["conllu"].startswith("1-2\tah\t")
 
 
@@ -360,4 +360,4 @@ def test_words_of_multiword_tokens_are_told(nlp: Language):
     doc = Doc(nlp.vocab, words=["vede", "de", "l", "mare"])
     assert words_of_tokens(doc) == {}
     mark_words(doc, [(1, 3)], ["di", "il"])
-    assert words_of_tokens(doc) == {"forms": ["vede", "di", "il", "mare"], "multiword_tokens": [(1, 2)]}
+    assert words_of_tokens(doc) == {"forms": ["vede", "di", "il", "mare"], "multiword_tokens": [(1, 3)]}
