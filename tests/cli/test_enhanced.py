@@ -91,7 +91,10 @@ def test_another_tree_has_no_deps_of_the_file(tmp_path: Path) -> None:
     source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
     rows = [(1, "she", 2, "x"), (2, "saw", 0, "root"), (3, "cats", 2, "y")]
     source.write_text("".join(f"{i}\t{w}\t_\t_\t_\t_\t{h}\t{d}\t{h}:{d}\t_\n" for i, w, h, d in rows), "utf8")
-    folder = save_random(tmp_path / "nlp")
+    nlp = spacy.load(save_random(tmp_path / "enhancing"))
+    nlp.remove_pipe("ud_enhancer")
+    folder = str(tmp_path / "plain")
+    nlp.to_disk(folder)
     for kbest in (None, 2):
         parse(folder, source, out, kbest=kbest)
         assert {word.deps for s in read_conllu(out) for word in s.words} == {"_"}
