@@ -1,6 +1,6 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
 # `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: the pages as a site.
-# `make dist`: sdist and wheel, checked. The other targets are for the workflows of `.github/`.
+# `make long`: the random tests with new inputs, for hours. `make dist`: sdist and wheel, checked. The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
@@ -13,13 +13,15 @@ SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/engl
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
+# Sets have the same order in each run, so that a test that fails fails again.
+export PYTHONHASHSEED := 0
 
 # Tag of a release, variables of project.yml that a pipeline is trained with, folder of what is released.
 TAG ?= $(GITHUB_REF_NAME)
 VARS ?=
 DIST ?= dist
 
-.PHONY: check demo dist docs lint notes pipeline quick release release-pipelines setup test
+.PHONY: check demo dist docs lint long notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
 
 demo: $(READY)
@@ -32,6 +34,11 @@ quick: $(STAMP)
 
 test: lint
 	$(PYTEST)
+
+# A test may take as long as it likes.
+long: export PYTHONHASHSEED := random
+long: $(STAMP)
+	$(PYTEST) -m hypothesis --hypothesis-profile long --timeout 0
 
 # Warnings are errors, so a link within the site that leads nowhere is one.
 docs: $(STAMP)

@@ -3,6 +3,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 # Tests compute little, and threads would only wait for each other. The variables must be set before PyTorch
 # is imported; processes that tests start inherit them.
@@ -14,16 +15,24 @@ import pytest
 import spacy
 import torch
 from filelock import FileLock
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from spacy.language import Language
+from thinc.api import fix_random_seed
 
-from .util import graph_examples, make_nlp, overfit, treebank_examples
+from .util import DEFAULT_EXAMPLES, graph_examples, make_nlp, overfit, treebank_examples
 
-# No deadlines: how long an example takes depends on what else the machine does.
-settings.register_profile("spacy_g2g", deadline=None, max_examples=60)
-settings.register_profile("quick", deadline=None, max_examples=30)
-settings.register_profile("long", deadline=None, max_examples=20_000)
+# Inputs of random tests follow from the tests: each run gives the same result. `make long` draws others.
+# No limits of time: how long an example takes depends on what else the machine does.
+ANY_TIME: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+SAME_INPUTS: dict[str, Any] = {**ANY_TIME, "derandomize": True, "database": None}
+settings.register_profile("spacy_g2g", **SAME_INPUTS, max_examples=DEFAULT_EXAMPLES)
+settings.register_profile("quick", **SAME_INPUTS, max_examples=30)
+settings.register_profile("long", **ANY_TIME, derandomize=False, print_blob=True, max_examples=2_000)
 settings.load_profile("spacy_g2g")
+# Hypothesis tries constants of the modules that are loaded, which depend on the tests that ran before.
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
 
 #: The quick test that runs now.
 quick_test: pytest.Item | None = None
@@ -64,6 +73,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         quick_test = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup() -> None:
+    """Start each fixture from the same random numbers, whatever ran before."""
+    fix_random_seed(0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """Start each test from the same random numbers, whichever fixtures others have made already."""
+    fix_random_seed(0)
 
 
 #: Makes a folder by a name and a function that fills it.

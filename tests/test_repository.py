@@ -35,6 +35,7 @@ RUN_BY = {
     "demo": ".ci/run",
     "dist": ".ci/run",
     "docs": "its page",
+    "long": "test_a_random_test_has_new_inputs_by_night_alone",
     "notes": "test_targets_of_releases_run",
     "pipeline": "test_a_pipeline_of_the_workflow_can_be_trained",
     "quick": "make check",

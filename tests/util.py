@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import spacy
 import torch
@@ -19,6 +20,8 @@ from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
 from spacy_g2g.models.types import Sentence, Start
 from spacy_g2g.pipeline.g2g_parser import G2GParser
 
+#: Number of inputs of a random test in the default profile.
+DEFAULT_EXAMPLES = 60
 #: Ten sentences, one a line; a word is FORM/UPOS/HEAD/DEPREL. The fourth and the ninth are not projective.
 TREEBANK = """
 she/PRON/2/nsubj saw/VERB/0/root the/DET/4/det cat/NOUN/2/obj ./PUNCT/2/punct
@@ -102,6 +105,12 @@ def sample_texts(n: int) -> list[str]:
     path = Path(__file__).parents[1] / "assets/sample/en_sample-ud-train.conllu"
     lines = path.read_text(encoding="utf8").splitlines()
     return [line.partition(" = ")[2] for line in lines if line.startswith("# text = ")][:n]
+
+
+def tries(n: int) -> hypothesis.settings:
+    """Return settings of a random test that tries n inputs by default, and in the long profile more, too."""
+    profile = hypothesis.settings.default
+    return hypothesis.settings(max_examples=max(n, n * profile.max_examples // DEFAULT_EXAMPLES))
 
 
 def mostly_slow(values: Iterable[Any], quick: Container[Any]) -> list[Any]:

@@ -44,7 +44,8 @@ class _Enhancer:
         heads = [word.head or ROOT for word in words]
         while cycle := Graph(heads, [""] * len(words)).find_cycle():
             heads[cycle[0] - 1] = ROOT
-        self.heads, self.deps = [ROOT, *heads], ["", *(word.deprel for word in words)]
+        deps = (word.deprel if word.deprel.strip("_") else "dep" for word in words)
+        self.heads, self.deps = [ROOT, *heads], ["", *deps]
         self.relations = [*map(universal, self.deps)]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(heads, start=1):
@@ -128,7 +129,7 @@ class _Enhancer:
             found = self.having(i, *MARKERS[relation])
             found = found if self.conventions.first_marker else found[::-1]
         marker = next(filter(None, map(self.marker, found)), "")
-        return f"{dep}:{marker}" if marker else dep or "dep"
+        return f"{dep}:{marker}" if marker else dep
 
     def marker(self, i: int) -> str:
         """Return a marker as labels have it, its lemma (a verb's form); "" if it has more than letters."""

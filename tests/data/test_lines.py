@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
@@ -19,6 +19,8 @@ from spacy_g2g.data.lines import (
     read_white_space,
     room,
 )
+
+from ..util import tries
 
 NLP = spacy.blank("en")
 
@@ -212,7 +214,7 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=100)
+@tries(100)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3))
 def test_any_text_can_be_read(texts: list[str]):
     docs, found = read(*texts)

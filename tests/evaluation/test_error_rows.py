@@ -4,7 +4,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
@@ -13,6 +13,7 @@ from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 from spacy_g2g.formats.graph import Graph
 
 from ..formats.samples import row
+from ..util import tries
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "case", "punct"]
 FORMS = ["a", "b", "."]
@@ -184,7 +185,7 @@ def test_equals_the_definitions_word_by_word(trees, subtypes, exclude):
 
 
 @given(treebanks(), st.booleans(), st.booleans())
-@settings(max_examples=20, deadline=None)
+@tries(20)
 def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subtypes, exclude):
     gold, system = trees
     if exclude and all(form == "." for tree in gold for form, _, _ in tree):
@@ -199,7 +200,7 @@ def test_ud_scores_are_those_of_the_shared_task_whatever_is_compared(trees, subt
 
 
 @given(treebanks(), st.booleans())
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_gold_against_gold_is_right_in_every_bin(trees, subtypes):
     rows = analysis_of(trees[0], trees[0], subtypes=subtypes).rows
     assert {row.value for row in rows} <= {1.0, None}

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.evaluation.error_analysis import Analysis
@@ -20,6 +20,7 @@ from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 from spacy_g2g.formats.graph import Graph
 
 from ..formats.samples import row
+from ..util import tries
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "root", ""]
 #: Gold sentence, its graphs, and the number of passes.
@@ -84,7 +85,7 @@ def test_error_reduction_is_that_of_the_paper():
 
 
 @given(st.lists(refined_sentences(), min_size=1, max_size=5))
-@settings(max_examples=150)
+@tries(150)
 def test_scores_and_changes_equal_the_definitions_word_by_word(refined):
     analysis = analyse(*refined)
     n_graphs = max(len(found) for _, found, _ in refined)

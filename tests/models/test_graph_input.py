@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
@@ -22,6 +22,7 @@ from spacy_g2g.models.graph_input import (
 from spacy_g2g.models.types import Sentence, Tree
 from spacy_g2g.models.wordpieces import WordPieces
 
+from ..util import tries
 from .test_wordpieces import char_tokenizer, sentence_of
 
 N_LABELS = 4
@@ -82,7 +83,7 @@ def graphs(draw: Any) -> Graph:
     return lengths, heads, draw(st.lists(st.integers(-1, N_LABELS - 1), **size))
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(st.lists(graphs(), min_size=1, max_size=3))
 @example([([1, 1], [2, 1], [0, 1])])  # two words are each other's head
 @example([([1, 1], [1, 2], [0, 1])])  # and their own
@@ -93,7 +94,7 @@ def test_edges_are_the_relations_of_the_definition(sentences: list[Graph]):
     assert np.array_equal(sparse(batch), dense(batch, sentences))
 
 
-@settings(max_examples=10)
+@tries(10)
 @given(st.lists(graphs(), min_size=1, max_size=3))
 def test_without_a_graph_only_sub_words_have_edges(sentences: list[Graph]):
     batch = batch_of(sentences, with_graph=False)
@@ -150,7 +151,7 @@ def test_added_labels_begin_as_any_other_label(place: int, n_added: int, expecte
 # Unlabelled relations, and labels as vectors
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(st.lists(graphs(), min_size=1, max_size=3))
 @example([([3, 3, 4], [2, 0, 2], [1, 0, 2]), ([1], [0], [0])])
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)])
@@ -161,7 +162,7 @@ def test_unlabelled_edges_are_the_labelled_ones_by_their_direction(sentences: li
     assert np.array_equal(found[3], labelled[3] >= UP)
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(st.lists(graphs(), min_size=1, max_size=3), st.booleans())
 @example([([3, 3, 4], [2, 0, 2], [1, 0, 2]), ([1], [0], [0])], True)
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)], True)

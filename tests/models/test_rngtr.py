@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import Adam
 
@@ -20,7 +20,7 @@ from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
 from spacy_g2g.trees.tree import are_trees, is_tree
 
 from ..trees.reference import maximum_spanning_tree
-from ..util import TINY_MODEL, initialised_model, read_treebank
+from ..util import TINY_MODEL, initialised_model, read_treebank, tries
 from .checks import assert_same_parse
 from .test_syntr import GOLD
 
@@ -296,7 +296,7 @@ def test_stopping_gives_the_trees_that_more_passes_give():
 # Trees
 
 
-@settings(max_examples=30)
+@tries(30)
 @given(st.data())
 def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
     made: tuple[ParserModel, G2GShim], data: st.DataObject

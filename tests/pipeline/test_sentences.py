@@ -19,7 +19,7 @@ from spacy_g2g.pipeline import sentences
 from spacy_g2g.pipeline.gold import gold_boundaries
 from spacy_g2g.pipeline.sentences import BOUNDARIES, THRESHOLD, sentence_f
 
-from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of
+from ..util import gold_doc, make_nlp, overfit, parser_of, read_treebank, tree_of, tries
 from .test_g2g_encoder import OURS, components, shared_nlp
 
 SENTENCES = read_treebank()
@@ -102,7 +102,7 @@ def test_white_space_never_starts_a_found_sentence(nlp: Language):
 TOKENS = [*words_of(0, 3), "\n", " ", "\u200b"]
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(tries(20), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     docs=st.lists(
         st.lists(st.tuples(st.sampled_from(TOKENS), st.sampled_from([-1, 0, 0, 0, 1])), max_size=12),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -19,7 +19,16 @@ from spacy_g2g.serve import plain_json
 from spacy_g2g.serve.plain_json import words_of_tokens
 from spacy_g2g.trees import constraints as conflicts
 
-from ..util import add_tiny, parser_of, randomise, read_treebank, tree_of, treebank_docs, treebank_examples
+from ..util import (
+    add_tiny,
+    parser_of,
+    randomise,
+    read_treebank,
+    tree_of,
+    treebank_docs,
+    treebank_examples,
+    tries,
+)
 from .conftest import httpx, make_pipeline, make_service, post, talk
 
 TEXT = "she saw the cat. dogs bark"
@@ -256,7 +265,7 @@ PATHS = [
 
 
 @pytest.mark.filterwarnings("ignore:.*W801")
-@settings(max_examples=60)
+@tries(60)
 @given(path=st.sampled_from(PATHS), body=BODIES | FILES | JSON | st.binary(max_size=8))
 def test_no_request_is_an_error_of_the_service(app, path: str, body: Any):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()

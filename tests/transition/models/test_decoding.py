@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
@@ -25,7 +25,7 @@ from spacy_g2g.trees.tree import are_trees, is_projective
 
 from ...models.checks import assert_same_parse
 from ...models.systems import KINDS, SENTENCES, batch_of, has_swap, make, network_of, oracle_of, random_tree
-from ...util import LABELS, STACK_ROWS
+from ...util import LABELS, STACK_ROWS, tries
 from ..reference import check_actions, max_actions
 
 #: Log-probability of an action, probability of its type, and of its label given the type.
@@ -219,7 +219,7 @@ def adverse() -> dict[tuple[str, bool, int], ParserModel]:
     return {(row, swap, width): make(row, swap=swap, beam_width=width)[0] for row, swap, width in cases}
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(
     st.sampled_from(("SentTr+G2GTr", "StateTr+G2GTr+C", "SentTr", "StateCLSTr")),
     st.booleans(),

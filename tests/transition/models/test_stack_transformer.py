@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from spacy_g2g.layers.encoder import GraphEncoder
@@ -22,7 +21,7 @@ from spacy_g2g.transition.parsing.state import States
 
 from ...models.checks import pretrained
 from ...models.systems import GOLD, SENTENCES, make, network_of
-from ...util import STACK_ROWS, TINY_STACK, start
+from ...util import STACK_ROWS, TINY_STACK, start, tries
 from ..reference import PlainState, plain_oracle
 from .test_decoding import literal_scores
 
@@ -55,7 +54,7 @@ def test_actions_are_shifts_swap_and_an_arc_of_each_label_and_direction():
     assert wider.labels[: len(table)].tolist() == table.labels.tolist()
 
 
-@hypothesis_settings(max_examples=30)
+@tries(30)
 @given(st.integers(1, 6), st.integers(0, 1000), st.booleans())
 def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, swap: bool):
     rng, table = random.Random(seed), ArcActions(3, swap=swap, n_shifts=2)
