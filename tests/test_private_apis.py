@@ -14,6 +14,7 @@ import spacy
 import spacy.cli._util
 import torch
 from spacy.pipeline.tok2vec import Tok2VecListener
+from spacy.tokens import Doc
 
 import spacy_g2g
 
@@ -28,6 +29,7 @@ USED: dict[str, Any] = {
     "_components": spacy.blank("xx"),
     **dict.fromkeys(("_backprop", "_batch_id", "_func", "_outputs"), Tok2VecListener("*", 8)),
     "_foreach_mul_": torch,
+    "_vector": Doc(spacy.blank("xx").vocab),
     "_version": torch.zeros(1),
     "cpu._is_avx512_bf16_supported": torch,
     "ops.mkldnn._is_mkldnn_bf16_supported": torch,

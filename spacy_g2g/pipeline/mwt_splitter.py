@@ -3,20 +3,21 @@
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
 from ..data.splits import Candidate, SplitTable, Words, lower
-from ..data.words import MULTIWORD, cut, has_words, mark_words, multiword_tokens, text_tokens
+from ..data.splitting import split_tokens
+from ..data.words import cut, has_words, mark_words, multiword_tokens, text_tokens
 from ..models.settings import setting
 from .component import ComponentSettings, factory
 from .saved_pipe import SavedPipe
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 #: Key of ``cfg``: the table of splits.
 TABLE = "table"
-#: Annotations of tokens: those of the first piece alone, from ENT_IOB on those of all pieces.
-ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "DEP", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID")
-#: Values of SENT_START and of ENT_IOB: no sentence starts; inside of an entity, at its beginning.
-NO_START, INSIDE, BEGIN = np.uint64(2**64 - 1), 1, 3
 #: Number of tokens for which the network runs at once. It has a score for each split of the table.
 TOKENS_AT_ONCE = 10_000
 
@@ -164,8 +161,9 @@ class MwtSplitter(SavedPipe):
         for doc, tokens in zip(docs, found, strict=True):
             if tokens is None:
                 continue
-            _split(doc, {token.start: (token.form, token.words) for token in tokens if token.n_tokens == 1})
-            _move_spans(doc)
+            pieces = {t.start: cut(t.form, t.words) or () for t in tokens if t.n_tokens == 1}
+            if pieces:
+                split_tokens(doc, pieces)
             added = accumulate((len(token.words) - token.n_tokens for token in tokens), initial=0)
             starts = [token.start + n for token, n in zip(tokens, added, strict=False)]
             ranges = [(i, i + len(token.words)) for i, token in zip(starts, tokens, strict=True)]
@@ -255,43 +253,6 @@ def _same(words: Words, others: Words) -> bool:
 def _is_right(token: OpenToken, words: Words) -> list[bool]:
     """Return which candidates of a token have the given words, whatever the case of letters."""
     return [_same(candidate.words, words) for candidate in token.candidates]
-
-
-def _split(doc: Doc, found: Mapping[int, tuple[str, Words]]) -> None:
-    """Split tokens of a Doc into pieces: the first has the token's annotations, all belong to its entity.
-
-    doc: The Doc.
-    found: Form and words of each token, by its index.
-    """
-    if not found:
-        return
-    before: Any = doc.to_array([*ANNOTATIONS])
-    counts = np.ones(len(doc), dtype=np.int64)
-    with doc.retokenize() as retokenizer:
-        for start, (form, words) in found.items():
-            pieces = cut(form, words)
-            assert pieces is not None
-            token, counts[start] = doc[start], len(pieces)
-            head: Any = token.head if token.head.i != start else (token, 0)
-            retokenizer.split(token, list(pieces), [head, *[(token, 0)] * (len(pieces) - 1)])
-    # The retokenizer leaves pieces with annotations of the next token.
-    sources = np.repeat(np.arange(len(counts)), counts)
-    table, inner = before[sources], np.diff(sources, prepend=-1) == 0
-    n_first, has_starts = ANNOTATIONS.index("ENT_IOB"), before[1:, 0].any()
-    table[inner, :n_first] = 0
-    table[inner, 0] = NO_START if has_starts else 0
-    table[inner, n_first] = np.where(table[inner, n_first] == BEGIN, INSIDE, table[inner, n_first])
-    doc.from_array([*ANNOTATIONS], table)
-    doc.tensor = doc.tensor[: len(doc)]
-
-
-def _move_spans(doc: Doc) -> None:
-    """Let the spans of a Doc cover their characters again. A retokenizer does not move them."""
-    for key, group in doc.spans.items():
-        if key != MULTIWORD:
-            spans = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in group]
-            found = [span for span in spans if span is not None]
-            doc.spans[key] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=found)
 
 
 @factory(
