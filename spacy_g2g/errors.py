@@ -145,10 +145,14 @@ class Errors(metaclass=_TextsWithCodes):
     E518 = "Its batcher gives an augmenter no nlp.{name}. Expected it in corpora.train.augmenter."
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
-    E522 = "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens."
+    E522 = (
+        "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens, "
+        "labels without white space and '|'."
+    )
     E523 = "There are weights of the treebanks {unknown}. Expected names of the section path: {names}."
     E524 = "The weight of the treebank {name} is {weight}. Expected a number above 0."
     E525 = "The treebanks {names} have the same path, {path}. Expected it once; weights repeat a treebank."
+    E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
 
     # 6xx: evaluation
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
@@ -233,6 +237,7 @@ class Errors(metaclass=_TextsWithCodes):
         "the Doc is parsed, as final_parser(nlp, keep_scores=True) sets it: the tree and the probabilities "
         "that the refiner started from are gone."
     )
+    E865 = "{key!r} is {value!r}. Expected {expected}."
     E870 = (
         "Can't save {name!r} without the encoder {encoder!r} that it has learned with. Expected that encoder "
         "before it in the pipeline. If it is of another pipeline, write {lines}."

@@ -45,6 +45,7 @@ def _fitting(found: Any, doc: Doc, places: Sequence[int]) -> list[list[Arc]]:
     try:
         arcs = [[(tokens[head], str(dep)) for head, dep in found[place]] for place in places]
         fits = len(found) == len(doc)
+        fits &= all(dep.split() == [dep] and "|" not in dep for of_word in arcs for _, dep in of_word)
     except (TypeError, ValueError, IndexError, KeyError):
         fits = False
     if not fits:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any, NamedTuple
 
+from ..errors import Errors
 from .words import TextToken, can_be_cut
 
 #: Forms of the words of a token.
@@ -16,6 +17,10 @@ Words = tuple[str, ...]
 STEM = "\0"
 #: Least number of letters of a stem.
 LEAST_STEM = 2
+#: Largest number of letters before or after a stem. A longer one is no ending of a language, but damage.
+MAX_AFFIX = 30
+#: Bound of the counts of words.
+MAX_COUNT = 2**31
 #: Kinds of candidates: the token stays whole; its first and second most frequent words in the treebank, if no
 #: stem is in them; from there on, a kind for each split.
 WHOLE, MOST_KNOWN = 0, 2
@@ -82,7 +87,7 @@ def find_split(form: str, words: Sequence[str]) -> Split:
     shared = [SequenceMatcher(None, text, word, autojunk=False).find_longest_match() for word in lowered]
     i = max(range(len(words)), key=lambda i: shared[i].size)
     start, at, length = shared[i]
-    if length < LEAST_STEM:
+    if length < LEAST_STEM or max(start, len(text) - start - length) > MAX_AFFIX:
         return Split(text, "", lowered)
     word = lowered[i][:at] + STEM + lowered[i][at + length :]
     return Split(text[:start], text[start + length :], (*lowered[:i], word, *lowered[i + 1 :]))
@@ -104,9 +109,7 @@ class SplitTable:
         self._kinds: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for kind, split in enumerate(splits, start=N_KNOWN_KINDS):
             self._kinds[split.beginning, split.ending].append(kind)
-        self._longest = [max(map(len, parts), default=-1) for parts in zip(*self._kinds, strict=True)] or [
-            -1
-        ] * 2
+        self._lengths = sorted({(len(beginning), len(ending)) for beginning, ending in self._kinds})
         ways = [*(split.words for split in splits), *chain.from_iterable(known.values())]
         self._most_words = max(map(len, ways), default=1)
         self._parts = {word for words in ways for word in words if STEM not in word}
@@ -159,9 +162,8 @@ class SplitTable:
 
     def _fitting(self, text: str) -> Iterator[int]:
         """Yield the kinds of the splits whose beginning and ending a token has, and that leave a stem."""
-        room = len(text) - LEAST_STEM
-        for start in range(min(self._longest[0], room) + 1):
-            for end in range(min(self._longest[1], room - start) + 1):
+        for start, end in self._lengths:
+            if start + end + LEAST_STEM <= len(text):
                 yield from self._kinds.get((text[:start], text[len(text) - end :]), ())
 
     def find_pieces(
@@ -199,8 +201,23 @@ class SplitTable:
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any]) -> SplitTable:
-        """Return the table that ``to_json`` gave."""
-        splits = [Split(beginning, ending, tuple(words)) for beginning, ending, words in table["splits"]]
-        return cls(
-            splits, {form: [*map(tuple, ways)] for form, ways in table["known"].items()}, table["counts"]
+        """Return the table that ``to_json`` gave. Raises an error for anything else."""
+        splits = [Split(beginning, ending, _words(words)) for beginning, ending, words in table["splits"]]
+        known = {form: [*map(_words, ways)] for form, ways in table["known"].items()}
+        counts = dict(table["counts"].items())
+        is_right = (
+            all(isinstance(part, str) for split in splits for part in split[:2])
+            and all("".join(split.words).count(STEM) == 1 for split in splits)
+            and all(len(ways) <= MOST_KNOWN for ways in known.values())
+            and all(type(count) is int and 0 < count < MAX_COUNT for count in counts.values())
         )
+        if not is_right:
+            raise ValueError(Errors.E565)
+        return cls(splits, known, counts)
+
+
+def _words(words: Any) -> Words:
+    """Return the words of a split in a table. Raises ValueError unless they are two texts or more."""
+    if not isinstance(words, list | tuple) or len(words) < 2 or not all(isinstance(w, str) for w in words):
+        raise ValueError(Errors.E565)
+    return tuple(words)

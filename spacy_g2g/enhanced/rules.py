@@ -37,19 +37,24 @@ class _Enhancer:
     children: Dependents of each word in the tree.
     arcs: Heads and labels of each word in the graph.
     arguments: Subjects and objects of each word in the graph, with their labels.
+    with_copula: Words that have a copula.
+    coordinators: The word that joins each conjunct to the others, in a list; [] if there is none.
     """
 
     def __init__(self, words: Sequence[ConlluWord], conventions: Conventions) -> None:
         self.words, self.conventions = [*words[:1], *words], conventions  # the first one is never read
-        heads = [word.head or ROOT for word in words]
-        while cycle := Graph(heads, [""] * len(words)).find_cycle():
+        heads = [word.head if word.head and 0 < word.head <= len(words) else ROOT for word in words]
+        for cycle in Graph([*heads], [""] * len(words)).cycles():
             heads[cycle[0] - 1] = ROOT
-        deps = (word.deprel if word.deprel.strip("_") else "dep" for word in words)
-        self.heads, self.deps = [ROOT, *heads], ["", *deps]
+        self.heads, self.deps = [ROOT, *heads], ["", *(_label(word.deprel) for word in words)]
         self.relations = [*map(universal, self.deps)]
         self.children: list[list[int]] = [[] for _ in self.heads]
         for i, head in enumerate(heads, start=1):
             self.children[head].append(i)
+        self.with_copula = {self.heads[i] for i, relation in enumerate(self.relations) if relation == "cop"}
+        self.coordinators: dict[int, list[int]] = {}
+        for conjuncts in (self.having(head, "conj") for head in range(len(self.heads))):
+            self.find_coordinators(conjuncts)
         self.arcs: list[dict[Arc, None]] = [{} for _ in self.heads]
         self.arguments: list[list[Arc]] = [[] for _ in self.heads]
 
@@ -95,7 +100,7 @@ class _Enhancer:
     def share_subjects(self, i: int) -> None:
         """Give a predicate the subjects of the first conjunct, and of the head that controls it."""
         upos, first = self.words[i].upos, self.heads[i]
-        is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or self.having(first, "cop")
+        is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or first in self.with_copula
         if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
             label = "nsubj:pass" if any(self.deps[k] == "aux:pass" for k in self.children[i]) else "nsubj"
             for subject, dep in self.arguments[first][:MOST_ARGUMENTS]:
@@ -122,14 +127,19 @@ class _Enhancer:
         """Return a label with the marker that a word has for it, such as its preposition or conjunction."""
         relation, found = universal(dep), list[int]()
         if relation == "conj":
-            conjuncts = self.having(self.heads[i], "conj")
-            nearest = [i, *(k for k in conjuncts if k > i), *(k for k in reversed(conjuncts) if k < i)]
-            found = next(filter(None, (self.having(k, "cc") for k in nearest)), [])[:1]
+            found = self.coordinators[i]
         elif relation in MARKERS and dep not in self.conventions.unmarked:
             found = self.having(i, *MARKERS[relation])
             found = found if self.conventions.first_marker else found[::-1]
         marker = next(filter(None, map(self.marker, found)), "")
         return f"{dep}:{marker}" if marker else dep
+
+    def find_coordinators(self, conjuncts: Sequence[int]) -> None:
+        """Find the coordinator of each conjunct of a word: its own, or that of the next one that has one."""
+        own = {k: self.having(k, "cc")[:1] for k in conjuncts}
+        last = next(filter(None, (own[k] for k in reversed(conjuncts))), [])
+        for k in reversed(conjuncts):
+            last = self.coordinators[k] = own[k] or last
 
     def marker(self, i: int) -> str:
         """Return a marker as labels have it, its lemma (a verb's form); "" if it has more than letters."""
@@ -149,3 +159,9 @@ class _Enhancer:
         if word.upos == "ADV":
             return word.lemma.startswith(self.conventions.relative_adverbs)
         return "PronType=Rel" in word.feats
+
+
+def _label(deprel: str) -> str:
+    """Return a label as enhanced graphs may have it: "dep" for none, and no white space and no "|" inside."""
+    label = "_".join(deprel.replace("|", " ").split())
+    return label if label.strip("_") else "dep"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 #: Heads of roots, and of words without a head.
@@ -74,6 +74,10 @@ class Graph:
 
     def find_cycle(self) -> list[int]:
         """Return the words of one cycle, each followed by its head, or nothing if there is no cycle."""
+        return next(self.cycles(), [])
+
+    def cycles(self) -> Iterator[list[int]]:
+        """Yield the words of each cycle, each followed by its head."""
         heads = self.heads
         visited = [0] * (len(heads) + 1)  # the walk that first came here
         for start in range(1, len(heads) + 1):
@@ -85,5 +89,4 @@ class Graph:
                 cycle = [word]
                 while (head := heads[cycle[-1] - 1]) != word:
                     cycle.append(head)
-                return cycle
-        return []
+                yield cycle

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -334,6 +335,11 @@ class G2GParser(HasRefiners, ParserPipe):
                 if found != expected:
                     text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
                     raise ValueError(text)
+        check_labels(self.treebanks, origin)
+        temperatures = self.cfg.get(TEMPERATURES, [1.0, 1.0])
+        if len(temperatures) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in temperatures):
+            text = Errors.E865.format(key=TEMPERATURES, value=temperatures, expected="two numbers above 0")
+            raise ValueError(text)
         self._use_noun_chunks([])
 
 

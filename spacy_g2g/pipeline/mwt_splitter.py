@@ -18,6 +18,7 @@ from thinc.api import Model, Optimizer
 from ..data.splits import Candidate, SplitTable, Words, lower
 from ..data.splitting import split_tokens
 from ..data.words import cut, has_words, mark_words, multiword_tokens, text_tokens
+from ..errors import Errors
 from ..models.settings import setting
 from .component import ComponentSettings, factory
 from .saved_pipe import SavedPipe
@@ -78,9 +79,22 @@ class MwtSplitter(SavedPipe):
         settings.give_to(self)
         self._after_loading("", ())
 
-    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
-        """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens."""
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens.
+
+        Raises ValueError for what is no table, and for one of another network.
+        """
+        from ..models.network_shim import find_shims
+
         self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
+        if self.table is None or "model" in exclude:
+            return
+        found = self.table.n_kinds
+        for expected in (shim.known_spec.n_labels for shim in find_shims(self.model)):
+            if found != expected:
+                what = "kinds of splits"
+                text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
+                raise ValueError(text)
 
     # Prediction
 

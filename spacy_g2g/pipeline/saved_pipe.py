@@ -1,7 +1,8 @@
 """The base of all components of this library: files, and the arithmetic of the network."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SAVED_FILES = ("cfg", "vocab", "model")
 #: File of the network of boundaries, which a component has that was trained to find sentences.
 BOUNDARIES_FILE = "boundaries"
+#: File with a line for each of the others: its SHA-256 and its name, as ``sha256sum`` writes them.
+DIGESTS_FILE = "sha256"
 
 
 class SavedPipe(TrainablePipe):  # type: ignore[misc]
@@ -90,6 +93,9 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         if boundaries is not None:
             with self._stored(boundaries):
                 boundaries.to_disk(Path(path) / BOUNDARIES_FILE)
+        files = (Path(path) / name for name in (*SAVED_FILES, BOUNDARIES_FILE))
+        lines = _digests({file.name: file.read_bytes() for file in files if file.is_file()})
+        (Path(path) / DIGESTS_FILE).write_bytes("".join(f"{line}\n" for line in lines).encode())
 
     @contextmanager
     def _stored(self, model: Model[Any, Any]) -> Iterator[None]:
@@ -104,11 +110,15 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         for file in SAVED_FILES:
             others = [other for other in SAVED_FILES if other != file]
             with _file_errors(path, file):
+                _check_digest(Path(path), file, exclude)
                 super().from_disk(path, exclude=[*exclude, *others])
-        self._after_loading(path, exclude)
+        with _file_errors(path, "cfg"):
+            self.finder.check_threshold()
+            self._after_loading(path, exclude)
         boundaries = self._boundaries(exclude)
         if boundaries is not None:
             with _file_errors(path, BOUNDARIES_FILE):
+                _check_digest(Path(path), BOUNDARIES_FILE, exclude)
                 boundaries.from_disk(Path(path) / BOUNDARIES_FILE)
         return self
 
@@ -125,11 +135,13 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SavedPipe":
         """Load from a bytestring. Raises ValueError when it is not whole."""
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._after_loading("bytes", exclude)
-        boundaries = self._boundaries(exclude)
-        if boundaries is not None:
-            boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[BOUNDARIES_FILE])
+        with _file_errors("bytes", "cfg"):
+            super().from_bytes(bytes_data, exclude=exclude)
+            self.finder.check_threshold()
+            self._after_loading("bytes", exclude)
+            boundaries = self._boundaries(exclude)
+            if boundaries is not None:
+                boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[BOUNDARIES_FILE])
         return self
 
     def _boundaries(self, exclude: Iterable[str]) -> "BoundaryModel | None":
@@ -147,5 +159,20 @@ def _file_errors(folder: str | Path, file: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise ValueError(Errors.E804.format(path=error.filename, folder=folder)) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # whatever damaged files lead to
         raise ValueError(Errors.E805.format(path=Path(folder) / file, error=error)) from error
+
+
+def _digests(files: Mapping[str, bytes]) -> list[str]:
+    """Return the lines of ``DIGESTS_FILE``, from the contents of files by their names."""
+    return [f"{sha256(data).hexdigest()}  {name}" for name, data in files.items()]
+
+
+def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
+    """Raise ValueError if a file is not as it was saved. Earlier versions saved no digests."""
+    listing, path = folder / DIGESTS_FILE, folder / file
+    if file in exclude or not listing.exists():
+        return
+    saved = [line for line in listing.read_text(encoding="utf8").split("\n") if line.endswith(f"  {file}")]
+    if saved != (_digests({file: path.read_bytes()}) if path.is_file() else []):
+        raise ValueError(Errors.E430)

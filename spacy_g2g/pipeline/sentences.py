@@ -7,6 +7,7 @@ encoder's lower layers. It gives the log-odds that a sentence starts at a word. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -23,6 +24,7 @@ from ..data.docs import write_tree
 from ..data.layout import Layout, lay_out, word_attributes
 from ..data.lines import WhiteSpace, read_white_space
 from ..data.words import attribute_hashes, multiword_tokens
+from ..errors import Errors
 from ..models.settings import CheckedSettings, check_choice, setting
 from .gold import gold_boundaries, gold_starts
 from .trees import concatenate
@@ -109,6 +111,12 @@ class SentenceFinder:
     def trained(self) -> BoundaryModel | None:
         """The network of boundaries, if it was trained."""
         return self.boundaries if THRESHOLD in self.pipe.cfg else None
+
+    def check_threshold(self) -> None:
+        """Raise ValueError if the threshold in ``cfg`` is not a number."""
+        threshold = self.pipe.cfg.get(THRESHOLD, 0.0)
+        if type(threshold) not in (int, float) or math.isnan(threshold):
+            raise ValueError(Errors.E865.format(key=THRESHOLD, value=threshold, expected="a number"))
 
     # Prediction
 

@@ -104,6 +104,7 @@ def test_docs_that_are_read_to_be_parsed_lose_their_graph(vocab: Vocab) -> None:
         [[], [], [], [], [(5, "nsubj")]],
         [[("0", "x")]] * 5,
         [[0]] * 5,
+        *([[], [], [], [], [(0, label)]] for label in ("", "a b", "y|z", "\t", "x\n")),
     ],
 )
 def test_a_graph_must_fit_its_doc(vocab: Vocab, arcs: Any) -> None:

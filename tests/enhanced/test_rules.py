@@ -1,7 +1,9 @@
 """Enhanced graphs by rules: small trees in each of them, and treebanks beside the repository."""
 
+import time
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_g2g.enhanced.conventions import LANGUAGES
@@ -107,7 +109,55 @@ def test_languages_differ() -> None:
     assert [cells_of(agent, lang)[2] for lang in ("en", "nl")] == ["1:obl:agent:door", "1:obl:agent"]
 
 
-DEPS = ["nsubj", "obj", "conj", "cc", "xcomp", "acl:relcl", "nmod", "case", "mark", "det", "fixed", "cop", ""]
+def test_words_without_a_label_and_labels_of_no_graph_get_one_that_graphs_may_have() -> None:
+    roots = "a/NOUN/0/root b/NOUN/0/root c/NOUN/0/root d/NOUN/0/root e/NOUN/0/root"
+    words = words_of(f"{roots} v/VERB/1/acl:relcl w/PRON+PronType=Rel/6/x")
+    for label in ("", "_", " "):
+        words[6].deprel = label
+        assert cells_of(words)[0] == "0:root|6:dep"
+    words[6].deprel = "a b|c"
+    assert cells_of(words)[0] == "0:root|6:a_b_c"
+    for head in (99, -1, 7):
+        words[6].head = head
+        assert cells_of(words)[6] == "0:root"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "w/NOUN/1/conj",
+        "w/VERB/1/conj",
+        "w/VERB/1/cop",
+        "w/VERB/1/acl:relcl",
+        "w/VERB/1/xcomp",
+        "w/NOUN/{n}/dep",
+    ],
+)
+def test_graphs_take_time_in_proportion_to_the_sentence(word: str) -> None:
+    first = [*words_of("f/NOUN/0/root"), *words_of(" ".join(["s/NOUN/1/nsubj"] * 30))]
+    words = first + words_of(" ".join(word.format(n=33 + (i ^ 1)) for i in range(4000)))
+    start = time.process_time()
+    enhance(words)
+    assert time.process_time() - start < 3
+
+
+DEPS = [
+    "nsubj",
+    "obj",
+    "conj",
+    "cc",
+    "xcomp",
+    "acl:relcl",
+    "nmod",
+    "case",
+    "mark",
+    "det",
+    "fixed",
+    "cop",
+    "",
+    "_",
+    "a b|c",
+]
 TREES = st.lists(
     st.tuples(
         st.sampled_from(["and", "/", "Σ", "ǅ", "हैं", "a_b", "w"]),
@@ -122,6 +172,11 @@ TREES = st.lists(
 
 
 @given(TREES, st.sampled_from(["en", *LANGUAGES]))
+@example(
+    [("w", "NOUN", "_", 0, "")] * 5
+    + [("w", "VERB", "_", 1, "acl:relcl"), ("w", "NOUN", "PronType=Rel", 6, "")],
+    "en",
+)
 def test_each_word_of_any_graph_hangs_on_root(tree: list[tuple[str, str, str, int, str]], lang: str) -> None:
     words = [
         ConlluWord(form, form, upos, "_", feats, min(head, len(tree)) or None, dep, "_", "_", row)
@@ -134,7 +189,8 @@ def test_each_word_of_any_graph_hangs_on_root(tree: list[tuple[str, str, str, in
     assert reached == set(range(len(words) + 1))
     for i, pairs in enumerate(arcs, start=1):
         assert len(set(pairs)) == len(pairs)
-        assert all(head != i and dep and (head == 0) == (dep == "root") for head, dep in pairs)
+        assert all(head != i and (head == 0) == (dep == "root") for head, dep in pairs)
+        assert all(dep.split() == [dep] and dep.strip("_") and "|" not in dep for _, dep in pairs)
 
 
 @pytest.mark.parametrize(

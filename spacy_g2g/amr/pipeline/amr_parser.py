@@ -224,10 +224,7 @@ class AmrParser(ParserPipe):
         from ..models.types import AmrStart
 
         if "cfg" not in exclude and "scheme" in self.cfg:
-            try:
-                self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
-            except ValueError as error:
-                raise ValueError(Errors.E805.format(path=f"{origin}: cfg", error=error)) from error
+            self.scheme = AmrScheme.from_dict(self.cfg["scheme"])
             self._replays = ReplayCache()
             self._warn_settings()
         expected = self._built_for(exclude)
