@@ -335,7 +335,7 @@ class G2GParser(HasRefiners, ParserPipe):
                 if found != expected:
                     text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
                     raise ValueError(text)
-        check_labels(self.treebanks, origin)
+        check_labels(self.cfg.get(TREEBANKS, ()), origin)
         temperatures = self.cfg.get(TEMPERATURES, [1.0, 1.0])
         if len(temperatures) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in temperatures):
             text = Errors.E865.format(key=TEMPERATURES, value=temperatures, expected="two numbers above 0")

@@ -1,6 +1,6 @@
 """The base of all components of this library: files, and the arithmetic of the network."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
@@ -93,9 +93,9 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         if boundaries is not None:
             with self._stored(boundaries):
                 boundaries.to_disk(Path(path) / BOUNDARIES_FILE)
-        files = (Path(path) / name for name in (*SAVED_FILES, BOUNDARIES_FILE))
-        lines = _digests({file.name: file.read_bytes() for file in files if file.is_file()})
-        (Path(path) / DIGESTS_FILE).write_bytes("".join(f"{line}\n" for line in lines).encode())
+        files = [Path(path) / name for name in (*SAVED_FILES, BOUNDARIES_FILE)]
+        lines = [_digest_line(file) + b"\n" for file in files if file.is_file()]
+        (Path(path) / DIGESTS_FILE).write_bytes(b"".join(lines))
 
     @contextmanager
     def _stored(self, model: Model[Any, Any]) -> Iterator[None]:
@@ -163,9 +163,9 @@ def _file_errors(folder: str | Path, file: str) -> Iterator[None]:
         raise ValueError(Errors.E805.format(path=Path(folder) / file, error=error)) from error
 
 
-def _digests(files: Mapping[str, bytes]) -> list[str]:
-    """Return the lines of ``DIGESTS_FILE``, from the contents of files by their names."""
-    return [f"{sha256(data).hexdigest()}  {name}" for name, data in files.items()]
+def _digest_line(file: Path) -> bytes:
+    """Return the line of a file in ``DIGESTS_FILE``."""
+    return f"{sha256(file.read_bytes()).hexdigest()}  {file.name}".encode()
 
 
 def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
@@ -173,6 +173,6 @@ def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
     listing, path = folder / DIGESTS_FILE, folder / file
     if file in exclude or not listing.exists():
         return
-    saved = [line for line in listing.read_text(encoding="utf8").split("\n") if line.endswith(f"  {file}")]
-    if saved != (_digests({file: path.read_bytes()}) if path.is_file() else []):
+    saved = [line for line in listing.read_bytes().split(b"\n") if line.endswith(b"  " + file.encode())]
+    if saved != ([_digest_line(path)] if path.is_file() else []):
         raise ValueError(Errors.E430)

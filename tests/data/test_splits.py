@@ -1,12 +1,13 @@
 """Splits of multiword tokens."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.data.splits import N_KNOWN_KINDS, STEM, SplitTable, find_split
+from spacy_g2g.data.splits import N_KNOWN_KINDS, STEM, Split, SplitTable, find_split
 from spacy_g2g.data.words import cut
 
 ITALIAN = [
@@ -107,3 +108,20 @@ def test_other_tokens_are_no_pieces(table: SplitTable):
 def test_the_norm_of_a_piece_may_be_another_form():
     table = SplitTable.learn([("wouldn't", ("would", "n't"))])
     assert pieces_of(table, "It _ca n't", "it can not") == {1: (3, ("ca", "n't"))}
+
+
+def test_a_long_split_of_a_damaged_treebank_does_not_slow_other_forms_down():
+    damaged = "b" * 95 + "stem" + "e" * 95
+    splits = [Split("", "lo", ("\0", "lo")), Split("b" * 95, "e" * 95, ("x\0y", "z"))]
+    table = SplitTable(splits, {}, {})
+    assert words_of(table, damaged)[-1] == ("xstemy", "z")
+    start = time.process_time()
+    for number in range(2000):
+        table.candidates(f"{number}" + "a" * 190)
+    assert time.process_time() - start < 1
+
+
+def test_what_is_longer_than_an_ending_is_learned_by_heart():
+    token, words = "b" * 95 + "stem" + "e" * 95, ("stem", "z")
+    table = SplitTable.learn([(token, words)])
+    assert (table.splits, table.known) == ([], {token: [words]})
