@@ -50,16 +50,19 @@ class Errors(metaclass=_TextsWithCodes):
     )
 
     # 3xx: formats
-    E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}"
+    E301 = "{where}: expected 10 columns separated by tabs, but found {found}: {row!r}{hint}"
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = "{where}: broken ID {value!r}. Expected word {expected}, or an empty node or multiword token."
-    E304 = "{where}: head {head!r}. Expected the ID of a word in the sentence, or 0 for the root."
+    E304 = "{where}: head {head}. Expected the ID of a word in the sentence, or 0 for the root."
     E305 = "{where}: a sentence without words. Expected at least one word."
-    E306 = "{where}: several roots: the words {roots} have head 0. Expected one root."
+    E306 = (
+        "{where}: several roots: the words {roots} have head 0. Expected one root, or the option "
+        "--attach-roots of g2g convert and g2g evaluate, attach_roots = true of the corpus reader."
+    )
     E307 = "{where}: the heads form a cycle: {cycle}. Expected a tree."
     E308 = "Column {name!r} has {found} values for {expected} words. Expected one value for each word."
     E309 = "{where}: the column FORM is empty. Expected the word."
-    E310 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}"
+    E310 = "{where}: expected 8 or 10 columns of CoNLL-X separated by tabs, but found {found}: {row!r}{hint}"
     E311 = "{where}: DEPS has {value!r}. Expected ID:label of nodes of the sentence, joined by |, or _."
 
     # 4xx: models
@@ -158,7 +161,6 @@ class Errors(metaclass=_TextsWithCodes):
     E601 = "{name} does not have the gold file's sentences and words. Expected {expected}, found {found}."
     E602 = "None of the {n} gold words is left to compare ({compared}). Expected at least one."
     E603 = "Can't rank sentences by {by!r}. Expected one of: {known}."
-    E604 = "{where}: the token is only white space, so it can't be evaluated. Expected visible characters."
     E605 = (
         "The gold and the system text differ from character {index} on (not counting white space): {gold!r} "
         "and {system!r}. Expected two annotations of the same text."

@@ -92,9 +92,12 @@ def read_amr_words(path: Path, vocab: Vocab) -> Iterator[tuple[Doc, AmrBlock]]:
         yield doc, block
 
 
-def read_gold(path: Path) -> list[ConlluSentence]:
-    """Return the sentences of a treebank with full trees. Raises ValueError if it has none."""
-    sentences = list(read_conllu(path, trees="full"))
+def read_gold(path: Path, *, attach_roots: bool = False) -> list[ConlluSentence]:
+    """Return the sentences of a treebank with full trees. Raises ValueError if it has none.
+
+    attach_roots: Let every root of a sentence after the first depend on the first.
+    """
+    sentences = list(read_conllu(path, trees="full", attach_roots=attach_roots))
     if not sentences:
         raise ValueError(Errors.E925.format(path=path))
     return sentences

@@ -17,7 +17,7 @@ from ..formats.conllu import ConlluSentence, read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
 from .common import check_distinct, check_suffix, progress
 from .messages import msg
-from .options import Silent
+from .options import AttachRoots, Silent
 
 
 @dataclass
@@ -52,6 +52,7 @@ def convert(
     merge_subtokens: Annotated[
         bool, typer.Option("--merge-subtokens", "-T", help="Make each multiword token one word")
     ] = False,
+    attach_roots: AttachRoots = False,
     silent: Silent = False,
 ) -> Counts:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
@@ -62,7 +63,9 @@ def convert(
     check_suffix(output, [".spacy"])
     counts = Counts()
     doc_bin = DocBin(store_user_data=True)
-    read = (sentence for file in conllu_files(inputs) for sentence in read_conllu(file))
+    read = (
+        sentence for file in conllu_files(inputs) for sentence in read_conllu(file, attach_roots=attach_roots)
+    )
     sentences = _counted((s.merge_multiword() for s in read) if merge_subtokens else read, counts)
     bar = progress(sentences, unit="sentences", silent=silent)
     for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):

@@ -25,7 +25,7 @@ from ..pipeline.final_parser import final_parser, knowing_parsers
 from ..pipeline.fitting import judge_probabilities
 from .common import check_suffix, gold_docs, progress, read_gold, write_json
 from .messages import msg
-from .options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
+from .options import AttachRoots, BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 
 PLOT_SUFFIXES = (".png", ".svg")
 
@@ -66,6 +66,7 @@ def evaluate(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="PNG or SVG file with a reliability diagram")
     ] = None,
+    attach_roots: AttachRoots = False,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
@@ -86,7 +87,7 @@ def evaluate(
         check_matplotlib()
     is_punctuation = punctuation_rule(exclude_punct).matches if exclude_punct else None
     setup_gpu(gpu_id, silent=silent)
-    sentences = read_gold(gold)
+    sentences = read_gold(gold, attach_roots=attach_roots)
     if exclude_punct:
         warn_of_no_punctuation(sentences, gold, exclude_punct)
     nlp = spacy.load(pipeline)

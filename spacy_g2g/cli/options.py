@@ -28,6 +28,9 @@ Initial = Annotated[
 GoldTags = Annotated[
     bool, typer.Option("--gold-tags", help="Also give the pipeline gold tags, features and lemmas")
 ]
+AttachRoots = Annotated[
+    bool, typer.Option("--attach-roots", help="Let every root of a sentence after the first depend on it")
+]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "-b", min=1, help="Docs per batch  [default: the pipeline's]")
 ]

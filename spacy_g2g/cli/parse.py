@@ -26,6 +26,7 @@ from ..data.docs import (
     source_sentences,
 )
 from ..data.enhanced import ENHANCED, own_enhanced, set_enhanced
+from ..data.rewriting import with_white_space
 from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..files import atomic_path, is_stream
@@ -108,8 +109,9 @@ def parse(
     given = read(source, nlp)
     if documents != Unit.LINE:
         given = ((text, {}) for text in read_texts(source, documents))
-    if constrain:
-        given = map(_constrained, given)
+    if source.suffix == ".conllu":
+        is_spaced = out_suffix == ".jsonl" and initial is None
+        given = (_prepared(doc, constrain, is_spaced) for doc, _ in given if isinstance(doc, Doc))
     if initial is not None:
         docs = (doc for doc, _ in given if isinstance(doc, Doc))
         given = ((doc, {}) for doc in with_initial_graphs(docs, initial, source))
@@ -150,13 +152,20 @@ def _read_conllu(path: Path, nlp: Language) -> Iterator[Given]:
         yield doc, {}
 
 
-def _constrained(task: Given) -> Given:
-    """Set the heads and labels of the file that a Doc comes from as its constraints."""
-    doc, keys = task
-    assert isinstance(doc, Doc)
-    heads, deps = source_arcs(doc)
-    set_constraints(doc, heads=heads, deps=deps)
-    return doc, keys
+def _prepared(doc: Doc, constrain: bool, is_spaced: bool) -> Given:
+    """Return a Doc of CoNLL-U with what the options and the format of the output ask for.
+
+    constrain: Set the heads and labels of the file as constraints.
+    is_spaced: Give the text the white space that MISC has. The Doc then has tokens that are not in the file.
+    """
+    heads, deps = source_arcs(doc) if constrain else ({}, {})
+    places = [*range(len(doc))]
+    if is_spaced:
+        doc, places = with_white_space(doc, [*source_sentences(doc)])
+    if constrain:
+        known = {places[token]: places[head] for token, head in heads.items()}
+        set_constraints(doc, heads=known, deps={places[token]: dep for token, dep in deps.items()})
+    return doc, {}
 
 
 def _read_spacy(path: Path, nlp: Language) -> Iterator[Given]:
@@ -236,7 +245,7 @@ def _to_ranked(parsed: Iterable[Parsed], parser: G2GParser, k: int) -> Iterator[
             ranked = parser.kbest(doc, k)
             doc._.set(SCORES, None)
             set_enhanced(doc, None)  # that of the best tree alone
-            written = doc_to_sentences(doc, doc_id=str(number))
+            written = (s for s in doc_to_sentences(doc, doc_id=str(number)) if s.text.strip())
             for sentence, trees in zip(written, ranked, strict=True):
                 for rank, tree in enumerate(trees, start=1):
                     yield _with_tree(sentence, tree, rank)
@@ -245,12 +254,15 @@ def _to_ranked(parsed: Iterable[Parsed], parser: G2GParser, k: int) -> Iterator[
 
 
 def _with_tree(sentence: ConlluSentence, tree: RankedTree, rank: int) -> ConlluSentence:
-    """Return a sentence with another tree."""
-    numbers = {token: number for number, token in enumerate(tree.tokens, start=1)}
-    pairs = list(zip(tree.tokens, tree.heads, strict=True))
-    heads = [str(0 if head == token else numbers[head]) for token, head in pairs]
+    """Return a sentence with another tree. Words of white space, which are not parsed, keep their heads."""
+    visible = [i for i, word in enumerate(sentence.words) if word.form.strip()]
+    places = dict(zip(tree.tokens, visible, strict=True))
+    heads = [str(word.head) for word in sentence.words]
+    deps = [word.deprel for word in sentence.words]
+    for token, head, dep in zip(tree.tokens, tree.heads, tree.deps, strict=True):
+        heads[places[token]] = str(0 if head == token else places[head] + 1)
+        deps[places[token]] = "root" if dep == "ROOT" else dep
     comments = {"rank": str(rank), "score": f"{tree.score:.4f}"}
-    deps = ["root" if dep == "ROOT" else dep for dep in tree.deps]
     return sentence.replace(head=heads, deprel=deps).with_comments(comments)
 
 

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
+from ..data.rewriting import with_white_space
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
 from .plan import PARQUET, Fields, Part, Shard
@@ -147,6 +148,7 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
         lines = [line.decode() for line in io.BytesIO(raw)]
         sentence = parse_sentence(lines, source=part.label, trees="any")
         doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
+        doc, _ = with_white_space(doc, [sentence])
         comments = {name: sentence.comment(name) for name in fields.kept}
         raw = {**comments, fields.id: sentence.comment("sent_id") or None, fields.text: doc}
     else:

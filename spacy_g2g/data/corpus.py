@@ -47,6 +47,7 @@ def make_corpus(
     augmenter: Augmenter | None = None,
     n_sents: int = 1,
     weights: dict[str, float] | None = None,
+    attach_roots: bool = False,
 ) -> Callable[[Language], Iterator[Example]]:
     """Make the reader ``spacy_g2g.Corpus.v1`` of .spacy and .conllu files.
 
@@ -67,6 +68,8 @@ def make_corpus(
     weights: Sizes of the treebanks in an epoch relative to each other, in words, by their names; 1 for a
         treebank that is not named. No Doc is left out: the treebank that is largest for its weight is read
         once, and Docs of the others are repeated. Null reads each treebank once.
+    attach_roots: Let every root of a sentence after the first depend on the first, as `g2g convert
+        --attach-roots` does. A .conllu file whose sentences have several roots is an error without it.
     Raises ValueError for an unknown annotation, for a path with two names, and for weights of unknown
         treebanks or not above 0. The reader raises it without a path or a corpus there.
     """
@@ -75,7 +78,8 @@ def make_corpus(
     paths = {name: of_name for name, of_name in paths.items() if of_name} or {"": None}
 
     def read(vocab: Vocab, name: str) -> Iterator[GoldAndInitial]:
-        for doc in read_gold_docs(corpus_files(ensure_path(paths[name])), vocab, n_sents):
+        files = corpus_files(ensure_path(paths[name]))
+        for doc in read_gold_docs(files, vocab, n_sents, attach_roots=attach_roots):
             if name:
                 doc.user_data[TREEBANK_KEY] = name
             yield doc, None
@@ -193,11 +197,14 @@ def corpus_files(path: Path | str | None, suffixes: Sequence[str] = CORPUS_SUFFI
     return files
 
 
-def read_gold_docs(files: Iterable[Path], vocab: Vocab, n_sents: int = 1) -> Iterator[Doc]:
+def read_gold_docs(
+    files: Iterable[Path], vocab: Vocab, n_sents: int = 1, *, attach_roots: bool = False
+) -> Iterator[Doc]:
     """Yield the gold Docs of .conllu files (up to ``n_sents`` sentences each) and .spacy files."""
     for file in files:
         if file.suffix == ".conllu":
-            yield from sentences_to_docs(read_conllu(file), vocab, n_sents=n_sents)
+            sentences = read_conllu(file, attach_roots=attach_roots)
+            yield from sentences_to_docs(sentences, vocab, n_sents=n_sents)
         else:
             for doc in DocBin().from_disk(file).get_docs(vocab):
                 restore_sentences(doc)

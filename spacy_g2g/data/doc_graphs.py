@@ -19,7 +19,7 @@ from ..arrays import HashArray, IntArray
 from ..errors import Errors
 from ..formats.enhanced import read_deps
 from ..formats.graph import MISSING, ROOT, Arc, Graph
-from .docs import source_sentences, write_tree
+from .docs import known, source_sentences, write_tree
 from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced
 
 TokenGraph = dict[str, list[Any]]
@@ -79,9 +79,9 @@ def empty_tokens(n: int) -> TokenGraph:
 
 
 def tree_of(doc: Doc) -> TokenGraph:
-    """Return the heads and labels of a Doc. A word that is its own head and has no label is headless."""
-    heads = [token.head.i if token.dep or token.head.i != token.i else MISSING for token in doc]
-    return {"heads": heads, "deps": [token.dep_ for token in doc]}
+    """Return the heads and labels of a Doc."""
+    heads = [token.head.i if token.has_head() else MISSING for token in doc]
+    return {"heads": heads, "deps": [known(token.dep_) for token in doc]}
 
 
 def write_initial_graph(doc: Doc, graphs: Sequence[Graph]) -> None:
@@ -134,7 +134,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 def initial_tokens(doc: Doc) -> TokenGraph:
     """Return the initial graph of a refiner: ``doc._.g2g_initial``, or the Doc's own tree."""
     heads, labels = initial_arrays(doc)
-    deps = [doc.vocab.strings[label] if label else "" for label in labels.tolist()]
+    deps = [known(doc.vocab.strings[label]) for label in labels.tolist()]
     return {"heads": heads.tolist(), "deps": deps, "head_probs": [], "dep_probs": []}
 
 

@@ -16,8 +16,9 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..formats.conllu import NO_SPACE, ConlluSentence, parse_sentence, read_conllu
+from ..formats.conllu import ConlluSentence, parse_sentence, read_conllu
 from ..formats.enhanced import deps_cell
+from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
 from .words import Range, cut, has_words, mark_words, multiword_tokens
@@ -32,8 +33,6 @@ TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA")
 ALL_ANNOTATIONS = (*TOKEN_ANNOTATIONS, "HEAD", "DEP")
 TREE_COLUMNS = ("head", "deprel")
 ALL_COLUMNS = ("lemma", "upos", "xpos", "feats", *TREE_COLUMNS)
-#: How MISC spells white space, as in UDPipe. Other white space is spelled by its number, such as \\u00a0.
-_ESCAPES = {" ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n"}
 
 
 def sentences_to_docs(
@@ -74,16 +73,17 @@ def sentences_to_doc(
     words = [word for sentence in sentences for word in sentence.words]
     columns: dict[str, Any] = {}
     if "TAG" in annotations:
-        columns["tags"] = [_value(word.xpos) for word in words]
+        columns["tags"] = [known(word.xpos) for word in words]
     if "POS" in annotations:
         columns["pos"] = [word.upos if word.upos in UPOS_TAGS else "" for word in words]
     if "MORPH" in annotations:
-        columns["morphs"] = [_value(word.feats) for word in words]
+        columns["morphs"] = [known(word.feats) for word in words]
     if "LEMMA" in annotations:
-        columns["lemmas"] = [word.lemma if word.form == "_" else _value(word.lemma) for word in words]
+        columns["lemmas"] = [word.lemma if word.form == "_" else known(word.lemma) for word in words]
     if "HEAD" in annotations:
         columns["heads"] = _absolute_heads(sentences)
-        columns["deps"] = [_value(word.deprel) for word in words]
+        # To spaCy, a token with an empty label has no head.
+        columns["deps"] = ["" if word.head is None else word.deprel or "_" for word in words]
     spaces = [space for sentence in sentences for space in sentence.spaces]
     pieces, ranges = _pieces(sentences)
     try:
@@ -187,7 +187,7 @@ def doc_to_sentences(
     sentences: list[ConlluSentence] = []
     ends = dict(multiword_tokens(doc))
     for span in sentences_of(doc):
-        words = [token for token in span if not _is_white(token)]
+        words = [token for token in span if not token.is_space]
         if words:
             sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends))
     return sentences
@@ -209,11 +209,18 @@ def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
 
 
 def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the heads and labels that a Doc's words have in the CoNLL-U that it was read from, by token."""
+    """Return the heads and labels that a Doc's words have in the CoNLL-U that it was read from, by token.
+
+    White space has none, since it is not parsed.
+    """
     sentences = list(source_sentences(doc))
-    heads = {token: head for token, head in enumerate(_absolute_heads(sentences)) if head is not None}
-    labels = [word.deprel for sentence in sentences for word in sentence.words]
-    return heads, {token: label for token, label in enumerate(labels) if label != "_"}
+    heads = {i: head for i, head in enumerate(_absolute_heads(sentences)) if head is not None}
+    labels = [known(word.deprel) for sentence in sentences for word in sentence.words]
+    is_space = [token.is_space for token in doc]
+    return (
+        {i: head for i, head in heads.items() if not (is_space[i] or is_space[head])},
+        {i: label for i, label in enumerate(labels) if label and not is_space[i]},
+    )
 
 
 def copy_treebank(doc: Doc, other: Doc) -> None:
@@ -236,7 +243,7 @@ def _check_features(sentences: Iterable[ConlluSentence], vocab: Vocab) -> None:
     for sentence in sentences:
         for i, word in enumerate(sentence.words):
             try:
-                vocab.morphology.add(_value(word.feats))
+                vocab.morphology.add(known(word.feats))
             except ValueError as error:
                 where = sentence.location(i)
                 raise ValueError(Errors.E520.format(where=where, feats=word.feats[:80])) from error
@@ -260,7 +267,8 @@ def _source(doc: Doc) -> dict[str, Any] | None:
     return {"text": texts, "lengths": lengths}
 
 
-def _value(cell: str) -> str:
+def known(cell: str) -> str:
+    """Return a cell, or the label of a token; "" for "_", which says that it is missing."""
     return "" if cell == "_" else cell
 
 
@@ -336,10 +344,6 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s\s+|[\t\r\n]", " ", text).strip()
 
 
-def _is_white(token: Token) -> bool:
-    return not token.text.strip()
-
-
 def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) -> ConlluSentence:
     """Make a sentence of words.
 
@@ -359,9 +363,9 @@ def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) ->
             rows.append(f"{ids[word.i]}-{ids[last.i]}\t{form}" + "\t_" * 7 + f"\t{misc}\n")
             text += form if NO_SPACE in misc else form + " "
         head = word.head
-        while _is_white(head) and head.head.i != head.i:
+        while head.is_space and head.head.i != head.i:
             head = head.head
-        if _is_white(head):
+        if head.is_space:
             cells = _row_cells(word, new_root) | ({} if new_root else {"deprel": "root"})
             new_root = new_root or ids[word.i]
         else:
@@ -383,18 +387,14 @@ def _spaces_misc(word: Token, last: Token) -> str:
     """
     doc = word.doc
     end = last.i + 1
-    while end < len(doc) and _is_white(doc[end]):
+    while end < len(doc) and doc[end].is_space:
         end += 1
     after = last.whitespace_ + doc[last.i + 1 : end].text_with_ws
     features = []
     if after not in ("", " "):
-        features.append("SpacesAfter=" + _escape(after))
+        features.append("SpacesAfter=" + escape(after))
     elif not after and end < len(doc):
         features.append(NO_SPACE)
-    if word.i and all(map(_is_white, doc[: word.i])):
-        features.append("SpacesBefore=" + _escape(doc[: word.i].text_with_ws))
+    if word.i and all(token.is_space for token in doc[: word.i]):
+        features.append("SpacesBefore=" + escape(doc[: word.i].text_with_ws))
     return "|".join(features) or "_"
-
-
-def _escape(white_space: str) -> str:
-    return "".join(_ESCAPES.get(char, f"\\u{ord(char):04x}") for char in white_space)

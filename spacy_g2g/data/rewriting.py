@@ -10,6 +10,8 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
+from ..formats.conllu import ConlluSentence
+from ..formats.misc import misc_text, white_space
 from .docs import TOKEN_ANNOTATIONS, copy_treebank, write_tree
 from .words import copy_words, has_words
 
@@ -65,6 +67,37 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
         copy_words(doc, written, sources, lower=lower)
     copy_treebank(doc, written)
     return written
+
+
+def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc, list[int]]:
+    """Return a Doc with the white space that MISC gives its words, and the index of each word there.
+
+    White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken, the Doc
+    stays as it is.
+
+    doc: The Doc, with a token for each word and without a tree.
+    sentences: The sentences that it was made of.
+    """
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    if not any("Spaces" in token.misc for token in tokens):
+        return doc, [*range(len(doc))]
+    pieces: list[Piece] = []
+    n_words = 0
+    for token in tokens:
+        pieces.append(Piece(-1, white_space(token.misc, "SpacesBefore"), ""))
+        words = range(n_words, n_words := n_words + token.end - token.start + 1)
+        pieces += [Piece(i, doc[i].text, "") for i in words]
+        inner = misc_text(token.misc, "SpacesInToken")
+        is_same = len(words) == 1 and inner.split() == token.form.split()
+        own = " " if token.gap.startswith(" ") else ""
+        pieces[-1] = Piece(words[-1], inner if is_same else pieces[-1].text, own)
+        pieces.append(Piece(-1, token.gap.removeprefix(own), ""))
+    pieces[-2:] = [pieces[-2]._replace(gap="")]
+    pieces = [piece for piece in pieces if piece.text]
+    written = rewrite(doc, pieces)
+    if pieces[0].source < 0 and doc.has_annotation("SENT_START"):
+        written[0].is_sent_start, written[1].is_sent_start = True, False
+    return written, [i for i, piece in enumerate(pieces) if piece.source >= 0]
 
 
 def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:

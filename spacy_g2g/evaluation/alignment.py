@@ -4,7 +4,7 @@ The CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18
 compared by the characters that they cover, without white space. A word outside of multiword tokens aligns
 with the word of the same span. Words in multiword tokens have no span of their own. They align by the
 longest common subsequence of their lower-cased forms, within the smallest span that cuts no multiword token
-of either side.
+of either side. A token of white space, which the shared task refuses, covers no character, and counts.
 """
 
 import unicodedata
@@ -63,7 +63,7 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
     """Find the positions of sentences, tokens and words in the text.
 
     sentences: Sentences of the text.
-    Raises ValueError if a token consists of white space, or if DEPS can't be read.
+    Raises ValueError if DEPS can't be read.
     """
     text = PlacedText("")
     characters: list[str] = []
@@ -72,8 +72,6 @@ def place_words(sentences: Iterable[ConlluSentence]) -> PlacedText:
         first_word, sentence_start = len(text.words), end
         for token in sentence.tokens:
             form = _without_spaces(token.form)
-            if not form:
-                raise ValueError(Errors.E604.format(where=sentence.location(token.start - 1)))
             span = Span(end, end + len(form))
             end = span.end
             characters.append(form)
@@ -139,7 +137,7 @@ def align_words(gold: Sequence[PlacedWord], system: Sequence[PlacedWord]) -> dic
         elif gold_word.span == system_word.span:
             aligned[g] = s
             g, s = g + 1, s + 1
-        elif gold_word.span.start <= system_word.span.start:
+        elif gold_word.span <= system_word.span:
             g += 1
         else:
             s += 1
@@ -175,7 +173,7 @@ def _region_ends(
     """
 
     def is_inside(placed: PlacedWord) -> bool:
-        return placed.span.start < end if placed.is_multiword else placed.span.end <= end
+        return placed.span.end <= end or (placed.is_multiword and placed.span.start < end)
 
     before = (-1, -1)
     while (g, s) != before:

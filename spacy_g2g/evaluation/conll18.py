@@ -13,7 +13,7 @@ Each metric relates the number of correct items to the gold items, the system's 
   and those of their functional dependents.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -186,7 +186,7 @@ def _score_enhanced(gold: PlacedText, system: PlacedText, aligned: Mapping[int, 
 
 
 def _score_spans(gold: Sequence[Span], system: Sequence[Span]) -> Score:
-    return Score(len(set(gold) & set(system)), len(gold), len(system))
+    return Score((Counter(gold) & Counter(system)).total(), len(gold), len(system))
 
 
 def _score_words(

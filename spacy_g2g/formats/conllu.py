@@ -11,8 +11,9 @@ from os import PathLike, fspath
 from typing import Literal, NamedTuple, Union
 
 from ..errors import Errors
-from .conllx import CONLLX_SUFFIXES, conllu_lines
+from .conllx import CONLLX_SUFFIXES, conllu_lines, describe_row
 from .graph import MISSING, Graph, universal
+from .misc import NO_SPACE, white_space
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
@@ -20,7 +21,6 @@ TreeCheck = Literal["any", "partial", "full"]
 N_COLUMNS = 10
 MAX_DIGITS = 19
 COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7, "deps": 8, "misc": 9}
-NO_SPACE = "SpaceAfter=No"
 
 
 @dataclass(slots=True)
@@ -53,9 +53,14 @@ class SurfaceToken(NamedTuple):
     is_multiword: bool
 
     @property
+    def gap(self) -> str:
+        """White space after the token in the text: SpacesAfter, or else a space, but for SpaceAfter=No."""
+        return white_space(self.misc, "SpacesAfter") or ("" if NO_SPACE in self.misc.split("|") else " ")
+
+    @property
     def space_after(self) -> bool:
         """Whether white space follows the token in the text."""
-        return NO_SPACE not in self.misc.split("|")
+        return bool(self.gap)
 
 
 @dataclass(slots=True)
@@ -178,6 +183,24 @@ class ConlluSentence:
         lines = [*(f"{comment}\n" for comment in self.comments), *rows, "\n"]
         return parse_sentence(lines, source=self.source, first_line=self.first_line)
 
+    def attach_roots(self, trees: TreeCheck = "partial") -> "ConlluSentence":
+        """Return a copy in which every root after the first depends on the first.
+
+        It keeps its label, unless that is root or the label of the first root: then it gets punct if it is
+        punctuation, else parataxis. ``read_conllu`` describes ``trees`` and the errors.
+        """
+        sentence, roots = self, [i for i, word in enumerate(self.words) if word.head == 0]
+        if len(roots) > 1:
+            heads = ["_" if word.head is None else str(word.head) for word in self.words]
+            deps = [word.deprel for word in self.words]
+            for i in roots[1:]:
+                heads[i] = str(roots[0] + 1)
+                if deps[i] in ("root", "ROOT", deps[roots[0]]):
+                    deps[i] = "punct" if self.words[i].upos == "PUNCT" else "parataxis"
+            sentence = self.replace(head=heads, deprel=deps)
+        _check_sentence(sentence, 0, trees)
+        return sentence
+
     def _depth(self, word: ConlluWord) -> int:
         """Return the number of words above a word of a sentence without cycles."""
         depth = 0
@@ -187,7 +210,7 @@ class ConlluSentence:
 
 
 def read_conllu(
-    source: Union[str, "PathLike[str]", Lines], *, trees: TreeCheck = "partial"
+    source: Union[str, "PathLike[str]", Lines], *, trees: TreeCheck = "partial", attach_roots: bool = False
 ) -> Iterator[ConlluSentence]:
     """Read sentences one by one.
 
@@ -195,9 +218,12 @@ def read_conllu(
         in .conllx or .conll is read as CoNLL-X.
     trees: Check of the heads. "any" accepts integers in range and "_". "partial" also forbids cycles and a
         second root. "full" demands a tree with exactly one root and no missing head.
+    attach_roots: Let every root after the first depend on the first, before the check.
     Raises ValueError with source, line number and the bad value if the text is not CoNLL-U.
     """
-    if isinstance(source, (str, PathLike)):
+    if attach_roots:
+        yield from (sentence.attach_roots(trees) for sentence in read_conllu(source, trees="any"))
+    elif isinstance(source, (str, PathLike)):
         path = fspath(source)
         with open(path, "rb") as file_:
             lines = decode_lines(file_, path)
@@ -249,7 +275,7 @@ def parse_sentence(
         where = _location(source, first_line + row)
         cells = stripped.split("\t")
         if len(cells) != N_COLUMNS:
-            raise ValueError(Errors.E301.format(where=where, found=len(cells), row=stripped[:80]))
+            raise ValueError(Errors.E301.format(**describe_row(stripped, where)))
         if not cells[1]:
             raise ValueError(Errors.E309.format(where=where))
         id_ = cells[0].lstrip("\ufeff") if row == 0 else cells[0]
@@ -298,7 +324,7 @@ def _location(source: str, line: int) -> str:
 def _word(cells: list[str], row: int, where: str) -> ConlluWord:
     head = cells[6]
     if head != "_" and not _is_number(head):
-        raise ValueError(Errors.E304.format(where=where, head=head[:80]))
+        raise ValueError(Errors.E304.format(where=where, head=repr(head[:80])))
     _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = cells
     return ConlluWord(
         form, lemma, upos, xpos, feats, None if head == "_" else int(head), deprel, deps, misc, row
@@ -330,7 +356,9 @@ def _check_sentence(sentence: ConlluSentence, covered: int, trees: TreeCheck) ->
     heads = [word.head for word in sentence.words]
     for i, head in enumerate(heads):
         if head is not None and head > n:
-            raise ValueError(Errors.E304.format(where=sentence.location(i), head=f"{head} of {n} words"))
+            raise ValueError(
+                Errors.E304.format(where=sentence.location(i), head=f"{head} in a sentence of {n} words")
+            )
     if trees != "any":
         _check_tree(sentence, heads, is_full=trees == "full")
 
@@ -340,7 +368,7 @@ def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool
     if len(roots) > 1:
         raise ValueError(Errors.E306.format(where=sentence.location(roots[1]), roots=[i + 1 for i in roots]))
     if is_full and None in heads:
-        raise ValueError(Errors.E304.format(where=sentence.location(heads.index(None)), head="_"))
+        raise ValueError(Errors.E304.format(where=sentence.location(heads.index(None)), head="'_'"))
     cycle = sentence.graph().find_cycle()
     if cycle:
         ids = " -> ".join(str(i) for i in cycle)

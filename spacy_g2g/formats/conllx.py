@@ -6,6 +6,7 @@ dropped.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..errors import Errors
 
@@ -38,11 +39,27 @@ def conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
             continue
         cells = text.split("\t")
         if len(cells) not in (N_TREE_COLUMNS, N_CONLLX_COLUMNS):
-            where = f"{source}, line {number}"
-            raise ValueError(Errors.E310.format(where=where, found=len(cells), row=text[:80]))
+            raise ValueError(Errors.E310.format(**describe_row(text, f"{source}, line {number}")))
         id_, form, *others = cells[:N_TREE_COLUMNS]
         others[FEATS] = _conllu_features(others[FEATS])
         yield "\t".join([id_, form, *(cell or "_" for cell in others), "_", "_"]) + "\n"
+
+
+def describe_row(row: str, where: str) -> dict[str, Any]:
+    """Return what the errors of a row with too many or too few columns tell: with a guess at its format."""
+    n, hint = row.count("\t") + 1, ""
+    if n == 1 and len(row.split()) > 1:
+        hint = "Are there spaces in place of tabs?"
+    elif row.endswith("\t"):
+        hint = "Remove the tab at the end of the row."
+    elif n == N_TREE_COLUMNS:
+        hint = "Eight columns are CoNLL-X: give the file the suffix .conllx."
+    elif n > N_CONLLX_COLUMNS:
+        hint = (
+            "For CoNLL-U Plus (# global.columns), keep the ten columns from ID to MISC. For CoNLL-2009, keep "
+            "1, 2, 3, 5, 5, 7, 9 and 11, which are CoNLL-X (.conllx)."
+        )
+    return {"where": where, "found": n, "row": row[:80], "hint": hint and f". {hint}"}
 
 
 def _conllu_features(cell: str) -> str:

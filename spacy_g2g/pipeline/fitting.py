@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
+from ..data.docs import known
 from ..evaluation.calibration import Prediction
 from ..formats.conllu import ConlluSentence
 from .g2g_parser import G2GParser
@@ -78,7 +79,7 @@ def judge_probabilities(
 ) -> Iterator[Doc]:
     """Yield parsed Docs of a sentence each, after their probabilities were compared with the gold trees.
 
-    The scores that a Doc keeps are removed. Labels are compared with their subtypes.
+    The scores that a Doc keeps are removed. Labels are compared with their subtypes, where gold has a label.
 
     docs: Docs of the parser, which kept its scores.
     gold: Gold sentence with the same words for each Doc.
@@ -86,12 +87,14 @@ def judge_probabilities(
     predictions: Gets each arc, each labelled arc and each tree.
     """
     for doc, sentence in zip(docs, gold, strict=True):
-        (found,) = parser.confidence(doc)
+        for found in parser.confidence(doc):
+            right = []
+            for i, arc, labelled in zip(found.tokens, found.arcs, found.labelled, strict=True):
+                head, word = doc[i].head.i, sentence.words[i]
+                right.append(word.head == (0 if head == i else head + 1))
+                predictions.append(("arcs", arc, right[-1]))
+                if known(word.deprel):
+                    predictions.append(("labelled arcs", labelled, right[-1] and doc[i].dep_ == word.deprel))
+            predictions.append(("trees", found.tree, all(right)))
         doc._.set(SCORES, None)
-        right = []
-        for token, word, arc, labelled in zip(doc, sentence.words, found.arcs, found.labelled, strict=True):
-            right.append(word.head == (0 if token.head.i == token.i else token.head.i + 1))
-            predictions.append(("arcs", arc, right[-1]))
-            predictions.append(("labelled arcs", labelled, right[-1] and token.dep_ == word.deprel))
-        predictions.append(("trees", found.tree, all(right)))
         yield doc

@@ -8,6 +8,7 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
+from ..data.docs import known
 from ..data.layout import Layout, lay_out
 
 
@@ -88,7 +89,7 @@ def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
         table = example.reference.to_array(["HEAD", "DEP"])
         heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
         strings = example.reference.vocab.strings
-        deps = [strings[int(dep)] if dep else "" for dep in table[:, 1]]
+        deps = [known(strings[int(dep)]) for dep in table[:, 1]]
         return np.where(table[:, 1] == 0, -1, heads), deps
     x2y, y2x = example.alignment.x2y, example.alignment.y2x
     pairs = ((i, int(x2y[i][0])) for i in range(len(example.predicted)) if x2y.lengths[i] == 1)
@@ -98,7 +99,7 @@ def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
     for gold, i in places.items():
         token = example.reference[gold]
         if token.dep and token.head.i in places:
-            heads[i], deps[i] = places[token.head.i], token.dep_
+            heads[i], deps[i] = places[token.head.i], known(token.dep_)
     return heads, deps
 
 

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.doc_graphs import initial_tokens
+from ..data.docs import known
 from ..errors import Errors
 from .trees import SPACE_LABEL
 
@@ -27,15 +28,19 @@ def check_labels(labels: Any, origin: Any) -> None:
 
 
 def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
-    """Return the number of roots with each label, and the labels of other words."""
+    """Return the number of roots with each label, and the labels of other words.
+
+    Heads that have no label count if there are only such heads: then one label, "dep", is for all of them.
+    """
     counts = Counter(
-        (token.head.i == token.i, token.dep_)
+        (token.head.i == token.i, known(token.dep_))
         for doc in docs
         for token in doc
         if token.dep and not token.is_space
     )
-    roots = Counter({label: n for (is_root, label), n in counts.items() if is_root})
-    return roots, {label for is_root, label in counts if not is_root}
+    roots = Counter({label: n for (is_root, label), n in counts.items() if is_root and label})
+    others = {label for is_root, label in counts if not is_root and label}
+    return roots, others if roots or others or not counts else {SPACE_LABEL}
 
 
 def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:

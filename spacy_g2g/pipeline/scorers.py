@@ -12,7 +12,7 @@ from spacy.scorer import PRFScore
 from spacy.training import Example
 from spacy.util import registry
 
-from ..data.docs import TREEBANK_KEY
+from ..data.docs import TREEBANK_KEY, known
 from .gold import gold_parse, gold_starts
 
 
@@ -76,17 +76,19 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
 def _arc_sets(example: Example) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
     """Return token, head and label of the guessed arcs and of the gold arcs, in terms of the predicted Doc.
 
-    A gold word that is not a token of it has a number below 0.
+    A gold word that is not a token of it has a number below 0. Where gold has a head without a label, the
+    guessed label is left out, too.
     """
     heads, deps = gold_parse(example)
     words = [token for token in example.predicted if not token.is_space]
+    gold = {(token.i, int(heads[token.i]), deps[token.i]) for token in words if heads[token.i] >= 0}
+    unlabelled = {i for i, _, dep in gold if not dep}
     guessed = {
-        (token.i, token.head.i if token.has_head() else -1, token.dep_)
+        (token.i, token.head.i if token.has_head() else -1, "" if token.i in unlabelled else token.dep_)
         for token in words
-        if deps[token.i] or _has_gold(example, token.i)
+        if heads[token.i] >= 0 or _has_gold(example, token.i)
     }
-    gold = {(token.i, int(heads[token.i]), deps[token.i]) for token in words if deps[token.i]}
-    rest = Counter(token.dep_ for token in example.reference if token.dep and not token.is_space)
+    rest = Counter(known(token.dep_) for token in example.reference if token.dep and not token.is_space)
     rest.subtract(dep for _, _, dep in gold)
     return guessed, gold | {(-1 - n, -1, dep) for n, dep in enumerate(rest.elements())}
 

@@ -162,7 +162,7 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
     counts: Counter[str] = Counter()
     for graph in graphs:
         counts.update(_count_graph(graph))
-    n_labels = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
+    n_heads = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
     figures = {
         "docs": len(docs),
         "sentences": len(graphs),
@@ -170,7 +170,7 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         "white_space": len(layout.sentence_of) - len(layout.words),
         "longest": max(layout.n_words.tolist(), default=0),
         "unset": int(lay_out(docs).unset.sum()),
-        "misaligned": max(0, n_labels - sum(map(bool, labels))),
+        "misaligned": max(0, n_heads - int((of_words >= 0).sum())),
         **{name: counts[name] for name in _count_graph(Graph([], []))},
         "missing": int((heads < 0).sum() - is_lost.sum()),
         "outside": int(is_outside.sum()),
@@ -207,6 +207,7 @@ def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
     roots = dict(Counter(filter(None, compress(labels, is_root))).most_common())
     root = next(iter(roots), "")
     return {
+        "unlabelled": int((heads >= 0).sum()) - sum(by_label.values()),
         "labels": by_label,
         "rare_labels": {label: n for label, n in by_label.items() if n < RARE_LABEL},
         "roots": roots,
