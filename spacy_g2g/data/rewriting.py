@@ -72,8 +72,8 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
 def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc, list[int]]:
     """Return a Doc with the white space that MISC gives its words, and the index of each word there.
 
-    White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken, the Doc
-    stays as it is.
+    White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken,
+    the Doc stays as it is.
 
     doc: The Doc, with a token for each word and without a tree.
     sentences: The sentences that it was made of.
@@ -88,7 +88,7 @@ def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc
         words = range(n_words, n_words := n_words + token.end - token.start + 1)
         pieces += [Piece(i, doc[i].text, "") for i in words]
         inner = misc_text(token.misc, "SpacesInToken")
-        is_same = len(words) == 1 and inner.split() == token.form.split()
+        is_same = inner and len(words) == 1 and inner.split() == token.form.split()
         own = " " if token.gap.startswith(" ") else ""
         pieces[-1] = Piece(words[-1], inner if is_same else pieces[-1].text, own)
         pieces.append(Piece(-1, token.gap.removeprefix(own), ""))

@@ -195,7 +195,7 @@ class ConlluSentence:
             deps = [word.deprel for word in self.words]
             for i in roots[1:]:
                 heads[i] = str(roots[0] + 1)
-                if deps[i] in ("root", "ROOT", deps[roots[0]]):
+                if deps[i] in {"root", "ROOT", deps[roots[0]]} - {"_", ""}:
                     deps[i] = "punct" if self.words[i].upos == "PUNCT" else "parataxis"
             sentence = self.replace(head=heads, deprel=deps)
         _check_sentence(sentence, 0, trees)

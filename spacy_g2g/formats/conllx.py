@@ -56,7 +56,7 @@ def describe_row(row: str, where: str) -> dict[str, Any]:
         hint = "Eight columns are CoNLL-X: give the file the suffix .conllx."
     elif n > N_CONLLX_COLUMNS:
         hint = (
-            "For CoNLL-U Plus (# global.columns), keep the ten columns from ID to MISC. For CoNLL-2009, keep "
+            "For CoNLL-U Plus (# global.columns), keep the columns ID to MISC. For CoNLL-2009, keep columns "
             "1, 2, 3, 5, 5, 7, 9 and 11, which are CoNLL-X (.conllx)."
         )
     return {"where": where, "found": n, "row": row[:80], "hint": hint and f". {hint}"}

@@ -117,3 +117,57 @@ def test_conllx_is_converted_by_its_suffix(tmp_path):
 def test_a_file_that_is_named_twice_is_an_error(sample, tmp_path):
     with pytest.raises(ValueError, match=r"E927.*sample\.conllu"):
         convert([sample, tmp_path], tmp_path / "out.spacy")
+
+
+def tabs(cells: str) -> str:
+    """Cells between tabs."""
+    return "\t".join(cells.split())
+
+
+ROOTS = row("1", "Sie", "2", "subj") + row("2", "lacht", "0", "root")
+ROOTS += (
+    row("3", "und", "0", "ROOT")
+    + row("4", "lebt", "0", "conj")
+    + row("5", ".", "0", "root").replace("_\t_", "_\tPUNCT", 1)
+)
+
+
+def test_several_roots_are_an_error_that_names_the_option(tmp_path):
+    source, output = tmp_path / "in.conllu", tmp_path / "out.spacy"
+    source.write_text(ROOTS)
+    with pytest.raises(ValueError, match=r"E306.*\[2, 3, 4, 5\].*--attach-roots"):
+        convert([source], output)
+    assert CliRunner().invoke(app, ["convert", "--attach-roots", str(source), str(output)]).exit_code == 0
+    arcs = [(token.head.text, token.dep_) for token in load(output)[0]][2:]
+    assert arcs == [("lacht", "parataxis"), ("lacht", "conj"), ("lacht", "punct")]
+
+
+def test_attached_roots_leave_trees_as_they_are_and_cycles_an_error(sample, tmp_path):
+    convert([sample], tmp_path / "plain.spacy")
+    convert([sample], tmp_path / "out.spacy", attach_roots=True)
+    assert (tmp_path / "plain.spacy").read_bytes() == (tmp_path / "out.spacy").read_bytes()
+    source = tmp_path / "cycle.conllu"
+    source.write_text(ROOTS.replace("2\tlacht\t_\t_\t_\t_\t0", "2\tlacht\t_\t_\t_\t_\t1"))
+    with pytest.raises(ValueError, match="E307"):
+        convert([source], tmp_path / "out.spacy", attach_roots=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        (
+            "plus.conllu",
+            "# global.columns = ID FORM\n" + tabs("1 a _ _ _ _ 0 root _ _ *"),
+            "CoNLL-U Plus",
+        ),
+        ("nine.conll", tabs("1 a a a N N _ _ 0 0 root root _ _"), "CoNLL-2009"),
+        ("x.conllu", tabs("1 a _ _ _ _ 0 root"), "CoNLL-X.*suffix .conllx"),
+        ("spaces.conllu", "1 a _ _ _ _ 0 root _ _", "spaces in place of tabs"),
+        ("spaces.conll", "1 a _ _ _ _ 0 root", "spaces in place of tabs"),
+        ("end.conllu", tabs("1 a _ _ _ _ 0 root _ _") + "\t", "tab at the end"),
+    ],
+)
+def test_a_file_of_another_format_is_an_error_that_names_it(tmp_path, name, text, hint):
+    (tmp_path / name).write_text(text + "\n\n")
+    with pytest.raises(ValueError, match=rf"(?s)E3(01|10).*{hint}"):
+        convert([tmp_path / name], tmp_path / "out.spacy")

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from spacy_g2g.cli.evaluate import evaluate
 from spacy_g2g.cli.parse import parse
 from spacy_g2g.formats.conllu import read_conllu
 
@@ -71,3 +72,38 @@ def test_annotation_of_the_file_is_kept_and_the_rest_is_parsed(folder: str, tmp_
     source.write_text(TEXT.replace("_\t_\t_\tobl", "_\t_\t2\tobl"), "utf8")
     with pytest.raises(ValueError, match=r"G2G-E516\] .* token 1 'saw' has the head 2 'cats'; token 2"):
         parse(folder, source, out, constrain=True)
+
+
+WHITE = """1\tshe\t_\tPRON\t_\t_\t3\tobl\t_\t_
+2\t\u3000\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_
+3\tcats\t_\tNOUN\t_\t_\t0\troot\t_\t_
+
+1\t\u00a0\t_\tNOUN\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_words_of_white_space_are_no_obstacle(folder: str, tmp_path):
+    source, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
+    source.write_text(WHITE, "utf8")
+    parse(folder, source, out, constrain=True)
+    assert [word.head for word in next(read_conllu(out)).words] == [3, 1, 0]
+    parse(folder, source, out, kbest=2)
+    sentences = list(read_conllu(out, trees="full"))
+    assert [[word.form for word in sentence.words] for sentence in sentences] == [
+        ["she", "\u3000", "cats"]
+    ] * 2
+    assert [sentence.words[1].head for sentence in sentences] == [1, 1]
+    assert {sentence.words[0].head for sentence in sentences} == {0, 3}
+    scores = evaluate(folder, source, calibration=True, silent=True)
+    assert scores["Words"].correct == 4
+
+
+def test_constraints_and_white_space_of_the_file_reach_jsonl(folder: str, tmp_path):
+    source, out = tmp_path / "in.conllu", tmp_path / "out.jsonl"
+    source.write_text(TEXT.replace("_\n2", "SpacesAfter=\\s\\n\n2"), "utf8")
+    parse(folder, source, out, constrain=True)
+    record = json.loads(out.read_text("utf8").splitlines()[0])
+    assert record["text"] == "she \nsaw cats"
+    assert [token["head"] for token in record["tokens"]][2] == 3
+    assert record["tokens"][3]["dep"] == "obl"

@@ -4,7 +4,13 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, restore_sentences, sentences_to_docs
+from spacy_g2g.data.docs import (
+    ALL_COLUMNS,
+    doc_to_sentences,
+    restore_sentences,
+    sentences_to_docs,
+    source_arcs,
+)
 from spacy_g2g.data.words import word_forms
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 
@@ -51,6 +57,40 @@ def test_missing_heads_have_no_label(vocab):
     (doc,) = sentences_to_docs(read(row("1", head="_", deprel="_") + row("2", head="1")), vocab)
     assert [token.dep_ for token in doc] == ["", "dep"]
     assert to_text([doc]) == row("1", head="_", deprel="_") + row("2", head="1")
+
+
+UNLABELLED = row("1", "a", "0", "root") + row("2", "b", "1", "_") + row("3", "c", "2", "_") + "\n"
+
+
+@pytest.mark.parametrize("keep_source", [True, False])
+def test_a_head_without_a_label_is_kept_through_a_doc_bin(vocab, keep_source):
+    docs = sentences_to_docs(read(UNLABELLED), vocab, keep_source=keep_source)
+    (doc,) = through_doc_bin(docs)
+    assert [(token.head.i, token.dep_) for token in doc] == [(0, "root"), (0, "_"), (1, "_")]
+    (sentence,) = doc_to_sentences(doc)
+    assert [(word.head, word.deprel) for word in sentence.words] == [(0, "root"), (1, "_"), (2, "_")]
+    assert not keep_source or str(sentence) == UNLABELLED
+
+
+def test_an_empty_label_is_a_missing_one(vocab):
+    doc = next(sentences_to_docs(read(row("1", "a", "2", "") + row("2", "b", "0", "")), vocab))
+    assert [(token.head.i, token.dep_) for token in doc] == [(1, "_"), (1, "_")]
+    assert source_arcs(doc) == ({0: 1, 1: 1}, {})
+
+
+def test_a_label_without_a_head_makes_no_root(vocab):
+    (doc,) = sentences_to_docs(read(row("1", deprel="root") + row("2", head="_", deprel="nsubj")), vocab)
+    assert [token.has_head() for token in doc] == [True, False]
+    assert [word.head for word in doc_to_sentences(doc)[0].words] == [0, None]
+    assert source_arcs(doc) == ({0: 0}, {0: "root", 1: "nsubj"})
+
+
+def test_white_space_has_no_arcs_to_be_kept(vocab):
+    text = row("1") + row("2", "\u3000", "1", "punct") + row("3", "b", "2", "dep")
+    (doc,) = sentences_to_docs(read(text), vocab)
+    heads, deps = source_arcs(doc)
+    assert heads == {0: 0}
+    assert sorted(deps) == [0, 2]
 
 
 def test_docs_have_n_sents_sentences_and_start_at_newdoc(vocab):

@@ -36,9 +36,25 @@ def test_heads_are_indices_of_the_whole_text():
     assert [word.head for word in made.words] == [-1, 0, None, -1, 3, None]
 
 
-def test_tokens_of_white_space_are_an_error():
-    with pytest.raises(ValueError, match=r"E604.*line 1"):
-        text("\u00a0")
+@pytest.mark.parametrize(
+    ("gold", "system", "expected"),
+    [
+        (["a", "\u3000", "b"], ["a", "\u3000", "b"], {0: 0, 1: 1, 2: 2}),
+        (["a", "\u3000", "\u00a0", "b"], ["a", "b"], {0: 0, 3: 1}),
+        (["ab", "c"], ["\u3000", "ab", "\u3000", "c"], {0: 1, 1: 3}),
+        (["ab", "\u3000", "c"], ["a", "b", "\u3000", "c"], {1: 2, 2: 3}),
+        (
+            ["\u3000", ("au", ["à", "le"]), "b"],
+            ["\u3000", ("au", ["à", "le"]), "b"],
+            {0: 0, 1: 1, 2: 2, 3: 3},
+        ),
+        ([("\u3000", ["x", "y"]), "b"], [("\u3000", ["x", "y"]), "b"], {0: 0, 1: 1, 2: 2}),
+    ],
+)
+def test_tokens_of_white_space_cover_no_character_and_are_aligned(gold, system, expected):
+    made = text(*gold)
+    assert made.characters == "".join(made.characters.split())
+    assert aligned(made, text(*system)) == expected
 
 
 def test_other_texts_are_an_error_at_the_first_difference():

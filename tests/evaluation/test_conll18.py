@@ -47,6 +47,26 @@ def changed(gold, **columns):
     return [first.replace(**values), *gold[1:]]
 
 
+@pytest.mark.parametrize("white", ["\u3000", "\u00a0", " "])
+def test_words_of_white_space_count_as_other_words_do(gold, white):
+    # The reference refuses such words, so they are compared with words that it takes.
+    system = changed(gold, head={6: "1", 7: "6"}, deprel={6: "dep"})
+    scores = []
+    for form in ("§", white):
+        texts = ["".join(map(str, sentences)).replace("\t,\t", f"\t{form}\t") for sentences in (gold, system)]
+        scores.append(evaluate_sentences(*(read_conllu(io.StringIO(text)) for text in texts)))
+    assert scores[0] == scores[1]
+    assert scores[1]["UAS"].gold - scores[1]["UAS"].correct == 2
+
+
+def test_tokens_of_white_space_side_by_side_count_each(gold):
+    text = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n" + "".join(
+        f"{i}\t\u3000\t_\t_\t_\t_\t1\tdep\t_\t_\n" for i in (2, 3)
+    )
+    one = list(read_conllu(io.StringIO(text)))
+    assert evaluate_sentences(one, one)["Tokens"] == Score(3, 3, 3)
+
+
 def test_gold_against_itself_is_right_in_all(gold):
     scores = evaluate_sentences(gold, gold)
     assert list(scores) == METRICS

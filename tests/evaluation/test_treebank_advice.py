@@ -10,6 +10,7 @@ from spacy_g2g.evaluation.treebank_advice import ERRORS, TEXTS, find_problems, s
 COUNTED = (
     "no_tree",
     "incomplete",
+    "unlabelled",
     "several_roots",
     "cycles",
     "outside",

@@ -1,5 +1,6 @@
 """Learning: from whole and from partial gold, alone and as `spacy train` does it."""
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -335,3 +336,35 @@ def test_trees_without_a_head_can_not_be_learned():
     tree = Tree(np.array([-1, 1]), np.array([-1, 1]))
     assert parser._can_learn([tree, missing, tree]).tolist() == [True, False, True]
     assert parser._can_learn([]).tolist() == []
+
+
+def unlabelled(nlp: Language, keep: Container[str]) -> list[Example]:
+    """The ten sentences, whose words have no label unless it is to be kept."""
+    examples = treebank_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.dep_ = token.dep_ if token.dep_ in keep else "_"
+    return examples
+
+
+def test_heads_without_any_label_are_learned_with_the_label_dep():
+    nlp = make_nlp()
+    examples = unlabelled(nlp, keep=())
+    nlp.initialize(lambda: examples)
+    assert parser_of(nlp).labels == ("root", "dep")
+    overfit(nlp, examples)
+    scores = nlp.evaluate(examples)
+    assert scores["ud_uas"] == scores["ud_las"] == 1.0
+    assert {token.dep_ for token in nlp(treebank_examples(nlp)[0].predicted)} == {"root", "dep"}
+
+
+def test_heads_without_a_label_among_others_teach_no_label():
+    nlp = make_nlp()
+    examples = unlabelled(nlp, keep=("root", "nsubj"))
+    nlp.initialize(lambda: examples)
+    parser = parser_of(nlp)
+    assert parser.labels == ("root", "nsubj")
+    gold = gold_of(parser, examples)
+    known = [label for _, labels in gold for label in labels]
+    assert set(known) == {0, 1, -1}
+    assert all(head >= 0 for heads, _ in gold for head in heads)

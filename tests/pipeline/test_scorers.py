@@ -190,3 +190,14 @@ def test_spacy_evaluate_prints_trees_and_sentences(
     printed = capsys.readouterr().out
     for name, score in (("UAS", found["dep_uas"]), ("LAS", found["dep_las"]), ("SENT F", found["sents_f"])):
         assert re.search(rf"^{name} +{100 * score:.2f}", printed, re.M)
+
+
+def test_a_gold_head_without_a_label_takes_any_label():
+    gold = parsed(WORDS, [1, 1, 1, 1], ["_", "root", "_", "punct"])
+    found = score(parsed(WORDS, [1, 1, 1, 1], ["nsubj", "root", "obj", "punct"]), gold)
+    assert (found["ud_uas"], found["ud_las"]) == (1.0, 1.0)
+    assert set(found["ud_las_per_type"]) == {"root", "punct"}
+    found = score(parsed(WORDS, [1, 1, 1, 1], ["nsubj", "root", "obj", "dep"]), gold)
+    assert found["ud_las"] == pytest.approx(3 / 4)
+    found = score(parsed(WORDS, [1, 1, 3, 1], ["nsubj", "root", "obj", "punct"]), gold)
+    assert found["ud_uas"] == found["ud_las"] == pytest.approx(3 / 4)
