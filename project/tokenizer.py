@@ -17,6 +17,7 @@ from pathlib import Path
 
 import spacy
 from spacy.symbols import NORM, ORTH
+from spacy.util import get_lang_class
 from wasabi import msg
 
 from spacy_g2g.cli.common import user_errors
@@ -112,7 +113,7 @@ def main() -> None:
     args = cli.parse_args()
     with user_errors():
         lang = choose_language(args.lang, read_source(args.train.parent))
-        if args.rules or spacy.blank(lang).config["nlp"]["tokenizer"] == RULES["nlp"]["tokenizer"]:
+        if args.rules or get_lang_class(lang).default_config["nlp"]["tokenizer"] == RULES["nlp"]["tokenizer"]:
             tokenize_once(args.train, args.output, lang, args.dev)
         else:
             msg.info(f"spaCy's tokenizer for {lang} has no rules: it is used as it is")

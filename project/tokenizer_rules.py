@@ -18,6 +18,12 @@ from spacy_g2g.evaluation.tokenization import Chunk
 
 LETTER, DIGIT = r"[^\W\d_]", r"\d"
 _PARTS = re.compile(rf"{DIGIT}+|{LETTER}+|.", re.DOTALL)
+#: Flags at the start of a pattern, which hold for all of it: no pattern may stand before them.
+_FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
+#: The flags of a pattern that can be written for a part of it.
+_SCOPED = {"a": re.A, "i": re.I, "m": re.M, "s": re.S, "x": re.X}
+#: What a pattern must be for its method `match` to find what another method finds.
+_METHODS = {"match": "{}", "fullmatch": r"(?:{})\Z", "search": "(?s:.*?)(?:{})"}
 
 Kind = Literal["prefixes", "suffixes", "infixes", "whole"]
 AFFIXES: tuple[Kind, ...] = ("prefixes", "suffixes", "infixes")
@@ -39,7 +45,7 @@ class Rules:
     added: Patterns that were added to the affixes and infixes, by the names of these.
     exceptions: Tokens of chunks, and of what is left of chunks, in spaCy's form.
     token_match: The language's own pattern of what is never cut, or None.
-    url_match: Function that finds URLs, or None.
+    url_match: Pattern of URLs, or None.
     """
 
     prefixes: tuple[str, ...] = ()
@@ -49,7 +55,7 @@ class Rules:
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exceptions: Mapping[str, Any] = field(default_factory=dict)
     token_match: str | None = None
-    url_match: Any = None
+    url_match: str | None = None
 
     def tokenizer(self, vocab: Vocab) -> Tokenizer:
         """Make a tokenizer of spaCy."""
@@ -60,6 +66,7 @@ class Rules:
             search["prefixes"] and search["prefixes"].search,
             search["suffixes"] and search["suffixes"].search,
             search["infixes"] and search["infixes"].finditer,
+            re.compile("|".join(self._never_cut())).match if self._never_cut() else None,
             self.exceptions,
         )
 
@@ -77,21 +84,30 @@ class Rules:
             partial(_leftmost, found["prefixes"]),
             partial(_leftmost, found["suffixes"]),
             partial(_all_matches, found["infixes"]),
+            partial(_first_match, [*map(_compile, self._never_cut())]),
             exceptions,
         )
 
-    def _with(self, vocab: Vocab, prefix: Any, suffix: Any, infix: Any, exceptions: Any) -> Tokenizer:
+    def _never_cut(self) -> list[str]:
         whole = [rf"(?:{pattern})\Z" for pattern in self.whole]
-        whole += [self.token_match] if self.token_match else []
+        return [*whole, self.token_match] if self.token_match else whole
+
+    def _with(
+        self, vocab: Vocab, prefix: Any, suffix: Any, infix: Any, whole: Any, exceptions: Any
+    ) -> Tokenizer:
         return Tokenizer(
             vocab,
             rules=dict(exceptions),
             prefix_search=prefix or None,
             suffix_search=suffix or None,
             infix_finditer=infix or None,
-            token_match=re.compile("|".join(whole)).match if whole else None,
-            url_match=self.url_match,
+            token_match=whole,
+            url_match=_compile(self.url_match).match if self.url_match else None,
         )
+
+
+#: Compiled patterns. Those of some languages take half a second, and Python itself keeps 512 of all.
+_compile = lru_cache(maxsize=1024)(re.compile)
 
 
 @lru_cache(maxsize=1024)
@@ -103,6 +119,10 @@ def _leftmost(patterns: list[re.Pattern[str]], text: str, start: int = 0) -> re.
     """Return the first match of several patterns, that of the first pattern where they start together."""
     found = [match for pattern in patterns if (match := pattern.search(text, start))]
     return min(found, key=lambda match: match.start(), default=None)
+
+
+def _first_match(patterns: list[re.Pattern[str]], text: str) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := pattern.match(text))), None)
 
 
 def _all_matches(patterns: list[re.Pattern[str]], text: str) -> list[re.Match[str]]:
@@ -143,17 +163,51 @@ class Change:
 
 
 def language_rules(nlp: Language) -> Rules:
-    """Return the rules of a language."""
+    """Return the rules of a language, in patterns that can be joined and that spaCy can save.
+
+    Raises ValueError for a match that is no method of a pattern, which spaCy could not save.
+    """
     defaults = nlp.Defaults
-    match = defaults.token_match
     return Rules(
-        prefixes=tuple(map(str, defaults.prefixes or ())),
-        suffixes=tuple(map(str, defaults.suffixes or ())),
-        infixes=tuple(map(str, defaults.infixes or ())),
+        prefixes=_pieces("prefixes", defaults.prefixes),
+        suffixes=_pieces("suffixes", defaults.suffixes),
+        infixes=_pieces("infixes", defaults.infixes),
         exceptions=dict(defaults.tokenizer_exceptions or {}),
-        token_match=match.__self__.pattern if match else None,  # type: ignore[attr-defined]
-        url_match=defaults.url_match,
+        token_match=_match_pattern(nlp, "token_match"),
+        url_match=_match_pattern(nlp, "url_match"),
     )
+
+
+def _pieces(kind: Kind, pieces: Iterable[str] | None) -> tuple[str, ...]:
+    """Return affixes or infixes, each with the flags that hold for all of them once they are joined."""
+    given = [piece for piece in pieces or () if piece.strip()]
+    flags = COMPILE[kind](given).flags
+    return tuple(_scoped(piece, flags) for piece in given)
+
+
+def _match_pattern(nlp: Language, name: str) -> str | None:
+    match = getattr(nlp.Defaults, name)
+    if match is None:
+        return None
+    pattern = getattr(match, "__self__", None)
+    if not isinstance(pattern, re.Pattern) or match.__name__ not in _METHODS:
+        raise ValueError(
+            f"The {name} of the language {nlp.lang} is {match!r}. Expected a method of a pattern, as in "
+            "re.compile(...).match."
+        )
+    return _METHODS[match.__name__].format(_scoped(pattern.pattern, pattern.flags))
+
+
+def _scoped(pattern: str, flags: int) -> str:
+    """Return a pattern with its flags inside, such as (?i:...), so that it can be a part of another.
+
+    spaCy saves patterns without the flags that they were compiled with.
+    """
+    names = "".join(name for name, flag in _SCOPED.items() if flags & flag)
+    # A comment in a verbose pattern goes on to the end of its line.
+    end = "\n" if flags & re.X else ""
+    bare = _FLAGS.sub("", pattern, count=1) if _FLAGS.match(pattern) else pattern
+    return f"(?{names}:{bare}{end})" if names else bare
 
 
 def additions(wrong: Iterable[tuple[Chunk, Chunk, int]]) -> list[Change]:

@@ -72,15 +72,19 @@ class ChunkTable:
 
 
 def train_tokenizer(nlp: Language, chunks: Counter[Chunk]) -> Tokenizer:
-    """Make a tokenizer that cuts as a treebank does.
+    """Make a tokenizer that cuts as a treebank does, and print each step.
 
     nlp: Pipeline of the language, for its rules and its vocabulary.
     chunks: Counts of the training chunks by their tokens.
     """
     search = _Search(nlp, chunks)
-    for _ in range(N_ROUNDS):
-        search.try_changes(additions(search.wrong())[:N_CANDIDATES])
-        search.try_changes(removals(search.rules))
+    for i in range(1, N_ROUNDS + 1):
+        added, removed = additions(search.wrong())[:N_CANDIDATES], [*removals(search.rules)]
+        for changes, name in ((added, "new patterns"), (removed, "removals of patterns")):
+            n_wrong = search.errors.sum()
+            line = f"Round {i} of {N_ROUNDS}: {n_wrong} wrong tokens; trying {len(changes)} {name}"
+            print(line, flush=True)
+            search.try_changes(changes)
         search.add_exceptions()
     return search.rules.tokenizer(nlp.vocab)
 

@@ -1,14 +1,19 @@
 """`project/tokenizer.py`: tokenizers made from the words of a treebank."""
 
+import pkgutil
+import re
 from collections import Counter
+from importlib import import_module, util
 
 import pytest
 import spacy
+import spacy.lang
 from spacy.tokenizer import Tokenizer
 from spacy.training.callbacks import create_copy_from_base_model
+from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
-from project import tokenizer
+from project import tokenizer, tokenizer_search
 from project.tokenizer_rules import Change, additions, language_rules
 from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
@@ -137,7 +142,90 @@ def test_an_empty_file_and_an_unknown_language_are_errors(tmp_path, monkeypatch,
         tokenizer.main()
 
 
-def test_a_language_without_rules_is_left_as_it_is(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["tokenizer", "train.conllu", str(tmp_path / "out"), "--lang", "zh"])
+@pytest.mark.parametrize("lang", ["zh", "ja", "ko", "th", "vi"])
+def test_a_language_without_rules_is_left_as_it_is(tmp_path, monkeypatch, capsys, lang):
+    """Also without the package that its tokenizer needs."""
+    monkeypatch.setattr("sys.argv", ["tokenizer", "train.conllu", str(tmp_path / "out"), "--lang", lang])
     tokenizer.main()
     assert "has no rules" in capsys.readouterr().out
+
+
+LANGUAGES = [module.name for module in pkgutil.iter_modules(spacy.lang.__path__) if module.ispkg]
+#: A treebank whose dates French has a rule for, with flags; "=====" is what spaCy cuts.
+DATES = "".join(
+    row("1", f"1{i}-03-2020", "0", "root") + row("2", "=====", "1", "dep") + "\n" for i in range(4)
+)
+CASES = "12-03-2020= HTTP://X.org/a-b, Grand-Mère. AVANT-hier 12.5% (3-ik) x'y !? e.g. a.b@c.d"
+
+
+def texts_of(lang):
+    """Example sentences, exceptions, and what rules of some language keep whole, in three casings."""
+    defaults = get_lang_class(lang).Defaults
+    has_examples = util.find_spec(f"spacy.lang.{lang}.examples")
+    examples = import_module(f"spacy.lang.{lang}.examples").sentences if has_examples else []
+    words = [CASES, *examples, " ".join(sorted(defaults.tokenizer_exceptions)[:2000])]
+    return [case(text) for text in words for case in (str, str.upper, str.title)]
+
+
+@pytest.mark.parametrize(
+    "lang",
+    [pytest.param(lang, marks=() if lang in ("fr", "hu", "tr") else pytest.mark.slow) for lang in LANGUAGES],
+)
+def test_the_rules_of_each_language_survive_rewriting_and_disk(lang, tmp_path):
+    nlp = spacy.blank(lang, config=tokenizer.RULES)
+    texts = texts_of(lang)
+    expected = [[token.text for token in nlp(text)] for text in texts]
+    nlp.tokenizer = language_rules(nlp).tokenizer(nlp.vocab)
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert [[token.text for token in loaded(text)] for text in texts] == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_language_learns_a_tokenizer_that_is_saved_and_works(lang, tmp_path, monkeypatch):
+    monkeypatch.setattr(tokenizer_search, "N_ROUNDS", 1)
+    path = tmp_path / "train.conllu"
+    path.write_text(DATES, encoding="utf8")
+    (_, after) = tokenizer.make_tokenizer(path, tmp_path / "out", lang=lang)["train"]
+    assert after.f1 == 1.0
+    assert [token.text for token in spacy.load(tmp_path / "out")("19-03-2020 ===== (a)")] == [
+        "19-03-2020", "=====", "(", "a", ")",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        re.compile("(?i)ab|c-d").match,
+        re.compile("(?i)(?u)ab|c-d").match,
+        re.compile("ab|c-d", re.IGNORECASE).match,
+        re.compile("a b | c-d # letters", re.I | re.X).match,
+        re.compile("c-d", re.I).fullmatch,
+        re.compile("-d$", re.I | re.A).search,
+    ],
+)
+@pytest.mark.parametrize("name", ["token_match", "url_match"])
+def test_flags_and_methods_of_a_language_survive_a_pattern_before_them_and_disk(name, match, tmp_path):
+    nlp = spacy.blank("xx")
+    nlp.Defaults = type("Defaults", (nlp.Defaults,), {name: staticmethod(match), "infixes": ["-", "="]})
+    rules = Change("q-r", (("whole", "q-r"),)).apply(language_rules(nlp))
+    nlp.tokenizer = rules.tokenizer(nlp.vocab)
+    nlp.to_disk(tmp_path)
+    for found in (rules.trial(Vocab(), {}), spacy.load(tmp_path).tokenizer):
+        assert [token.text for token in found("C-D q-r x-y")] == ["C-D", "q-r", "x", "-", "y"]
+
+
+def test_flags_of_infixes_hold_for_all_of_them():
+    nlp = spacy.blank("xx")
+    nlp.Defaults = type("Defaults", (nlp.Defaults,), {"infixes": ["(?i)x", "y"]})
+    change = Change("~", (("infixes", "~"),))
+    found = change.apply(language_rules(nlp)).tokenizer(nlp.vocab)
+    assert [token.text for token in found("1Y2~3X4")] == ["1", "Y", "2", "~", "3", "X", "4"]
+
+
+def test_a_match_that_spacy_cannot_save_is_an_error_that_names_it():
+    nlp = spacy.blank("xx")
+    nlp.Defaults = type("Defaults", (nlp.Defaults,), {"token_match": staticmethod(str.isdigit)})
+    with pytest.raises(ValueError, match="The token_match of the language xx is .*isdigit"):
+        language_rules(nlp)
