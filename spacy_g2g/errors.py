@@ -154,7 +154,11 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E523 = "There are weights of the treebanks {unknown}. Expected names of the section path: {names}."
     E524 = "The weight of the treebank {name} is {weight}. Expected a number above 0."
-    E525 = "The treebanks {names} have the same path, {path}. Expected it once; weights repeat a treebank."
+    E525 = "The treebanks {names} both have {path}. Expected it once; weights repeat a treebank."
+    E555 = (
+        "The weights {weights} make an epoch of {times:g} times the words of the treebanks. Expected weights "
+        "closer to each other, for {most} times at most."
+    )
     E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
 
     # 6xx: evaluation
@@ -178,6 +182,10 @@ class Errors(metaclass=_TextsWithCodes):
     E705 = "There is no pipeline to continue from. Expected --paths.base PIPELINE."
     E706 = "{path} has the components {names}. Expected a parser among them, such as g2g_parser."
     E707 = "No sentence in paths.train has a head to learn from. Expected one or more that have."
+    E755 = (
+        "{name} is {value}. Expected a number above 0. To give the rate of a training that goes on: "
+        "--training.optimizer.learn_rate.initial_rate RATE"
+    )
 
     # 8xx: pipeline
     E801 = "{name!r} has no labels. Expected Examples with heads and deps, or add_label before initialize."

@@ -5,7 +5,8 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, islice
+from itertools import islice, permutations
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from .docs import (
 from .words import copy_words
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
+#: Largest size of an epoch that weights may ask for, as a multiple of all the words there are.
+MAX_EPOCH = 100
 
 #: A gold Doc and the initial graphs of its sentences, which the predicted Doc gets; None without graphs.
 GoldAndInitial = tuple[Doc, list[Graph] | None]
@@ -70,8 +73,9 @@ def make_corpus(
         once, and Docs of the others are repeated. Null reads each treebank once.
     attach_roots: Let every root of a sentence after the first depend on the first, as `g2g convert
         --attach-roots` does. A .conllu file whose sentences have several roots is an error without it.
-    Raises ValueError for an unknown annotation, for a path with two names, and for weights of unknown
-        treebanks or not above 0. The reader raises it without a path or a corpus there.
+    Raises ValueError for an unknown annotation, for files with two names, and for weights of unknown
+        treebanks or not above 0. The reader raises it without a path or a corpus there, and for weights
+        that make an epoch of more than 100 times the words.
     """
     paths = path if isinstance(path, dict) else {"": path}
     _check_treebanks(paths, weights or {})
@@ -147,7 +151,12 @@ class Corpus:
             return [item for items in self._treebanks.values() for item in items]
         chance = self._random if self.shuffle else random.Random(self.seed)
         n_words = {name: sum(len(doc) for doc, _ in items) for name, items in self._treebanks.items()}
-        rates = {name: self.weights.get(name, 1.0) / n for name, n in n_words.items() if n}
+        weights = {name: float(self.weights.get(name, 1.0)) for name, n in n_words.items() if n}
+        rates = {name: weight / n_words[name] for name, weight in weights.items()}
+        least = min(rates.values(), default=0.0) * sum(n_words.values())
+        times_all = sum(weights.values()) / least if least else math.inf
+        if rates and times_all > MAX_EPOCH:
+            raise ValueError(Errors.E555.format(weights=weights, times=times_all, most=MAX_EPOCH))
         drawn: list[GoldAndInitial] = []
         for name, rate in rates.items():
             items = self._treebanks[name]
@@ -165,15 +174,18 @@ class Corpus:
 
 
 def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, float]) -> None:
-    """Raise ValueError for a path with two names, and for weights of other names or not above 0."""
-    for name, other in combinations(paths, 2):
-        if paths[name] and paths[name] == paths[other]:
-            raise ValueError(Errors.E525.format(names=[name, other], path=paths[name]))
+    """Raise ValueError for files with two names, and for weights of other names or not above 0."""
+    given = {name: Path(path).resolve() for name, path in paths.items() if path}
+    for (name, inner), (other, outer) in permutations(given.items(), 2):
+        # A hard link, or the same name in other letters, shows only on disk.
+        is_same = inner.exists() and outer.exists() and inner.samefile(outer)
+        if is_same or outer in (inner, *inner.parents):
+            raise ValueError(Errors.E525.format(names=[name, other], path=inner))
     unknown = sorted(set(weights) - set(paths))
     if unknown:
         raise ValueError(Errors.E523.format(unknown=unknown, names=[*filter(None, paths)]))
     for name, weight in weights.items():
-        if not 0.0 < weight < math.inf:
+        if not (isinstance(weight, Real) and 0.0 < weight < math.inf):
             raise ValueError(Errors.E524.format(name=name, weight=weight))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import spacy
 from spacy.language import Language
 from spacy.pipeline import EditTreeLemmatizer, Tagger
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import logger
+from spacy.util import logger, registry
 from thinc.api import Model
 from thinc.layers.resizable import resize_linear_weighted
 
@@ -26,6 +27,8 @@ NAME = "spacy_g2g.continue_pipeline.v1"
 OWN = "own"
 #: Steps of the optimizer for n sentences: this factor times the root of n.
 STEPS_BY_ROOT = 3.5
+#: Number of steps in which the largest rate of a schedule is looked for.
+MAX_RATES = 100_000
 #: Share of words with new labels from which on the data seems to follow other guidelines.
 MANY_NEW = 0.2
 
@@ -37,8 +40,9 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
     training corpus that are new to them, and sets what the config leaves at 0: steps and learning rate.
 
     path: Folder or name of the trained pipeline.
-    rate_share: Learning rate as a share of that which the pipeline was trained with.
+    rate_share: Learning rate as a share of the largest that the pipeline was trained with, above 0.
     """
+    _check_rate("rate_share", rate_share)
 
     def after_init(nlp: Language) -> Language:
         if not path:
@@ -46,6 +50,8 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
         base = spacy.load(path)
         _take_components(nlp, base, path)
         examples = read_training_examples(nlp)
+        if not any(map(len, _own_docs(examples))):
+            raise ValueError(Errors.E707)
         _set_training(nlp.config["training"], base.config.interpolate(), examples, rate_share)
         add_labels(nlp, examples)
         return nlp
@@ -125,22 +131,50 @@ def _set_training(
     training: dict[str, Any], base: Mapping[str, Any], examples: Sequence[Example], rate_share: float
 ) -> None:
     """Set what the config leaves at 0 or empty: annotating components, steps and learning rate."""
-    before, rate = base["training"], training["optimizer"]["learn_rate"]
+    before, rate = base["training"], training["optimizer"].get("learn_rate")
     training["annotating_components"] = training["annotating_components"] or before["annotating_components"]
     if not training["max_steps"]:
         training["max_steps"] = choose_steps(examples)
     training["eval_frequency"] = training["eval_frequency"] or training["max_steps"]
     if isinstance(rate, dict):
-        was_continued = (base["initialize"]["after_init"] or {}).get("@callbacks") == NAME
-        peak = before["optimizer"]["learn_rate"]
-        peak = peak.get("initial_rate", 0.0) if isinstance(peak, dict) else peak
-        chosen = {
-            "initial_rate": peak if was_continued else rate_share * peak,
-            "total_steps": training["max_steps"],
-            "warmup_steps": training["max_steps"] // 10,
-        }
+        chosen = {"total_steps": training["max_steps"], "warmup_steps": training["max_steps"] // 10}
+        if rate.get("initial_rate") == 0:
+            was_continued = (base["initialize"]["after_init"] or {}).get("@callbacks") == NAME
+            peak = largest_rate(before, "the pipeline to continue from")
+            rate["initial_rate"] = peak if was_continued else rate_share * peak
         rate |= {key: value for key, value in chosen.items() if rate.get(key) == 0}
+    largest_rate(training, "this training")
     logger.info("Continue with %d steps", training["max_steps"])
+
+
+def largest_rate(training: Mapping[str, Any], whose: str) -> float:
+    """Return the largest learning rate of a training, whatever its optimizer and schedule.
+
+    training: Section ``[training]`` of a config.
+    whose: Whose training it is, for the error.
+    Raises ValueError if the rate can't be found or is not above 0.
+    """
+    rates: list[float] = []
+    name = f"The largest learning rate of {whose}"
+    try:
+        optimizer = registry.resolve({"optimizer": training["optimizer"]})["optimizer"]
+        for _ in range(min(training["max_steps"] or MAX_RATES, MAX_RATES)):
+            rates.append(float(optimizer.learn_rate))
+            optimizer.step_schedules()
+    except Exception as error:  # a schedule or an optimizer of a user may raise any
+        raise ValueError(Errors.E755.format(name=name, value=f"unknown ({error})")) from error
+    return _check_rate(name, max(rates, default=0.0))
+
+
+def _check_rate(name: str, value: float) -> float:
+    if not 0.0 < value < math.inf:
+        raise ValueError(Errors.E755.format(name=name, value=value))
+    return value
+
+
+def _own_docs(examples: Sequence[Example]) -> list[Doc]:
+    docs = (example.reference for example in examples)
+    return [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
 
 
 def choose_steps(examples: Sequence[Example]) -> int:
@@ -148,12 +182,11 @@ def choose_steps(examples: Sequence[Example]) -> int:
 
     Sentences without a head do not count. Raises ValueError without others among one's own data.
     """
-    docs = [example.reference for example in examples]
-    own = [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
+    own = _own_docs(examples)
     # Docs that are repeated in an epoch count once.
     sentences = [sentence for doc in {id(doc): doc for doc in own}.values() for sentence in doc.sents]
     n = sum(any(token.dep for token in sentence) for sentence in sentences)
     if not n:
         raise ValueError(Errors.E707)
-    share = sum(map(len, own)) / sum(map(len, docs))
+    share = sum(map(len, own)) / sum(len(example.reference) for example in examples)
     return math.ceil(STEPS_BY_ROOT * math.sqrt(n) / share)

@@ -183,11 +183,42 @@ def test_bad_weights_and_paths_with_two_names_are_errors(treebanks):
         make_corpus(treebanks, weights={"smal": 1.0})
     with pytest.raises(ValueError, match=r"E523.*\[\]"):
         make_corpus(treebanks["small"], weights={"small": 1.0})
-    for weight in (0.0, -1.0, float("nan"), float("inf")):
+    for weight in (0.0, -1.0, float("nan"), float("inf"), "x", None, [1.0]):
         with pytest.raises(ValueError, match=r"E524.*small is"):
             make_corpus(treebanks, weights={"small": weight})
     with pytest.raises(ValueError, match=r"E525.*'small', 'again'"):
         make_corpus({"small": treebanks["small"], "again": treebanks["small"]})
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [{"small": 1e5}, {"large": 1e300, "small": 1e-300}, {"large": 1e308, "small": 1e308}, {"small": 5e-324}],
+)
+def test_weights_that_make_an_epoch_of_millions_of_docs_are_an_error(nlp, treebanks, weights):
+    with pytest.raises(ValueError, match=r"E555.*'small': .*closer"):
+        next(make_corpus(treebanks, weights=weights)(nlp))
+
+
+def test_few_sentences_are_repeated_beside_many(nlp, tmp_path, treebanks):
+    paths = {"large": treebanks["large"], "one": tmp_path / "one.conllu"}
+    paths["one"].write_text(row("1", "100", deprel="root") + "\n")
+    counts = Counter(words_of(make_corpus(paths, weights={"one": 50.0})(nlp)))
+    assert counts == dict.fromkeys(range(20), 1) | {100: 1000}
+
+
+@pytest.mark.parametrize(
+    "spelling", ["x/./small.conllu", "x/../x/small.conllu", "link", "hard", "x", "folder"]
+)
+def test_files_with_two_names_are_an_error_however_their_path_is_spelled(tmp_path, spelling):
+    (tmp_path / "x").mkdir()
+    path = tmp_path / "x" / "small.conllu"
+    path.write_text(row("1", "a", deprel="root") + "\n")
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "folder").symlink_to(path.parent)
+    (tmp_path / "hard").hardlink_to(path)
+    for one, other in ((path, f"{tmp_path}/{spelling}"), (f"{tmp_path}/{spelling}", path)):
+        with pytest.raises(ValueError, match=r"E525.*small"):
+            make_corpus({"small": one, "again": other})
 
 
 def test_a_config_takes_treebanks_as_a_section_and_as_a_value(nlp, treebanks):

@@ -151,6 +151,95 @@ def test_a_tag_may_begin_as_tags_that_words_do_not_have_did_in_the_base(base_fol
     assert losses["tagger"] > 0
 
 
+def with_rate(base: Path, rate: Any, folder: Path, **training: Any) -> Path:
+    nlp = spacy.load(base)
+    nlp.config["training"] |= training
+    nlp.config["training"]["optimizer"]["learn_rate"] = rate
+    nlp.to_disk(folder)
+    return folder
+
+
+def schedule(name: str, **settings: Any) -> dict[str, Any]:
+    return {"@schedules": f"{name}.v1", **settings}
+
+
+@spacy.registry.schedules("test_falling.v1")
+def falling(values: list[float]) -> Any:
+    """A schedule of a user, which ends."""
+    return iter(values)
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        0.004,
+        [0.001, 0.004, 0.002],
+        schedule("constant", rate=0.004),
+        schedule("constant_then", rate=0.001, steps=2, schedule=schedule("constant", rate=0.004)),
+        schedule("decaying", base_rate=0.004, decay=0.1),
+        schedule("compounding", start=0.001, stop=0.004, compound=1.1),
+        schedule("warmup_linear", initial_rate=0.004, warmup_steps=10, total_steps=100),
+        schedule("slanted_triangular", max_rate=0.004, num_steps=100),
+        schedule("cyclic_triangular", min_lr=0.001, max_lr=0.004, period=10),
+        schedule("test_falling", values=[0.004, 0.002]),
+    ],
+    ids=str,
+)
+def test_the_rate_is_a_share_of_the_largest_of_any_schedule(
+    base_folder: Path, own: str, tmp_path: Path, rate: Any
+):
+    base = with_rate(base_folder, rate, tmp_path / "base")
+    chosen = start(base, own).config["training"]["optimizer"]["learn_rate"]["initial_rate"]
+    assert chosen == pytest.approx(0.3 * 0.004, rel=0.02)
+
+
+def test_only_the_steps_that_the_base_was_trained_for_count(base_folder: Path, own: str, tmp_path: Path):
+    rising = schedule("compounding", start=0.001, stop=1.0, compound=2.0)
+    base = with_rate(base_folder, rising, tmp_path / "base", max_steps=3)
+    chosen = start(base, own).config["training"]["optimizer"]["learn_rate"]["initial_rate"]
+    assert chosen == pytest.approx(0.3 * 0.004)
+
+
+@pytest.mark.parametrize(
+    ("rate", "found"),
+    [
+        (-1.0, "continue from is -1.0"),
+        (0.0, "continue from is 0.0"),
+        (schedule("nowhere"), "continue from is unknown .*nowhere"),
+    ],
+)
+def test_a_rate_that_teaches_nothing_or_is_unknown_is_an_error_unless_one_is_given(
+    base_folder: Path, own: str, tmp_path: Path, rate: Any, found: str
+):
+    base = with_rate(base_folder, rate, tmp_path / "base")
+    with pytest.raises(ValueError, match=f"(?s)E755.*{found}.*learn_rate.initial_rate"):
+        start(base, own)
+    start(base, own, **{"training.optimizer.learn_rate.initial_rate": 0.001})
+
+
+@pytest.mark.parametrize("share", [-1.0, 0.0])
+def test_a_share_of_the_rate_that_is_not_above_0_is_an_error(base_folder: Path, own: str, share: float):
+    with pytest.raises(ValueError, match=f"E755.*rate_share is {share}"):
+        start(base_folder, own, **{"initialize.after_init.rate_share": share})
+
+
+@pytest.mark.parametrize("rate", [-0.001, schedule("constant", rate=0.0)], ids=str)
+def test_a_given_rate_that_is_not_above_0_is_an_error(base_folder: Path, own: str, rate: Any):
+    config = load_config(CONFIG, overrides={"paths.base": str(base_folder), "paths.train": own})
+    config["training"]["optimizer"]["learn_rate"] = rate
+    with pytest.raises(ValueError, match=r"E755.*this training is"):
+        init_nlp(config)
+
+
+@pytest.mark.parametrize("replayed", [False, True])
+def test_no_sentences_of_ones_own_are_an_error_even_with_given_steps(
+    base_folder: Path, own: str, tmp_path: Path, replayed: bool
+):
+    settings = {"training.max_steps": 5, **({"paths.replay": own} if replayed else {})}
+    with pytest.raises(ValueError, match="E707"):
+        start(base_folder, save(tmp_path / "empty.spacy"), **settings)
+
+
 def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: Path, own: str):
     overrides = {"paths.base": str(base_folder), "paths.train": own}
     report = read_figures(load_config(CONFIG, overrides=overrides))
