@@ -16,10 +16,14 @@ PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
 # Sets have the same order in each run, so that a test that fails fails again.
 export PYTHONHASHSEED := 0
 
-# Tag of a release, variables of project.yml that a pipeline is trained with, folder of what is released.
-TAG ?= $(GITHUB_REF_NAME)
-VARS ?=
-DIST ?= dist
+# Tag of a release, options of `spacy project run` that a pipeline is trained with, folder of what is released.
+# They may come from others, as the name of a tag does. So they are data: neither make nor the shell expands them.
+# Recipes read them from the environment, where the workflows also put GITHUB_REF_NAME, PIPELINE_VERSION and UD_TAG.
+override TAG := $(value TAG)
+override VARS := $(value VARS)
+override DIST := $(or $(value DIST),dist)
+export TAG VARS DIST
+TAGGED = "$${TAG:-$$GITHUB_REF_NAME}"
 
 .PHONY: check demo dist docs lint long notes pipeline quick release release-pipelines setup test
 .DELETE_ON_ERROR:
@@ -60,16 +64,17 @@ dist: $(STAMP)
 	$(RUN) check_wheel_contents dist
 
 notes:
-	$(PYTHON) -m project.release notes $(TAG)
+	$(PYTHON) -m project.release notes $(TAGGED)
 
 release:
-	$(PYTHON) -m project.release library $(TAG) $(DIST)/*
+	$(PYTHON) -m project.release library $(TAGGED) "$$DIST"/*
 
 pipeline: $(READY)
-	$(RUN) spacy project run pipeline . $(VARS)
+	printf '%s\n' ". $$VARS" | xargs sh -c '$(RUN) spacy project run pipeline "$$@" \
+		$${PIPELINE_VERSION:+--vars.version "$$PIPELINE_VERSION"} $${UD_TAG:+--vars.ud_tag "$$UD_TAG"}' sh
 
 release-pipelines:
-	$(PYTHON) -m project.release pipelines $(TAG) $(DIST)
+	$(PYTHON) -m project.release pipelines $(TAGGED) "$$DIST"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Expected Python 3.10 or later, got %d.%d: make PYTHON=..." % sys.version_info[:2])'

@@ -4,8 +4,8 @@
     python -m project.release library TAG FILE...    release these files with that section
     python -m project.release pipelines TAG FOLDER   release the wheels of a folder
 
-A tag of the library is v and its version. Beside the wheels of pipelines, a release has their cards and
-pipelines.json: for each of them its file, SHA-256, size, scores, treebank and licences.
+A tag of the library is v and its version. One of pipelines is like pipelines-0.1.0: beside their wheels, a
+release has their cards and pipelines.json, with file, SHA-256, size, scores, treebank and licences of each.
 Only what Python has is imported, so nothing must be installed first.
 """
 
@@ -27,6 +27,7 @@ from .markdown import markdown_table
 
 CHANGES = Path(__file__).parent.parent / "CHANGELOG.md"
 LIST = "pipelines.json"
+PIPELINES_TAG = re.compile(r"pipelines-\d+(\.\d+)*", re.ASCII)
 #: Licences whose terms let us pass on what was made from a source: neither NC nor ND.
 OPEN_LICENSE = re.compile(r"MIT|Apache-2\.0|CC0.*|CC[ -]BY([ -]SA)?[ -]\d\.\d( .*)?")
 #: What pipelines.json takes from meta.json as it is.
@@ -118,6 +119,8 @@ def main() -> None:
     )
     args = cli.parse_args()
     if args.what == "pipelines":
+        if not PIPELINES_TAG.fullmatch(args.tag):
+            raise SystemExit(f"The tag is {args.tag!r}. Expected one of pipelines, such as pipelines-0.1.0.")
         (folder,) = args.paths
         notes = pipeline_notes(describe_pipelines(folder))
         create_release(args.tag, sorted(folder.iterdir()), notes)

@@ -178,7 +178,7 @@ def language_rules(nlp: Language) -> Rules:
     )
 
 
-def _pieces(kind: Kind, pieces: Iterable[str] | None) -> tuple[str, ...]:
+def _pieces(kind: Kind, pieces: Iterable[Any] | None) -> tuple[str, ...]:
     """Return affixes or infixes, each with the flags that hold for all of them once they are joined."""
     given = [piece for piece in pieces or () if piece.strip()]
     flags = COMPILE[kind](given).flags

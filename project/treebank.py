@@ -1,7 +1,7 @@
 """Fetch the CoNLL-U files of a Universal Dependencies treebank and verify them by SHA-256.
 
-    python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS
-    python -m project.treebank download BASE TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
+    python -m project.treebank get TREEBANK TAG FOLDER CHECKSUMS --or-download BASE
+    python -m project.treebank get TREEBANK TAG FOLDER CHECKSUMS --train F --dev F [--test F]
     python -m project.treebank verify FOLDER CHECKSUMS
 
 TREEBANK may be several names, separated by spaces: FOLDER then has a folder for each treebank, and their sets
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
+
+from wasabi import msg
 
 from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.files import sha256_of, write_text
@@ -372,17 +374,19 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("download", "verify"):
+    for name in ("get", "verify"):
         command = commands.add_parser(name)
-        for argument in ("base", "treebank", "tag") if name == "download" else ():
+        for argument in ("treebank", "tag") if name == "get" else ():
             command.add_argument(argument)
         command.add_argument("folder", type=Path)
         command.add_argument("checksums", type=Path)
-        for split in SPLITS if name == "download" else ():
+        for split in SPLITS if name == "get" else ():
             command.add_argument(
                 f"--{split}", default="", help="path of a file or folder; nothing is downloaded"
             )
-        if name == "download":
+        if name == "get":
+            source = "URL or local folder to download from, unless files are given by path"
+            command.add_argument("--or-download", default="", help=source)
             command.add_argument("--license", default="", help="licence of files by path")
             held_out = "take the last tenth of the training files as development set if none is given"
             command.add_argument("--hold-out", action="store_true", help=held_out)
@@ -401,6 +405,9 @@ def fetch(options: argparse.Namespace) -> None:
     given = {split: getattr(options, split) for split in SPLITS}
     paths = {split: Path(path) for split, path in given.items() if path not in UNSET}
     if paths:
+        msg.info(
+            f"{options.treebank} is made of {', '.join(map(str, paths.values()))}; nothing is downloaded"
+        )
         data_license = "" if options.license in UNSET else options.license
         import_files(
             options.treebank,
@@ -411,7 +418,7 @@ def fetch(options: argparse.Namespace) -> None:
             hold_out=options.hold_out,
         )
     else:
-        download(options.base, options.treebank, options.tag, options.folder, options.checksums)
+        download(options.or_download, options.treebank, options.tag, options.folder, options.checksums)
 
 
 if __name__ == "__main__":

@@ -109,13 +109,43 @@ def test_a_pipeline_of_the_workflow_can_be_trained(tmp_path: Path):
     (step,) = (
         step for name, step in steps() if name == "pipelines.yml" and step.get("run") == "make pipeline"
     )
-    given = re.findall(r"--vars\.(\w+)", step["env"]["VARS"])
-    assert set(given) <= set(srsly.read_yaml(ROOT / "project.yml")["vars"])
+    options = re.findall(r"--vars\.(\w+)", step["env"]["VARS"])
+    assert {*options, "version", "ud_tag"} <= set(srsly.read_yaml(ROOT / "project.yml")["vars"])
     matrix = srsly.read_yaml(GITHUB / "workflows" / "pipelines.yml")["jobs"]["train"]["strategy"]["matrix"]
     for config in [*matrix["config"], *(row["config"] for row in matrix["include"])]:
         assert (ROOT / "configs" / f"{config}.cfg").exists()
-    done = make("--dry-run", "pipeline", VARS="--vars.encoder ''", VENV=str(tmp_path))
-    assert "-m spacy project run pipeline . --vars.encoder ''" in done.stdout
+    (tmp_path / ".ready").touch()
+    given = {
+        "VARS": f"--vars.encoder '' --vars.lang $(touch${{IFS}}{tmp_path}/x)",
+        "PIPELINE_VERSION": "0;a 'b",
+    }
+    done = make("pipeline", f"VENV={tmp_path}", 'RUN=printf "<%s>"', **given, UD_TAG="")
+    words = ["pipeline", ".", "--vars.encoder", "", "--vars.lang", f"$(touch${{IFS}}{tmp_path}/x)"]
+    words = ["spacy", "project", "run", *words, "--vars.version", "0;a 'b"]
+    assert done.stdout.endswith("".join(f"<{word}>" for word in words))
+    assert {"PIPELINE_VERSION", "UD_TAG"} <= set(step["env"])
+    assert os.listdir(tmp_path) == [".ready"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["notes", "release", "release-pipelines"])
+@pytest.mark.parametrize(
+    "tag",
+    ["v0;{}", "v0|{}", "v0&{}", "`{}`", "$({})", "$(shell {})", "${{shell {}}}", "'{}'", '";{};"', "\n{}"],
+)
+def test_the_name_of_a_tag_is_never_run(tmp_path: Path, target: str, tag: str):
+    tag = tag.format(f"touch${{IFS}}{tmp_path}/run")
+    for given in ({"GITHUB_REF_NAME": tag}, {"TAG": tag}, {"DIST": tag, "TAG": "pipelines-0"}):
+        assert make(target, **given).returncode == 2
+        assert make(target, *(f"{name}={value}" for name, value in given.items())).returncode == 2
+    assert not (tmp_path / "run").exists()
+
+
+def test_no_workflow_puts_what_others_write_into_the_text_of_a_command():
+    """Expressions belong into `env`, and no option of `VARS` is an input."""
+    for name, step in steps():
+        assert "${{" not in step.get("run", ""), name
+        assert "inputs." not in step.get("env", {}).get("VARS", ""), name
 
 
 def test_python_has_no_upper_bound_and_each_version_is_tested():

@@ -173,7 +173,7 @@ class Corpus:
             yield doc, initial
 
 
-def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, float]) -> None:
+def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, Any]) -> None:
     """Raise ValueError for files with two names, and for weights of other names or not above 0."""
     given = {name: Path(path).resolve() for name, path in paths.items() if path}
     for (name, inner), (other, outer) in permutations(given.items(), 2):

@@ -30,13 +30,13 @@ AMRS = "\n\n".join(f"# ::id a.{i}\n# ::snt She ran .\n(r / run-01\n   :ARG0 (s /
 
 def download(folder: Path) -> None:
     where = [str(folder / "treebank"), str(folder / "checksums")]
-    treebank.main(["download", str(folder.parent / "base"), "UD_Mine", "r1", *where])
+    treebank.main(["get", "UD_Mine", "r1", *where, "--or-download", str(folder.parent / "base")])
 
 
 def import_files(folder: Path) -> None:
     where = [str(folder / "treebank"), str(folder / "checksums")]
     paths = [f"--{split}={folder.parent / 'base/UD_Mine'}/x-ud-{split}.conllu" for split in ("train", "dev")]
-    treebank.main(["download", "base", "Mine", "r1", *where, *paths])
+    treebank.main(["get", "Mine", "r1", *where, *paths])
 
 
 def convert(folder: Path) -> None:

@@ -97,6 +97,16 @@ def test_the_library_is_released_with_its_files_and_notes(
     assert notes == "- One.\n"
 
 
+@pytest.mark.parametrize("tag", [f"v{VERSION}", "pipelines", "pipelines-", "pipelines-1;x", "pipelines-1\n"])
+def test_another_tag_than_one_of_pipelines_is_an_error(
+    tmp_path: Path, calls: list[tuple[list[str], str]], monkeypatch: pytest.MonkeyPatch, tag: str
+):
+    make_wheel(tmp_path)
+    with pytest.raises(SystemExit, match="Expected one of pipelines, such as"):
+        run(monkeypatch, "pipelines", tag, tmp_path)
+    assert not calls
+
+
 def test_pipelines_are_released_with_cards_and_a_list(
     tmp_path: Path, calls: list[tuple[list[str], str]], monkeypatch: pytest.MonkeyPatch
 ):

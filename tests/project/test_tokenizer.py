@@ -227,5 +227,5 @@ def test_flags_of_infixes_hold_for_all_of_them():
 def test_a_match_that_spacy_cannot_save_is_an_error_that_names_it():
     nlp = spacy.blank("xx")
     nlp.Defaults = type("Defaults", (nlp.Defaults,), {"token_match": staticmethod(str.isdigit)})
-    with pytest.raises(ValueError, match="The token_match of the language xx is .*isdigit"):
+    with pytest.raises(ValueError, match=r"The token_match of the language xx is .*isdigit"):
         language_rules(nlp)

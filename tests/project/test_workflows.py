@@ -165,7 +165,7 @@ def treebank(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def download(project: Path, base: str | Path, tag: str = TAG) -> subprocess.CompletedProcess[str]:
-    return treebank("download", base, TREEBANK, tag, project / FOLDER, project / CHECKSUMS)
+    return treebank("get", TREEBANK, tag, project / FOLDER, project / CHECKSUMS, "--or-download", base)
 
 
 def downloaded(project: Path) -> list[str]:
@@ -304,7 +304,7 @@ def test_several_treebanks_are_joined_and_scored_one_by_one(project: Path, plain
     make_checkpoint(project.with_name("model"))
     (plain / OTHER / "LICENSE.txt").write_text("Attribution-NonCommercial 4.0\n", encoding="utf8")
     both = f"{TREEBANK} {OTHER}"
-    for step in ("download", "verify", "convert", "train", "evaluate", "package", "report"):
+    for step in ("treebank", "verify", "convert", "train", "evaluate", "package", "report"):
         run_small(project, step, both, ud_base=str(plain))
     docs = list(
         DocBin().from_disk(project / "corpus" / both / "train.spacy").get_docs(spacy.blank("xx").vocab)
@@ -325,7 +325,8 @@ def test_several_treebanks_are_joined_and_scored_one_by_one(project: Path, plain
 
 
 def test_a_treebank_that_is_named_twice_is_refused(project: Path, plain: Path):
-    done = treebank("download", plain, f"{OTHER} {OTHER}", TAG, project / FOLDER, project / CHECKSUMS)
+    where = (project / FOLDER, project / CHECKSUMS)
+    done = treebank("get", f"{OTHER} {OTHER}", TAG, *where, "--or-download", plain)
     assert f"The treebank {OTHER} is named twice" in done.stderr
     assert downloaded(project) == []
 
@@ -403,7 +404,7 @@ def test_download_that_is_killed_leaves_no_half_of_it(
     fake.write_text(f"#!/bin/sh\nkill -{with_signal} $PPID\nsleep 0.2\n", encoding="utf8")
     fake.chmod(0o755)
     monkeypatch.setitem(ENVIRONMENT, "PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
-    arguments = ("download", repositories, TREEBANK, TAG, FOLDER, CHECKSUMS)
+    arguments = ("get", TREEBANK, TAG, FOLDER, CHECKSUMS, "--or-download", repositories)
     assert run(sys.executable, "-m", "project.treebank", *arguments, cwd=project).returncode != 0
     assert not (project / FOLDER).exists()
     assert not (project / CHECKSUMS).exists()
@@ -415,8 +416,23 @@ def test_download_that_is_killed_leaves_no_half_of_it(
 def import_files(folder: Path, name: str = "mine", **paths: Path) -> subprocess.CompletedProcess[str]:
     options = [item for split, path in paths.items() for item in (f"--{split}", path)]
     checksums = folder.with_suffix(".sha256")
-    arguments = ("https://example.org", name, "r2.3", folder, checksums, "--license", "LDC", *options)
-    return treebank("download", *arguments)
+    arguments = (name, "r2.3", folder, checksums, "--license", "LDC", *options)
+    return treebank("get", *arguments, "--or-download", "https://example.org")
+
+
+@pytest.mark.parametrize("step", ["treebank", "adapt-data"])
+def test_the_printed_command_promises_no_download_of_files_by_path(
+    plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], step: str
+):
+    (command,) = (c for c in srsly.read_yaml(ROOT / "project.yml")["commands"] if c["name"] == step)
+    (script,) = command["script"]
+    assert " project.treebank get '${vars.treebank}' " in script
+    assert script.count("${vars.ud_base}") == script.count("--or-download '${vars.ud_base}'") == 1
+    train = plain / TREEBANK / f"{PREFIX}-train-a.conllu"
+    assert import_files(tmp_path / "x", train=train, dev=train).returncode == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "mine is made of" in printed
+    assert "nothing is downloaded" in printed
 
 
 def test_files_by_path_take_the_place_of_a_download(plain: Path, tmp_path: Path):
