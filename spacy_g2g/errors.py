@@ -159,6 +159,14 @@ class Errors(metaclass=_TextsWithCodes):
         "The weights {weights} make an epoch of {times:g} times the words of the treebanks. Expected weights "
         "closer to each other, for {most} times at most."
     )
+    E560 = (
+        "The spans {spans} of doc.spans['mwt'] (text, first token, token after the last) overlap. Expected "
+        "multiword tokens that share no token."
+    )
+    E561 = (
+        "The Doc {text!r}... is a part of a Doc from CoNLL-U, which has its words as whole sentences {n} times. "
+        "Expected once. Use as_doc() without copy_user_data=True to write the rows from the tokens."
+    )
     E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
 
     # 6xx: evaluation
@@ -246,6 +254,13 @@ class Errors(metaclass=_TextsWithCodes):
         "{name!r} has refined the Doc {text!r}..., which keeps no scores. Expected keep_scores = true before "
         "the Doc is parsed, as final_parser(nlp, keep_scores=True) sets it: the tree and the probabilities "
         "that the refiner started from are gone."
+    )
+    E860 = (
+        "The Doc keeps scores by {name!r} with the labels {found}, but this {name!r} has {expected}. Expected "
+        "the parser that has parsed it, with no labels added since. Parse the Doc again."
+    )
+    E861 = (
+        "The Doc {text!r}... keeps scores of other words. Expected the Doc as it was parsed. Parse it again."
     )
     E865 = "{key!r} is {value!r}. Expected {expected}."
     E870 = (
@@ -393,6 +408,12 @@ class Warnings(metaclass=_TextsWithCodes):
         "The parser's scorers do not fit this model, so only its encoder was copied. The parser has "
         "{differences}. Expected labels, tags, settings and training words as the parser has them. Set "
         "scorers = false to silence this warning."
+    )
+
+    # 5xx: data
+    W560 = (
+        "doc._.{name} of the Doc {text!r}... was made for other tokens, which have been merged, split or left "
+        "out since. What is not on the Doc's tokens is left out."
     )
 
     # 7xx: training

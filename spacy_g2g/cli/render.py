@@ -17,6 +17,7 @@ from ..amr.api import draw_amrs, get_amrs
 from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
 from ..data.docs import sentences_of
 from ..data.enhanced import arcs_of
+from ..data.kept import read_kept
 from ..data.words import word_forms
 from ..errors import Errors
 from ..evaluation.drawing import Drawing, draw_page
@@ -143,7 +144,7 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     nlp: Pipeline.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
     """
-    graphs = [*((doc.has_extension(GRAPHS) and doc._.get(GRAPHS)) or [])]
+    graphs = [*(read_kept(doc, GRAPHS) or [])]
     if len(graphs) < 2:  # no pass was made
         graphs = [_tree_with_probabilities(doc)]
     if parser is not None:

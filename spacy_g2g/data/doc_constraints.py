@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 
 from ..errors import Errors
 from ..trees.constraints import Constraint, Kind, find_conflict
+from .kept import TOKENS, fits, new_places, warn_of_other_tokens, with_tokens
 from .layout import Layout
 
 #: Extension attribute of Docs for the constraints on their trees.
@@ -36,7 +37,8 @@ def constrain(
     """Set what the next parse of a Doc must have, in place of all that was set before.
 
     Tokens are numbers from 0. A root is its own head. The constraints go to ``doc._.g2g_constraints``, a
-    dict of lists that ``Doc.to_bytes`` and ``DocBin`` keep.
+    dict of lists that ``Doc.to_bytes`` and ``DocBin`` keep. They follow the tokens when others are merged or
+    split. One on a token that is gone is left out, with a warning.
 
     doc: The Doc.
     heads: Head of some tokens.
@@ -62,7 +64,7 @@ def constrain(
     for kind, tokens, _ in _items(given):
         if not tokens or any(not 0 <= token < len(doc) or doc[token].is_space for token in tokens):
             raise _off_words(doc, kind, tokens)
-    doc._.set(CONSTRAINTS, given if any(given.values()) else None)
+    doc._.set(CONSTRAINTS, with_tokens(doc, given) if any(given.values()) else None)
 
 
 def read_constraints(
@@ -95,7 +97,13 @@ def _read_doc(
     """Yield the constraints of each sentence of a Doc; see ``read_constraints``."""
     places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
     found: list[list[Constraint]] = [[] for _ in sentences]
+    present = None if fits(doc, given) else new_places(doc, given)
     for kind, tokens, label in _items(given):
+        if present is not None:
+            if not present.keys() >= {*tokens}:
+                warn_of_other_tokens(doc, CONSTRAINTS)
+                continue
+            tokens = [present[token] for token in tokens]  # noqa: PLW2901
         in_sentences = {places.get(token, (-1, 0))[0] for token in tokens}
         if len(in_sentences) != 1 or -1 in in_sentences:
             raise _off_words(doc, kind, tokens)
@@ -127,6 +135,8 @@ def _items(given: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
     shown = given
     try:
         for key, values in given.items():
+            if key == TOKENS:
+                continue
             shown = {key: values}
             kind, has_label = KINDS[key], "deps" in key
             if not isinstance(values, list | tuple):

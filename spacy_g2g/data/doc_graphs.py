@@ -19,8 +19,9 @@ from ..arrays import HashArray, IntArray
 from ..errors import Errors
 from ..formats.enhanced import read_deps
 from ..formats.graph import MISSING, ROOT, Arc, Graph
-from .docs import known, source_sentences, write_tree
+from .docs import known, own_sentences, write_tree
 from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced
+from .kept import read_kept, warn_of_other_tokens, with_tokens
 
 TokenGraph = dict[str, list[Any]]
 
@@ -111,7 +112,7 @@ def write_heads(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
 def set_initial_graph(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
     """Write heads (indices in the Doc) and labels of all tokens to ``doc._.g2g_initial``."""
     Doc.set_extension(INITIAL_GRAPH, default=None, force=True)
-    doc._.set(INITIAL_GRAPH, {"heads": [*heads], "deps": [*deps]})
+    doc._.set(INITIAL_GRAPH, with_tokens(doc, {"heads": [*heads], "deps": [*deps]}))
 
 
 def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
@@ -119,7 +120,7 @@ def get_initial_graph(doc: Doc) -> dict[str, Any] | None:
 
     Raises ValueError if it does not fit the Doc.
     """
-    graph: dict[str, Any] | None = doc._.get(INITIAL_GRAPH) if Doc.has_extension(INITIAL_GRAPH) else None
+    graph: dict[str, Any] | None = read_kept(doc, INITIAL_GRAPH)
     if graph is None:
         return None
     n = len(doc)
@@ -158,11 +159,15 @@ def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
     if (own := own_enhanced(doc)) is not None:
         return own
     found: list[list[Arc]] = []
-    for sentence in source_sentences(doc):
+    try:
+        sentences = own_sentences(doc)
+    except ValueError:
+        return warn_of_other_tokens(doc, ENHANCED)
+    for sentence in sentences:
         start = len(found)
         for i, of_word in enumerate(read_deps(sentence), start=start):
             found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])
-    return found if any(found) and len(found) == len(doc) else None
+    return found if any(found) else None
 
 
 def _enhanced_arcs(token: Token) -> list[Arc]:

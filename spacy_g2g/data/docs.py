@@ -9,6 +9,7 @@ columns changed. The rows of any other Doc come from its tokens.
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..formats.enhanced import deps_cell
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
-from .words import Range, cut, has_words, mark_words, multiword_tokens
+from .words import Range, cut, has_words, mark_words, multiword_tokens, word_forms
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
@@ -185,11 +186,11 @@ def doc_to_sentences(
     if USER_DATA_KEY in doc.user_data:
         return _update_source(doc, columns)
     sentences: list[ConlluSentence] = []
-    ends = dict(multiword_tokens(doc))
+    ends, forms = dict(multiword_tokens(doc)), word_forms(doc)
     for span in sentences_of(doc):
         words = [token for token in span if not token.is_space]
         if words:
-            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends))
+            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends, forms))
     return sentences
 
 
@@ -206,6 +207,32 @@ def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
     for text in source["text"] if source is not None else ():
         # Not splitlines(), which cuts at characters that a form may have.
         yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
+
+
+def own_sentences(doc: Doc) -> list[ConlluSentence]:
+    """Return the sentences of the CoNLL-U that a Doc was read from, or those of a part of that Doc.
+
+    Raises ValueError if the Doc has other tokens, or is a part that has not the words of a single place.
+    """
+    if USER_DATA_KEY not in doc.user_data:
+        return []
+    sentences, texts = [*source_sentences(doc)], [token.text for token in doc]
+    pieces = [_pieces([sentence])[0] for sentence in sentences]
+    if len("".join(texts)) < len("".join(chain(*pieces))):
+        ends = enumerate(accumulate(map(len, pieces), initial=0))
+        sized = [(i, j) for (i, start), (j, end) in combinations(ends, 2) if end - start == len(texts)]
+        runs = [(i, j) for i, j in sized if [*chain(*pieces[i:j])] == texts]
+        if len(runs) != 1:
+            raise ValueError(Errors.E561.format(text=doc.text[:40], n=len(runs)))
+        return sentences[slice(*runs[0])]
+    for sentence, expected in zip(sentences, pieces, strict=True):
+        own, texts = texts[: len(expected)], texts[len(expected) :]
+        # Docs of earlier versions have the words as their text.
+        if own not in (expected, [word.form for word in sentence.words]):
+            raise ValueError(Errors.E504.format(sentence=sentence.text, words=own))
+    if texts:
+        raise ValueError(Errors.E504.format(sentence="", words=texts))
+    return sentences
 
 
 def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
@@ -293,20 +320,11 @@ def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
 
 
 def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
-    sentences = []
-    start = 0
+    sentences = own_sentences(doc)
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
-    for sentence in source_sentences(doc):
-        span = doc[start : start + len(sentence.words)]
-        texts = [token.text for token in span]
-        # Docs of earlier versions have the words as their text.
-        if texts != _pieces([sentence])[0] and texts != [word.form for word in sentence.words]:
-            raise ValueError(Errors.E504.format(sentence=sentence.text, words=texts))
-        sentences.append(sentence.replace(**_columns_of(span, columns)))
-        start = span.end
-    if start != len(doc):
-        raise ValueError(Errors.E504.format(sentence="", words=[token.text for token in doc[start:]]))
-    return sentences
+    ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
+    spans = [doc[start:end] for start, end in pairwise(ends)]
+    return [s.replace(**_columns_of(span, columns)) for s, span in zip(sentences, spans, strict=True)]
 
 
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
@@ -344,12 +362,15 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s\s+|[\t\r\n]", " ", text).strip()
 
 
-def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) -> ConlluSentence:
+def _rows_from_tokens(
+    words: list[Token], sent_id: str, ends: dict[int, int], forms: Sequence[str]
+) -> ConlluSentence:
     """Make a sentence of words.
 
     words: Its tokens that are not white space.
     sent_id: Its name.
     ends: Where the multiword token ends that begins at a token. One that goes on in another sentence is none.
+    forms: Forms of the words of the Doc.
     """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
     new_root = 0  # if the root is white space, its first dependent takes its place
@@ -371,7 +392,7 @@ def _rows_from_tokens(words: list[Token], sent_id: str, ends: dict[int, int]) ->
         else:
             cells = _row_cells(word, _head_id(word, head, ids))
         if word.i < inside:
-            form, misc = _one_line(word.norm_) or "_", "_"
+            form, misc = _one_line(forms[word.i]) or "_", "_"
         else:
             form, misc = _one_line(word.text), _spaces_misc(word, word)
             text += form if NO_SPACE in misc else form + " "

@@ -1,5 +1,7 @@
 """Enhanced graphs that were set on Docs, which ``Doc.to_bytes`` and ``DocBin`` keep.
 
+A graph goes, with a warning, once its Doc has other tokens.
+
 Such a graph has a list for each token: pairs of a head, as an index in the Doc, and a label. A root is its
 own head, as everywhere in spaCy. White space has no pair.
 """
@@ -13,6 +15,7 @@ from spacy.tokens import Doc, Token
 
 from ..errors import Errors
 from ..formats.graph import ROOT, Arc
+from .kept import fits, warn_of_other_tokens, with_tokens
 
 #: Extension attribute of Docs and tokens, and key of ``doc.user_data``.
 ENHANCED = "g2g_enhanced"
@@ -22,7 +25,7 @@ def set_enhanced(doc: Doc, arcs: Sequence[Sequence[Arc]] | None) -> None:
     """Set the enhanced graph of a Doc, or remove it. Raises ValueError if it does not fit the Doc."""
     doc.user_data.pop(ENHANCED, None)
     if arcs is not None:
-        doc.user_data[ENHANCED] = _fitting(arcs, doc, range(len(doc)))
+        doc.user_data[ENHANCED] = with_tokens(doc, {"arcs": _fitting(arcs, doc, range(len(doc)))})
 
 
 def own_enhanced(doc: Doc) -> list[list[Arc]] | None:
@@ -37,6 +40,10 @@ def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
     Raises ValueError if the graph does not fit the Doc.
     """
     found = doc.user_data.get(ENHANCED)
+    if not fits(doc, found, places):
+        set_enhanced(doc, None)
+        return warn_of_other_tokens(doc, ENHANCED)
+    found = found.get("arcs") if isinstance(found, dict) else found
     return None if found is None else _fitting(found, doc, places)
 
 

@@ -3,18 +3,22 @@
 Universal Dependencies counts words, spaCy tokens. Where a token of the text is several words, as Italian
 "della" is "di" and "la", the Doc has a token for each word. ORTH is a piece of the text, so the text stays as
 it is. NORM is the form of the word. A span of ``doc.spans["mwt"]`` covers the pieces of one multiword token.
-A Doc with this group, even an empty one, has its final words.
+Its label has the forms, too, since JSON and some DocBins lose NORM. A Doc with this group, even an empty one,
+has its final words.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
 
 from spacy.matcher import levenshtein
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 
 from ..arrays import HashArray
+from ..errors import Errors
 
 #: Key of the group of spans that marks multiword tokens.
 MULTIWORD = "mwt"
@@ -24,6 +28,47 @@ LONGEST = 200
 Range = tuple[int, int]
 #: Token of the text, and the forms of its words.
 TextToken = tuple[str, tuple[str, ...]]
+
+
+class WordSpans(SpanGroup):
+    """Spans of multiword tokens, which follow their characters when tokens of their Doc are merged or split.
+
+    spaCy changes no group of spans then: the indices of its spans are those of tokens before. A span of
+    characters that are no longer several whole tokens goes.
+    """
+
+    def _follow(self) -> list[Span]:
+        doc, span_at, to_bytes = self.doc, super().__getitem__, super().to_bytes
+        try:
+            spans = [span_at(i) for i in range(super().__len__())]
+        except IndexError:
+            # spaCy makes no Span that ends behind the last token of its Doc.
+            longer = Doc(doc.vocab, ["-"] * len(doc.text))
+            spans = [*SpanGroup(longer).from_bytes(to_bytes())]
+        found = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in spans]
+        if [f and (f.start, f.end) for f in found] == [(s.start, s.end) for s in spans]:
+            return spans
+        moved = [span for span in found if span is not None and len(span) > 1]
+        self.from_bytes(SpanGroup(doc, name=self.name, attrs=self.attrs, spans=moved).to_bytes())
+        return moved
+
+    def __len__(self) -> int:
+        return len(self._follow())
+
+    def __getitem__(self, i: int) -> Span:
+        return self._follow()[i]
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self._follow())
+
+    def to_bytes(self) -> bytes:
+        """Return the spans as bytes."""
+        self._follow()
+        return super().to_bytes()
+
+    def copy(self, doc: Doc | None = None) -> SpanGroup:
+        """Return a copy of the spans, for another Doc with the same tokens if one is given."""
+        return WordSpans(doc or self.doc).from_bytes(super().copy(doc).to_bytes())
 
 
 def can_be_cut(form: str, n_words: int) -> bool:
@@ -73,10 +118,13 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
     ranges: Its multiword tokens.
     forms: Forms of the words inside of them, in their order.
     """
-    pieces = (i for start, end in ranges for i in range(start, end))
-    for i, form in zip(pieces, forms, strict=True):
+    pieces = [i for start, end in ranges for i in range(start, end)]
+    form_of = dict(zip(pieces, forms, strict=True))
+    for i, form in form_of.items():
         doc[i].norm_ = form
-    doc.spans[MULTIWORD] = [Span(doc, start, end) for start, end in ranges]
+    labels = [" ".join(form_of[i] for i in range(start, end)) for start, end in ranges]
+    spans = [Span(doc, start, end, label) for (start, end), label in zip(ranges, labels, strict=True)]
+    doc.spans[MULTIWORD] = WordSpans(doc, name=MULTIWORD, spans=spans)
 
 
 def text_tokens(doc: Doc) -> list[TextToken]:
@@ -93,13 +141,36 @@ def has_words(doc: Doc) -> bool:
 
 
 def multiword_tokens(doc: Doc) -> list[Range]:
-    """List the multiword tokens of a Doc. One whose pieces another component has merged is no longer one."""
+    """List the multiword tokens of a Doc. One whose pieces another component has merged is no longer one.
+
+    Raises ValueError if two of them overlap.
+    """
+    return [(span.start, span.end) for span in _word_spans(doc)]
+
+
+def _word_spans(doc: Doc) -> list[Span]:
     if not has_words(doc):
         return []
-    # A retokenizer moves tokens and leaves the indices of spans, but not their characters, as they were.
-    spans = [(span.start_char, span.end_char) for span in doc.spans[MULTIWORD]]
-    found = [doc.char_span(start, end) for start, end in sorted(spans)] if spans else []
-    return [(span.start, span.end) for span in found if span is not None and len(span) > 1]
+    group = doc.spans[MULTIWORD]
+    if not isinstance(group, WordSpans):
+        spans = [*WordSpans(doc).from_bytes(group.to_bytes())]
+        for span in spans:
+            span.label_ = span.label_ or " ".join(_forms(span))
+        doc.spans[MULTIWORD] = group = WordSpans(doc, name=group.name, attrs=group.attrs, spans=spans)
+    spans = sorted(span for span in group if len(span) > 1)
+    for one, other in pairwise(spans):
+        if other.start < one.end:
+            raise ValueError(Errors.E560.format(spans=[(s.text, s.start, s.end) for s in (one, other)]))
+    return spans
+
+
+def _forms(span: Span) -> list[str]:
+    """Return the forms of a multiword token's words: NORM, or where a token has lost it, the label's."""
+    norms, words = [token.norm_ for token in span], span.label_.split(" ")
+    if len(words) == len(norms):
+        lost = [token.norm == token.lex.norm for token in span]
+        norms = [word if gone and word else norm for norm, word, gone in zip(norms, words, lost, strict=True)]
+    return norms
 
 
 def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
@@ -110,9 +181,9 @@ def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
     Returns uint64 [tokens, attributes].
     """
     hashes: Any = doc.to_array([*attrs]).reshape(len(doc), len(attrs))
-    for start, end in multiword_tokens(doc):
-        for i in range(start, end):
-            word = doc.vocab[doc[i].norm_]
+    for span in _word_spans(doc):
+        for i, form in enumerate(_forms(span), start=span.start):
+            word = doc.vocab[form]
             hashes[i] = [getattr(word, name.lower()) for name in attrs]
     return cast(HashArray, hashes)
 
@@ -138,9 +209,10 @@ def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *,
     """
     index = {of: i for i, of in enumerate(places)} if places is not None else None
     ranges, forms = [], list[str]()
-    for start, end in multiword_tokens(source):
+    for span in _word_spans(source):
+        start, end = span.start, span.end
         first = start if index is None else index.get(start, -1)
         if first >= 0 and (places is None or [*places[first : first + end - start]] == [*range(start, end)]):
             ranges.append((first, first + end - start))
-            forms += [token.norm_.lower() if lower else token.norm_ for token in source[start:end]]
+            forms += [form.lower() if lower else form for form in _forms(span)]
     mark_words(target, ranges, forms)

@@ -122,7 +122,7 @@ class G2GParser(HasRefiners, ParserPipe):
         self._warn_unfit(docs, scores)
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
             if self.keep_scores:
-                keep_scores(doc, parses, self.name)
+                keep_scores(self, doc, parses)
             if self.listening_components:
                 keep_prior(doc, parses, self.labels)
 

@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..data.doc_graphs import PRIOR
+from ..data.kept import read_kept, with_tokens
 from ..data.layout import Layout
 from ..models.types import ArcScores, Parse, Sentence
 from ..trees.tree import ROOT_LABEL, are_trees
@@ -51,7 +52,7 @@ def keep_prior(doc: Doc, parses: Sequence[Parse], labels: Sequence[str]) -> None
     """Write the parser's labels, and the lengths and priors of a Doc's sentences, None without a prior."""
     lengths = [parse.n_words for parse in parses]
     priors = [parse.prior and vars(parse.prior) for parse in parses]
-    doc._.set(PRIOR, {"labels": [*labels], "n_words": lengths, "sentences": priors})
+    doc._.set(PRIOR, with_tokens(doc, {"labels": [*labels], "n_words": lengths, "sentences": priors}))
 
 
 def with_priors(
@@ -79,7 +80,7 @@ def _priors(doc: Doc, n_words: list[int], labels: list[str]) -> Iterator[ArcScor
 
     Labels are in the order of the refiner's. The prior of a parser with other labels knows no arc's labels.
     """
-    kept = doc._.get(PRIOR)
+    kept = read_kept(doc, PRIOR)
     if kept is None or kept["n_words"] != n_words:
         yield from [None] * len(n_words)
         return

@@ -17,6 +17,7 @@ from thinc.api import Model
 
 from ..arrays import BoolArray, IntArray
 from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
+from ..data.kept import with_tokens
 from ..data.layout import Layout
 from ..errors import Errors
 from ..models.settings import RATE, setting
@@ -148,6 +149,7 @@ class RngRefiner(G2GParser):
             graphs = graphs_of_passes(docs, scores, self.labels)
             for doc, first, others in zip(docs, initial, graphs, strict=True):
                 doc._.set(GRAPHS, [first, *others])
+                doc.user_data[GRAPHS] = with_tokens(doc, {})
 
     def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> tuple[IntArray, IntArray]:
         """Return heads and label ids of the initial graphs; see ``initial_graphs``."""

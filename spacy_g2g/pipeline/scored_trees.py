@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.doc_constraints import read_constraints
+from ..data.kept import fits, with_tokens
 from ..data.layout import Layout, lay_out
 from ..errors import Errors
 from ..models.types import ArcScores, Parse, Tree
@@ -134,7 +135,7 @@ def reparse(self: Scorer, doc: Doc) -> Doc:
     2
     """
     layout = lay_out([doc])
-    kept = kept_scores(doc, layout, self.name)
+    kept = kept_scores(self, doc, layout)
     if kept is None:
         raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
     constraints = read_constraints([doc], layout, self.labels)
@@ -196,34 +197,38 @@ def calibrate(self: Scorer, examples: Iterable[Example]) -> "Temperatures":
     return fitted
 
 
-def keep_scores(doc: Doc, parses: Sequence[Parse], name: str) -> None:
+def keep_scores(self: Scorer, doc: Doc, parses: Sequence[Parse]) -> None:
     """Write the scores of a Doc's sentences to ``doc._.g2g_scores``, as arrays in dicts.
 
     A Doc with a sentence that was parsed in parts keeps none.
 
     doc: The Doc.
     parses: Parses of its sentences that have words.
-    name: Name of the component that has parsed it, the only one that may read the scores.
     """
     kept = [{"arcs": p.scores.arcs, "labels": p.scores.labels} for p in parses if p.scores is not None]
-    doc._.set(SCORES, {"parser": name, "sentences": kept} if len(kept) == len(parses) else None)
+    record = with_tokens(doc, {"parser": self.name, "labels": [*self.labels], "sentences": kept})
+    doc._.set(SCORES, record if len(kept) == len(parses) else None)
 
 
-def kept_scores(doc: Doc, layout: Layout, name: str) -> list[ArcScores] | None:
-    """Return the scores that a Doc keeps for its sentences that have words, or None if it keeps none.
+def kept_scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores] | None:
+    """Return the scores of this parser that a Doc keeps for its sentences that have words, None without any.
 
     doc: The Doc.
     layout: Where its sentences are.
-    name: Name of the component whose scores are wanted.
-    Raises ValueError if the scores are not those of these sentences.
+    Raises ValueError if the scores are not those of these sentences and words, or have other labels.
     """
     kept: dict[str, Any] | None = doc._.get(SCORES)
-    if kept is None or kept["parser"] != name:
+    if kept is None or kept["parser"] != self.name:
         return None
+    labels = list(kept.get("labels", ()))
+    if labels != [*self.labels]:
+        raise ValueError(Errors.E860.format(name=self.name, found=labels, expected=[*self.labels]))
     arrays = kept["sentences"]
     found, expected = [len(scores["arcs"]) for scores in arrays], [n for n in layout.n_words.tolist() if n]
     if found != expected:
         raise ValueError(Errors.E813.format(found=found, expected=expected))
+    if not fits(doc, kept):
+        raise ValueError(Errors.E861.format(text=doc.text[:40]))
     return [ArcScores(scores["arcs"], scores["labels"]) for scores in arrays]
 
 
@@ -235,7 +240,7 @@ def check_whole(words: Sequence[str]) -> None:
 
 def _scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores]:
     """Return the scores that a Doc keeps of this parser, or those of a new parse."""
-    kept = kept_scores(doc, layout, self.name)
+    kept = kept_scores(self, doc, layout)
     if kept is not None:
         return kept
     for _, tokens in layout.word_places():

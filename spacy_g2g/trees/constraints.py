@@ -72,7 +72,7 @@ def subtree_words(constraints: Sequence[Constraint], n: int) -> list[BoolArray]:
 
 
 @lru_cache(maxsize=1024)
-def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) -> list[Constraint]:
+def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) -> tuple[Constraint, ...]:
     """Return constraints that no tree with one root meets together, or nothing if there is such a tree.
 
     Without any one of those that are returned, there is a tree that meets the others. They are found by
@@ -97,7 +97,7 @@ def find_conflict(constraints: tuple[Constraint, ...], n: int, n_labels: int) ->
         last = search([*known, *others[:middle]], others[middle:], True)
         return [*search([*known, *last], others[:middle], bool(last)), *last]
 
-    return [] if _can_hold(constraints, n, n_labels) else search([], [*constraints], False)
+    return () if _can_hold(constraints, n, n_labels) else tuple(search([], [*constraints], False))
 
 
 def _can_hold(constraints: Sequence[Constraint], n: int, n_labels: int) -> bool:
