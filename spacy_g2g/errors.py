@@ -159,13 +159,10 @@ class Errors(metaclass=_TextsWithCodes):
         "The weights {weights} make an epoch of {times:g} times the words of the treebanks. Expected weights "
         "closer to each other, for {most} times at most."
     )
-    E560 = (
-        "The spans {spans} of doc.spans['mwt'] (text, first token, token after the last) overlap. Expected "
-        "multiword tokens that share no token."
-    )
+    E560 = "The spans {spans} of doc.spans['mwt'] overlap. Expected multiword tokens that share no token."
     E561 = (
-        "The Doc {text!r}... is a part of a Doc from CoNLL-U, which has its words as whole sentences {n} times. "
-        "Expected once. Use as_doc() without copy_user_data=True to write the rows from the tokens."
+        "The Doc {text!r}... is a part of a Doc from CoNLL-U, which has it as whole sentences {n} times. "
+        "Expected once. Without doc.user_data['conllu'], the rows are written from the tokens."
     )
     E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
 
@@ -256,12 +253,10 @@ class Errors(metaclass=_TextsWithCodes):
         "that the refiner started from are gone."
     )
     E860 = (
-        "The Doc keeps scores by {name!r} with the labels {found}, but this {name!r} has {expected}. Expected "
-        "the parser that has parsed it, with no labels added since. Parse the Doc again."
+        "The Doc keeps scores by {name!r} for the labels {found}. Expected those that {name!r} has now: "
+        "{expected}. Parse it again."
     )
-    E861 = (
-        "The Doc {text!r}... keeps scores of other words. Expected the Doc as it was parsed. Parse it again."
-    )
+    E861 = "The Doc {text!r}... keeps scores of other words. Expected its own. Parse it again."
     E865 = "{key!r} is {value!r}. Expected {expected}."
     E870 = (
         "Can't save {name!r} without the encoder {encoder!r} that it has learned with. Expected that encoder "
@@ -411,10 +406,7 @@ class Warnings(metaclass=_TextsWithCodes):
     )
 
     # 5xx: data
-    W560 = (
-        "doc._.{name} of the Doc {text!r}... was made for other tokens, which have been merged, split or left "
-        "out since. What is not on the Doc's tokens is left out."
-    )
+    W560 = "doc._.{name} of {text!r}... was set before tokens were merged or split. It goes where they were."
 
     # 7xx: training
     W701 = (

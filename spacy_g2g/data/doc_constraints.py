@@ -103,7 +103,7 @@ def _read_doc(
             if not present.keys() >= {*tokens}:
                 warn_of_other_tokens(doc, CONSTRAINTS)
                 continue
-            tokens = [present[token] for token in tokens]  # noqa: PLW2901
+            tokens = [present[token] for token in tokens]
         in_sentences = {places.get(token, (-1, 0))[0] for token in tokens}
         if len(in_sentences) != 1 or -1 in in_sentences:
             raise _off_words(doc, kind, tokens)

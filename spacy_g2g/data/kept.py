@@ -1,13 +1,14 @@
 """What Docs keep by the indices of their tokens, beside the tokens that it was made for.
 
-spaCy tells nobody of tokens that are merged or split. So a record of ours has the key "tokens": place and text
-of each token. A record of a user has none and is taken as it is.
+spaCy tells nobody of tokens that are merged or split. So a record of ours has the key "tokens": a number for
+the place and the text of each token. A record of a user has none and is taken as it is.
 """
 
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from spacy.tokens import Doc
 
 from ..errors import Warnings
@@ -18,19 +19,22 @@ TOKENS = "tokens"
 
 def with_tokens(doc: Doc, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the tokens of its Doc."""
-    return {**record, TOKENS: _tokens(doc, range(len(doc)))}
+    return {**record, TOKENS: _tokens(doc)}
 
 
 def fits(doc: Doc, record: Any, places: Sequence[int] | None = None) -> bool:
     """Return whether the tokens at some places, or all of them, are those that a record was made for."""
     tokens = record.get(TOKENS) if isinstance(record, dict) else None
-    places = range(len(doc)) if places is None else places
-    return tokens is None or (len(tokens) == len(doc) and [tokens[i] for i in places] == _tokens(doc, places))
+    if tokens is None or len(tokens) != len(doc):
+        return tokens is None
+    if places is None:
+        return [*tokens] == _tokens(doc)
+    return all(tokens[i] == doc[i].orth ^ doc[i].idx for i in places)
 
 
 def new_places(doc: Doc, record: Mapping[str, Any]) -> dict[int, int]:
     """Return the present index of each token that a record was made for and that the Doc still has."""
-    present = {token: i for i, token in enumerate(_tokens(doc, range(len(doc))))}
+    present = {token: i for i, token in enumerate(_tokens(doc))}
     return {i: present[token] for i, token in enumerate(record[TOKENS]) if token in present}
 
 
@@ -51,5 +55,7 @@ def warn_of_other_tokens(doc: Doc, name: str) -> None:
     warnings.warn(Warnings.W560.format(name=name, text=doc.text[:40]), stacklevel=3)
 
 
-def _tokens(doc: Doc, places: Sequence[int]) -> list[str]:
-    return [f"{token.idx} {token.text}" for token in (doc[i] for i in places)]
+def _tokens(doc: Doc) -> list[int]:
+    orths, starts = np.asarray(doc.to_array(["ORTH", "IDX"])).reshape(-1, 2).T
+    tokens: list[int] = (orths ^ starts).tolist()
+    return tokens

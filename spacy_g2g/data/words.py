@@ -46,7 +46,8 @@ class WordSpans(SpanGroup):
             longer = Doc(doc.vocab, ["-"] * len(doc.text))
             spans = [*SpanGroup(longer).from_bytes(to_bytes())]
         found = [doc.char_span(s.start_char, s.end_char, s.label, s.kb_id, span_id=s.id) for s in spans]
-        if [f and (f.start, f.end) for f in found] == [(s.start, s.end) for s in spans]:
+        pairs = zip(found, spans, strict=True)
+        if all(new is not None and (new.start, new.end) == (old.start, old.end) for new, old in pairs):
             return spans
         moved = [span for span in found if span is not None and len(span) > 1]
         self.from_bytes(SpanGroup(doc, name=self.name, attrs=self.attrs, spans=moved).to_bytes())
@@ -157,20 +158,22 @@ def _word_spans(doc: Doc) -> list[Span]:
         for span in spans:
             span.label_ = span.label_ or " ".join(_forms(span))
         doc.spans[MULTIWORD] = group = WordSpans(doc, name=group.name, attrs=group.attrs, spans=spans)
-    spans = sorted(span for span in group if len(span) > 1)
-    for one, other in pairwise(spans):
-        if other.start < one.end:
-            raise ValueError(Errors.E560.format(spans=[(s.text, s.start, s.end) for s in (one, other)]))
+    spans = [span for span in group if len(span) > 1]
+    if any(other.start < one.end for one, other in pairwise(spans)):
+        spans.sort()
+        for one, other in pairwise(spans):
+            if other.start < one.end:
+                raise ValueError(Errors.E560.format(spans=[(s.text, s.start, s.end) for s in (one, other)]))
     return spans
 
 
 def _forms(span: Span) -> list[str]:
     """Return the forms of a multiword token's words: NORM, or where a token has lost it, the label's."""
-    norms, words = [token.norm_ for token in span], span.label_.split(" ")
-    if len(words) == len(norms):
-        lost = [token.norm == token.lex.norm for token in span]
-        norms = [word if gone and word else norm for norm, word, gone in zip(norms, words, lost, strict=True)]
-    return norms
+    norms, label = [token.norm_ for token in span], span.label_
+    words = label.split(" ")
+    if label == " ".join(norms) or len(words) != len(norms):
+        return norms
+    return [t.norm_ if t.norm != t.lex.norm else word or t.norm_ for t, word in zip(span, words, strict=True)]
 
 
 def attribute_hashes(doc: Doc, attrs: Sequence[str]) -> HashArray:
@@ -207,12 +210,12 @@ def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *,
         multiword token that is there in part is none.
     lower: Put the words into lower case.
     """
-    index = {of: i for i, of in enumerate(places)} if places is not None else None
+    places = range(len(source)) if places is None else places
+    index = {of: i for i, of in enumerate(places)}
     ranges, forms = [], list[str]()
     for span in _word_spans(source):
-        start, end = span.start, span.end
-        first = start if index is None else index.get(start, -1)
-        if first >= 0 and (places is None or [*places[first : first + end - start]] == [*range(start, end)]):
-            ranges.append((first, first + end - start))
+        first = index.get(span.start, len(places))
+        if [*places[first : first + len(span)]] == [*range(span.start, span.end)]:
+            ranges.append((first, first + len(span)))
             forms += [form.lower() if lower else form for form in _forms(span)]
     mark_words(target, ranges, forms)

@@ -145,6 +145,36 @@ def test_merged_tokens_are_an_error(vocab):
         doc_to_sentences(doc)
 
 
+@pytest.mark.parametrize("last", [1, 2, 3])
+def test_a_part_of_a_doc_is_written_as_its_own_sentences(vocab, last: int):
+    text = (
+        SAMPLE.split("\n\n")[0]
+        + "\n\n"
+        + "".join(f"# sent_id = {i}\n" + row("1", f"w{i}") + "\n" for i in (1, 2, 3))
+    )
+    (doc,) = sentences_to_docs(read(text), vocab, n_sents=4)
+    sentences = list(doc.sents)
+    part = doc[sentences[1].start : sentences[last].end].as_doc(copy_user_data=True)
+    assert [str(s) for s in doc_to_sentences(part)] == [str(s) for s in read(text)][1 : last + 1]
+    whole = doc[:].as_doc(copy_user_data=True)
+    assert len(doc_to_sentences(whole)) == 4
+
+
+@pytest.mark.parametrize(("start", "end", "n"), [(1, 3, 0), (0, 1, 2)])
+def test_a_part_that_is_no_sentences_or_fits_twice_is_an_error(vocab, start: int, end: int, n: int):
+    (doc,) = sentences_to_docs(
+        read((row("1", "Go") + "\n") * 2 + row("1", "to", head="2") + row("2", "bed")), vocab, n_sents=3
+    )
+    with pytest.raises(ValueError, match=rf"E561\] The Doc '.* is a part of a Doc .* {n} times"):
+        doc_to_sentences(doc[start:end].as_doc(copy_user_data=True))
+
+
+@pytest.mark.filterwarnings("ignore:.*W102")
+def test_docs_that_are_joined_are_written_from_their_tokens(vocab):
+    docs = list(sentences_to_docs(read((row("1", "Go") + "\n") * 2), vocab))
+    assert [word.form for s in doc_to_sentences(Doc.from_docs(docs)) for word in s.words] == ["Go", "Go"]
+
+
 def test_arcs_over_a_boundary_are_an_error(vocab):
     doc = next(sentences_to_docs(read(), vocab, n_sents=2))
     doc[9].head = doc[0]

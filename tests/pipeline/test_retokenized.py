@@ -123,7 +123,9 @@ def retokenize(doc: Doc, changes: list[tuple[str, int, int]]) -> None:
 
 @given(
     st.sets(st.sampled_from(["rng_refiner", "ud_enhancer"])),
-    st.lists(st.tuples(st.sampled_from(["merge", "split"]), st.integers(0, 10), st.integers(1, 4)), max_size=4),
+    st.lists(
+        st.tuples(st.sampled_from(["merge", "split"]), st.integers(0, 10), st.integers(1, 4)), max_size=4
+    ),
     st.sampled_from([*BACK]),
 )
 def test_what_is_kept_follows_its_tokens_or_goes(nlp: Language, names, changes, way: str):
@@ -138,7 +140,9 @@ def test_what_is_kept_follows_its_tokens_or_goes(nlp: Language, names, changes, 
         for found in (doc, BACK[way](doc)):
             words = multiword(found)
             assert {*words} == {place for place, n in lengths.items() if n > 1}
-            assert all(words[place] == before[place] for place in words if not any(c[0] == "split" for c in changes))
+            assert all(
+                words[place] == before[place] for place in words if not any(c[0] == "split" for c in changes)
+            )
             assert arcs(found) <= graph
             for write in OUT.values():
                 write(found)

@@ -16,7 +16,7 @@ from spacy_g2g.models.shim import get_shim
 from spacy_g2g.pipeline.scored_trees import SCORES
 from spacy_g2g.trees.tree import is_tree
 
-from ..util import graph_examples, make_nlp, parser_of, plain_doc, randomise
+from ..util import graph_examples, initialised_nlp, make_nlp, parser_of, plain_doc, randomise
 
 
 @pytest.fixture(scope="module", params=["g2g_parser", "rng_refiner"])
@@ -229,6 +229,24 @@ def test_scores_of_other_sentences_are_refused(keeping: Language):
     other._.set(SCORES, doc._.get(SCORES))
     with pytest.raises(ValueError, match=r"G2G-E813\] .*\[5, 4\] words, but its sentences have \[3\] words"):
         parser_of(keeping).reparse(other)
+
+
+def test_scores_of_other_words_are_refused(keeping: Language):
+    doc = keeping(make_doc(keeping))
+    other = keeping(plain_doc(keeping.vocab, *([token.text for token in span][::-1] for span in doc.sents)))
+    other._.set(SCORES, doc._.get(SCORES))
+    with pytest.raises(ValueError, match=r"G2G-E861\] The Doc '\."):
+        parser_of(keeping).reparse(other)
+
+
+@pytest.mark.parametrize("method", ["reparse", "confidence", "kbest"])
+def test_scores_for_other_labels_are_refused(keeping: Language, method: str):
+    doc = keeping(make_doc(keeping))
+    other = initialised_nlp(factory=parser_of(keeping).name, keep_scores=True)
+    parser_of(other).add_label("new")
+    constrain(doc, not_deps={0: ["new"]})
+    with pytest.raises(ValueError, match=r"G2G-E860\] .* for the labels .*Expected .*'new'\]"):
+        getattr(parser_of(other), method)(doc, *([2] if method == "kbest" else []))
 
 
 @pytest.mark.parametrize("row", ["SentTr", "StateTr", "Stack-c"])

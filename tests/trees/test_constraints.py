@@ -75,6 +75,12 @@ def test_only_the_constraints_that_conflict_are_named():
     assert find_conflict((harmless[0], cycle[0], *harmless[1:], cycle[1]), N, N_LABELS) == tuple(cycle)
 
 
+def test_a_caller_can_not_change_a_conflict_that_is_kept():
+    assert isinstance(
+        find_conflict((Constraint("head", (1,), 2), Constraint("head", (2,), 1)), N, N_LABELS), tuple
+    )
+
+
 def test_labels_are_the_best_ones_of_those_allowed():
     scores = random_scores()
     (free,) = scores.best()
