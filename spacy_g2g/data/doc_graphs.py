@@ -162,7 +162,8 @@ def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
     try:
         sentences = own_sentences(doc)
     except ValueError:
-        return warn_of_other_tokens(doc, ENHANCED)
+        warn_of_other_tokens(doc, ENHANCED)
+        return None
     for sentence in sentences:
         start = len(found)
         for i, of_word in enumerate(read_deps(sentence), start=start):

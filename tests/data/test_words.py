@@ -178,3 +178,27 @@ def test_docs_of_a_doc_bin_have_final_words(doc: Doc):
     read = list(read_bin(DocBin(docs=[doc, plain]).to_bytes(), spacy.blank("xx").vocab))
     assert [has_words(found) for found in read] == [True, True]
     assert word_forms(read[0]) == word_forms(doc)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda doc: Doc(spacy.blank("xx").vocab).from_json(doc.to_json()),
+        lambda doc: next(DocBin(attrs=["ORTH"], docs=[doc]).get_docs(spacy.blank("xx").vocab)),
+    ],
+    ids=["json", "DocBin without NORM"],
+)
+def test_rows_have_the_words_where_norms_are_lost(kept, doc: Doc):
+    rows = [
+        [token.form for token in s.tokens] + [word.form for word in s.words] for s in doc_to_sentences(doc)
+    ]
+    found = doc_to_sentences(kept(doc))
+    assert [[token.form for token in s.tokens] + [word.form for word in s.words] for s in found] == rows
+    assert "el" in rows[0]
+
+
+def test_a_part_gets_its_marks_back(doc: Doc):
+    part = doc[2:5].as_doc()
+    assert not has_words(part)
+    copy_words(doc, part, range(2, 5))
+    assert word_forms(part) == ["a", "el", "mar"]
