@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -185,7 +186,7 @@ def _check_treebanks(paths: Mapping[str, Path | None], weights: Mapping[str, Any
     if unknown:
         raise ValueError(Errors.E523.format(unknown=unknown, names=[*filter(None, paths)]))
     for name, weight in weights.items():
-        if not (isinstance(weight, Real) and 0.0 < weight < math.inf):
+        if not (issubclass(type(weight), Real) and 0.0 < weight <= sys.float_info.max):
             raise ValueError(Errors.E524.format(name=name, weight=weight))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import spacy
 from spacy.language import Language
 from spacy.pipeline import EditTreeLemmatizer, Tagger
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, registry
 from thinc.api import Model
@@ -23,8 +22,8 @@ from ..pipeline.untaught import learn_labels
 from .callbacks import read_training_examples
 
 NAME = "spacy_g2g.continue_pipeline.v1"
-#: Name of the own data in ``[corpora.train.path]``, beside which old data may be replayed.
-OWN = "own"
+#: Names of the own data in ``[corpora.train.path]``, and of old data that are replayed beside them.
+OWN, REPLAY = "own", "replay"
 #: Steps of the optimizer for n sentences: this factor times the root of n.
 STEPS_BY_ROOT = 3.5
 #: Number of steps in which the largest rate of a schedule is looked for.
@@ -50,7 +49,8 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
         base = spacy.load(path)
         _take_components(nlp, base, path)
         examples = read_training_examples(nlp)
-        if not any(map(len, _own_docs(examples))):
+        docs = [example.reference for example in examples]
+        if all(doc.user_data.get(TREEBANK_KEY) == REPLAY or not len(doc) for doc in docs):
             raise ValueError(Errors.E707)
         _set_training(nlp.config["training"], base.config.interpolate(), examples, rate_share)
         add_labels(nlp, examples)
@@ -172,21 +172,17 @@ def _check_rate(name: str, value: float) -> float:
     return value
 
 
-def _own_docs(examples: Sequence[Example]) -> list[Doc]:
-    docs = (example.reference for example in examples)
-    return [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
-
-
 def choose_steps(examples: Sequence[Example]) -> int:
     """Return the number of steps for the Examples of an epoch, of which some may be replayed.
 
     Sentences without a head do not count. Raises ValueError without others among one's own data.
     """
-    own = _own_docs(examples)
+    docs = [example.reference for example in examples]
+    own = [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
     # Docs that are repeated in an epoch count once.
     sentences = [sentence for doc in {id(doc): doc for doc in own}.values() for sentence in doc.sents]
     n = sum(any(token.dep for token in sentence) for sentence in sentences)
     if not n:
         raise ValueError(Errors.E707)
-    share = sum(map(len, own)) / sum(len(example.reference) for example in examples)
+    share = sum(map(len, own)) / sum(map(len, docs))
     return math.ceil(STEPS_BY_ROOT * math.sqrt(n) / share)
