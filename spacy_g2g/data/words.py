@@ -7,8 +7,6 @@ Its label has the forms, too, since JSON and some DocBins lose NORM. A Doc with 
 has its final words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
