@@ -88,8 +88,9 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         super().find_listeners(component)
         for listener in self.listener_map.get(getattr(component, "name", ""), ()):
             nlp = _HOMES[self]() if self in _HOMES else None
-            is_home = nlp is not None and component.name in nlp.component_names
-            config = nlp.get_pipe_config(component.name) if is_home else {}
+            config = (
+                nlp.get_pipe_config(component.name) if nlp and component.name in nlp.component_names else {}
+            )
             connect(listener, self, component, [*listener_paths(config.get("model", {}))])
 
     def initialize(

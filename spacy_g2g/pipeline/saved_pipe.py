@@ -60,7 +60,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         batch_size: Number of Docs in a batch.
         """
         handler = self.get_error_handler()
-        for docs in minibatch(stream, size=batch_size):
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             try:
                 found = self.predict(docs)
             except Exception:
