@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +14,7 @@ from thinc.types import Floats2d
 
 from ..arrays import BoolArray
 from ..errors import Errors
+from .forks import computing
 from .network_shim import find_upstream, get_network_shim
 from .settings import Settings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
@@ -22,7 +22,6 @@ from .sources import encoder_from_scratch
 from .start import Learn, build_for_training
 from .types import Sentence, Start
 
-_FIRST_PROCESS = os.getpid()
 #: Number of words of running text that an encoder reads in a row, and of those before and after them that it
 #: sees, too.
 WINDOW, MARGIN = 128, 16
@@ -105,8 +104,8 @@ def _build(
     model.attrs["built_for"] = Y.built_for
 
 
+@computing
 def _run(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    adapt_to_fork(os.getpid())
     shim = get_shim(model)
     shim.upstream = find_upstream(model)
     if is_train:
@@ -140,6 +139,7 @@ def find_learnable(
     return learnable
 
 
+@computing
 def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers: int) -> Floats2d:
     """Return the vectors of the words of running text in a lower layer of the encoder, float [words, width].
 
@@ -149,7 +149,6 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
     texts: The words of each text.
     n_layers: Number of layers to run. With 0, the vectors are those that the first layer reads.
     """
-    adapt_to_fork(os.getpid())
     sentences, are_own = [], []
     margin = MARGIN if n_layers else 0
     for words in texts:
@@ -167,13 +166,3 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
             ]
         )
     return cast(Floats2d, own)
-
-
-@cache
-def adapt_to_fork(process: int) -> None:
-    """Compute with one thread in a process of ``nlp.pipe(n_process=2)``.
-
-    The threads of OpenMP do not survive the fork, and a process that waits for them waits for ever.
-    """
-    if process != _FIRST_PROCESS:
-        torch.set_num_threads(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +11,7 @@ import torch
 from thinc.api import Model, torch2xp
 from torch import Tensor
 
-from .model import adapt_to_fork
+from .forks import computing
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim, find_shims
 from .settings import NetworkSettings
@@ -93,8 +92,8 @@ def _build_scorer(
         next(find_shims(model)).build_network(spec_of(X))
 
 
+@computing
 def _score(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     """Return scores; in training, the loss of inputs with their gold standard, and its callback."""
-    adapt_to_fork(os.getpid())
     shim: Any = next(find_shims(model))
     return shim.begin_update(inputs) if is_train else (shim.predict(inputs), lambda d_scores: d_scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
@@ -13,7 +12,8 @@ from thinc.api import Model, get_array_module, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..data.layout import Layout, lay_out, word_attributes
-from .model import adapt_to_fork, read_words
+from .forks import computing
+from .model import read_words
 from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim, get_network_shim
 from .settings import WordSettings, builder
@@ -92,6 +92,7 @@ def _encode_docs(
     return encode(model, docs, lay_out(docs), is_train)
 
 
+@computing
 def encode(
     model: Model[Any, Any], docs: Sequence[Doc], layout: Layout, is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
@@ -103,7 +104,6 @@ def encode(
     is_train: Whether gradients will come back.
     Returns float32 [tokens, width] for each Doc, zeros for white space.
     """
-    adapt_to_fork(os.getpid())
     shim: Any = get_network_shim(model)
     words = word_attributes(docs, layout, "ORTH")
     sentences = [Sentence(words[at]) for at in layout.sentence_slices]
