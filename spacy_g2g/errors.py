@@ -160,10 +160,6 @@ class Errors(metaclass=_TextsWithCodes):
         "closer to each other, for {most} times at most."
     )
     E560 = "The spans {spans} of doc.spans['mwt'] overlap. Expected multiword tokens that share no token."
-    E561 = (
-        "The Doc {text!r}... is a part of a Doc from CoNLL-U, which has it as whole sentences {n} times. "
-        "Expected once. Without doc.user_data['conllu'], the rows are written from the tokens."
-    )
     E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
 
     # 6xx: evaluation
@@ -406,7 +402,10 @@ class Warnings(metaclass=_TextsWithCodes):
     )
 
     # 5xx: data
-    W560 = "doc._.{name} of {text!r}... was set before tokens were merged or split. It goes where they were."
+    W560 = (
+        "{name} of the Doc {text!r}... was set before tokens were merged, split or left out. What does not "
+        "fit the tokens any longer is dropped."
+    )
 
     # 7xx: training
     W701 = (

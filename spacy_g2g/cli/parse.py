@@ -22,11 +22,10 @@ from ..data.docs import (
     read_bin,
     sentences_of,
     sentences_to_docs,
-    source_arcs,
-    source_sentences,
 )
 from ..data.enhanced import ENHANCED, own_enhanced, set_enhanced
 from ..data.rewriting import with_white_space
+from ..data.source import source_arcs, source_sentences
 from ..data.words import multiword_tokens, word_forms
 from ..errors import Errors
 from ..files import atomic_path, is_stream

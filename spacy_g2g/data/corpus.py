@@ -25,12 +25,11 @@ from .doc_graphs import write_initial_graph
 from .docs import (
     TOKEN_ANNOTATIONS,
     TREEBANK_KEY,
-    USER_DATA_KEY,
     check_annotations,
     copy_treebank,
-    restore_sentences,
     sentences_to_docs,
 )
+from .source import USER_DATA_KEY, restore_sentences
 from .words import copy_words
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")

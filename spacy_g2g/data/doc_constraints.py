@@ -101,7 +101,7 @@ def _read_doc(
     for kind, tokens, label in _items(given):
         if present is not None:
             if not present.keys() >= {*tokens}:
-                warn_of_other_tokens(doc, CONSTRAINTS)
+                warn_of_other_tokens(doc, f"doc._.{CONSTRAINTS}")
                 continue
             tokens = [present[token] for token in tokens]
         in_sentences = {places.get(token, (-1, 0))[0] for token in tokens}

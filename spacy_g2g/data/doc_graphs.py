@@ -19,9 +19,10 @@ from ..arrays import HashArray, IntArray
 from ..errors import Errors
 from ..formats.enhanced import read_deps
 from ..formats.graph import MISSING, ROOT, Arc, Graph
-from .docs import known, own_sentences, write_tree
+from .docs import write_tree
 from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced
-from .kept import read_kept, warn_of_other_tokens, with_tokens
+from .kept import read_kept, with_tokens
+from .source import known, own_sentences
 
 TokenGraph = dict[str, list[Any]]
 
@@ -159,12 +160,7 @@ def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
     if (own := own_enhanced(doc)) is not None:
         return own
     found: list[list[Arc]] = []
-    try:
-        sentences = own_sentences(doc)
-    except ValueError:
-        warn_of_other_tokens(doc, ENHANCED)
-        return None
-    for sentence in sentences:
+    for sentence in own_sentences(doc) or ():
         start = len(found)
         for i, of_word in enumerate(read_deps(sentence), start=start):
             found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])

@@ -6,10 +6,9 @@ DocBin keeps. A Doc that was read from CoNLL-U can therefore be written back wit
 columns changed. The rows of any other Doc come from its tokens.
 """
 
-import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,22 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, parse_sentence, read_conllu
+from ..formats.conllu import ConlluSentence, parse_sentence
 from ..formats.enhanced import deps_cell
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
-from .words import Range, cut, has_words, mark_words, multiword_tokens, word_forms
+from .source import (
+    USER_DATA_KEY,
+    absolute_heads,
+    find_pieces,
+    known,
+    own_sentences,
+    restore_sentences,
+    set_sentences,
+)
+from .words import has_words, mark_words, multiword_tokens, word_forms
 
-#: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
-USER_DATA_KEY = "conllu"
 #: Key of ``doc.user_data``; the value is the name of the Doc's treebank in a corpus of several.
 TREEBANK_KEY = "treebank"
 _UPOS_TAGS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
@@ -82,11 +88,11 @@ def sentences_to_doc(
     if "LEMMA" in annotations:
         columns["lemmas"] = [word.lemma if word.form == "_" else known(word.lemma) for word in words]
     if "HEAD" in annotations:
-        columns["heads"] = _absolute_heads(sentences)
+        columns["heads"] = absolute_heads(sentences)
         # To spaCy, a token with an empty label has no head.
         columns["deps"] = ["" if word.head is None else word.deprel or "_" for word in words]
     spaces = [space for sentence in sentences for space in sentence.spaces]
-    pieces, ranges = _pieces(sentences)
+    pieces, ranges = find_pieces(sentences)
     try:
         doc = Doc(vocab, words=pieces, spaces=spaces, **columns)
     except ValueError:
@@ -97,31 +103,8 @@ def sentences_to_doc(
     if keep_source:
         doc.user_data[USER_DATA_KEY] = {"text": [str(s) for s in sentences], "lengths": lengths}
     if "SENT_START" in annotations:
-        _set_sentences(doc, lengths)
+        set_sentences(doc, lengths)
     return doc
-
-
-def _pieces(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Range]]:
-    """Return the text of each token of a Doc of sentences, and its multiword tokens."""
-    pieces: list[str] = []
-    ranges = []
-    for sentence in sentences:
-        for form, forms in sentence.text_tokens():
-            of_token = cut(form, forms) if len(forms) > 1 else None
-            if of_token is not None:
-                ranges.append((len(pieces), len(pieces) + len(forms)))
-            pieces += of_token or forms
-    return pieces, ranges
-
-
-def restore_sentences(doc: Doc) -> None:
-    """Restore the sentence boundaries of the CoNLL-U in a Doc that was read from a DocBin.
-
-    When spaCy loads a Doc, it derives boundaries from heads, so sentences without heads lose theirs.
-    """
-    source = _source(doc)
-    if source is not None and sum(source["lengths"]) == len(doc):
-        _set_sentences(doc, source["lengths"])
 
 
 def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
@@ -172,19 +155,20 @@ def doc_to_sentences(
     A Doc read from CoNLL-U gives back its own rows, with new values in some columns, among them DEPS if an
     enhanced graph was set. For any other Doc, all columns are written and white-space tokens are left out.
     The dependents of such a token move to its head, and its text goes to MISC (SpacesAfter, as in UDPipe).
+    So is a Doc written whose tokens were merged or split after it was read from CoNLL-U, with a warning.
 
     doc: The Doc.
     doc_id: Beginning of each ``# sent_id`` of a Doc that is not from CoNLL-U: ``{doc_id}-{number}``.
     columns: Columns to take from the Doc if it was read from CoNLL-U.
-    Raises ValueError if the tokens are no longer the words of the CoNLL-U, or if an arc crosses the
-        boundary of a sentence.
+    Raises ValueError if the text is no longer that of the CoNLL-U, or if an arc crosses the boundary of a
+        sentence.
 
     >>> (sentence,) = doc_to_sentences(doc)
     >>> [word.form for word in sentence.words]
     ['We', 'parse', 'trees']
     """
-    if USER_DATA_KEY in doc.user_data:
-        return _update_source(doc, columns)
+    if (source := own_sentences(doc)) is not None:
+        return _update(source, doc, columns)
     sentences: list[ConlluSentence] = []
     ends, forms = dict(multiword_tokens(doc)), word_forms(doc)
     for span in sentences_of(doc):
@@ -199,55 +183,6 @@ def sentences_of(doc: Doc) -> list[Span]:
     if not len(doc):
         return []
     return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-
-
-def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
-    """Return the sentences that a Doc was read from, unchanged; none if it is not from CoNLL-U."""
-    source = _source(doc)
-    for text in source["text"] if source is not None else ():
-        # Not splitlines(), which cuts at characters that a form may have.
-        yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
-
-
-def own_sentences(doc: Doc) -> list[ConlluSentence]:
-    """Return the sentences of the CoNLL-U that a Doc was read from, or those of a part of that Doc.
-
-    Raises ValueError if the Doc has other tokens, or is a part that has not the words of a single place.
-    """
-    if USER_DATA_KEY not in doc.user_data:
-        return []
-    sentences, texts = [*source_sentences(doc)], [token.text for token in doc]
-    pieces = [_pieces([sentence])[0] for sentence in sentences]
-    if len("".join(texts)) < len("".join(chain(*pieces))):
-        ends = enumerate(accumulate(map(len, pieces), initial=0))
-        sized = [(i, j) for (i, start), (j, end) in combinations(ends, 2) if end - start == len(texts)]
-        runs = [(i, j) for i, j in sized if [*chain(*pieces[i:j])] == texts]
-        if len(runs) != 1:
-            raise ValueError(Errors.E561.format(text=doc.text[:40], n=len(runs)))
-        return sentences[slice(*runs[0])]
-    for sentence, expected in zip(sentences, pieces, strict=True):
-        own, texts = texts[: len(expected)], texts[len(expected) :]
-        # Docs of earlier versions have the words as their text.
-        if own not in (expected, [word.form for word in sentence.words]):
-            raise ValueError(Errors.E504.format(sentence=sentence.text, words=own))
-    if texts:
-        raise ValueError(Errors.E504.format(sentence="", words=texts))
-    return sentences
-
-
-def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the heads and labels that a Doc's words have in the CoNLL-U that it was read from, by token.
-
-    White space has none, since it is not parsed.
-    """
-    sentences = list(source_sentences(doc))
-    heads = {i: head for i, head in enumerate(_absolute_heads(sentences)) if head is not None}
-    labels = [known(word.deprel) for sentence in sentences for word in sentence.words]
-    is_space = [token.is_space for token in doc]
-    return (
-        {i: head for i, head in heads.items() if not (is_space[i] or is_space[head])},
-        {i: label for i, label in enumerate(labels) if label and not is_space[i]},
-    )
 
 
 def copy_treebank(doc: Doc, other: Doc) -> None:
@@ -276,51 +211,8 @@ def _check_features(sentences: Iterable[ConlluSentence], vocab: Vocab) -> None:
                 raise ValueError(Errors.E520.format(where=where, feats=word.feats[:80])) from error
 
 
-def _source(doc: Doc) -> dict[str, Any] | None:
-    """Return what a Doc keeps of its CoNLL-U, None without it. Raises ValueError for anything else."""
-    source = doc.user_data.get(USER_DATA_KEY)
-    if source is None and USER_DATA_KEY not in doc.user_data:
-        return None
-    texts, lengths = (source.get(key) if isinstance(source, dict) else None for key in ("text", "lengths"))
-    is_right = (
-        isinstance(texts, list | tuple)
-        and isinstance(lengths, list | tuple)
-        and len(texts) == len(lengths)
-        and all(isinstance(text, str) for text in texts)
-        and all(isinstance(length, int) and length > 0 for length in lengths)
-    )
-    if not is_right:
-        raise ValueError(Errors.E521.format(found=str(source)[:80]))
-    return {"text": texts, "lengths": lengths}
-
-
-def known(cell: str) -> str:
-    """Return a cell, or the label of a token; "" for "_", which says that it is missing."""
-    return "" if cell == "_" else cell
-
-
-def _set_sentences(doc: Doc, lengths: Iterable[int]) -> None:
-    starts = np.full(len(doc), -1, dtype=np.int64)
-    starts[np.cumsum([0, *lengths])[:-1]] = 1
-    values: Any = starts.astype(np.uint64)
-    doc.from_array("SENT_START", values)
-
-
-def _absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
-    """Return the index in the Doc of each word's head; a root is its own head, None is missing."""
-    heads: list[int | None] = []
-    for sentence in sentences:
-        offset = len(heads)
-        for i, word in enumerate(sentence.words):
-            if word.head is None:
-                heads.append(None)
-            else:
-                heads.append(offset + (word.head - 1 if word.head else i))
-    return heads
-
-
-def _update_source(doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
-    sentences = own_sentences(doc)
+def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str]) -> list[ConlluSentence]:
+    """Return the sentences of a Doc's CoNLL-U with new values in some columns."""
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     spans = [doc[start:end] for start, end in pairwise(ends)]

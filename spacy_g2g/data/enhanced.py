@@ -42,7 +42,7 @@ def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
     found = doc.user_data.get(ENHANCED)
     if not fits(doc, found, places):
         set_enhanced(doc, None)
-        warn_of_other_tokens(doc, ENHANCED)
+        warn_of_other_tokens(doc, f"doc._.{ENHANCED}")
         return None
     found = found.get("arcs") if isinstance(found, dict) else found
     return None if found is None else _fitting(found, doc, places)

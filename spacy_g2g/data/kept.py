@@ -47,7 +47,7 @@ def read_kept(doc: Doc, name: str) -> Any:
     if found is None or fits(doc, found if isinstance(found, dict) else doc.user_data.get(name, {})):
         return found
     doc._.set(name, None)
-    return warn_of_other_tokens(doc, name)
+    return warn_of_other_tokens(doc, f"doc._.{name}")
 
 
 def warn_of_other_tokens(doc: Doc, name: str) -> None:

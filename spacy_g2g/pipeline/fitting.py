@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
-from ..data.docs import known
+from ..data.source import known
 from ..evaluation.calibration import Prediction
 from ..formats.conllu import ConlluSentence
 from .g2g_parser import G2GParser

@@ -8,8 +8,8 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
-from ..data.docs import known
 from ..data.layout import Layout, lay_out
+from ..data.source import known
 
 
 def lay_out_examples(examples: Sequence[Example]) -> Layout:

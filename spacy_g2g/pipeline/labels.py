@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..data.doc_graphs import initial_tokens
-from ..data.docs import known
+from ..data.source import known
 from ..errors import Errors
 from .trees import SPACE_LABEL
 

@@ -12,7 +12,8 @@ from spacy.scorer import PRFScore
 from spacy.training import Example
 from spacy.util import registry
 
-from ..data.docs import TREEBANK_KEY, known
+from ..data.docs import TREEBANK_KEY
+from ..data.source import known
 from .gold import gold_parse, gold_starts
 
 

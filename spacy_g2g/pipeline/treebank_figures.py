@@ -24,8 +24,9 @@ from thinc.api import Config
 from ..arrays import IntArray
 from ..data.augmenters import is_punct
 from ..data.corpus import Corpus
-from ..data.docs import TREEBANK_KEY, USER_DATA_KEY, source_sentences
+from ..data.docs import TREEBANK_KEY
 from ..data.layout import Layout, lay_out, word_attributes
+from ..data.source import USER_DATA_KEY, source_sentences
 from ..data.words import has_words, multiword_tokens
 from ..errors import Errors
 from ..evaluation.tokenization import compare_tokens, read_chunks
