@@ -1,6 +1,7 @@
 # `make demo`: from our English treebank to an installed pipeline that parses. `make test`: every check.
 # `make check`: format, lint, types and the tests that are not marked as slow. `make docs`: the pages as a site.
-# `make long`: the random tests with new inputs, for hours. `make dist`: sdist and wheel, checked. The other targets are for the workflows of `.github/`.
+# `make long`: the random tests with new inputs, and further cases of others, for hours. `make dist`: sdist and
+# wheel, checked. The other targets are for the workflows of `.github/`.
 # Each sets up a virtual environment first: `make demo PYTHON=python3.12 VENV=somewhere`.
 
 PYTHON ?= python3
@@ -42,7 +43,7 @@ test: lint
 # A test may take as long as it likes.
 long: export PYTHONHASHSEED := random
 long: $(STAMP)
-	$(PYTEST) -m hypothesis --hypothesis-profile long --timeout 0
+	$(PYTEST) -m "hypothesis or thorough" --hypothesis-profile long --timeout 0
 
 # Warnings are errors, so a link within the site that leads nowhere is one.
 docs: $(STAMP)

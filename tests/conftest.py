@@ -49,11 +49,14 @@ def refuse_processes(event: str, args: object) -> None:
 sys.addaudithook(refuse_processes)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put modules of slow tests first, and skip what other systems than Linux don't have.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put modules of slow tests first, and leave out thorough tests and what other systems than Linux lack.
 
     Idle workers take the last tests from others: so long modules stay whole, and short tests fill the end.
     """
+    if config.getoption("--hypothesis-profile") != "long":
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
     items.sort(key=is_quick)
     for item in items if sys.platform != "linux" else ():
         if item.get_closest_marker("linux"):

@@ -113,6 +113,11 @@ def tries(n: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=max(n, n * profile.max_examples // DEFAULT_EXAMPLES))
 
 
+def mostly_thorough(values: Iterable[Any], tested: Container[Any]) -> list[Any]:
+    """Return parameters of a test, of which ``make test`` takes some, and ``make long`` all."""
+    return [pytest.param(value, marks=() if value in tested else pytest.mark.thorough) for value in values]
+
+
 def mostly_slow(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
     """Return parameters of a test or fixture, of which ``make check`` takes the quick ones alone."""
     return [pytest.param(value, marks=() if value in quick else pytest.mark.slow) for value in values]

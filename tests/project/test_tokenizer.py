@@ -19,6 +19,7 @@ from project.tokenizer_search import ChunkTable, train_tokenizer
 from spacy_g2g.evaluation.tokenization import compare_tokens, tokens_of
 
 from ..formats.samples import row
+from ..util import mostly_thorough
 
 CHUNKS = Counter(
     {
@@ -155,6 +156,8 @@ LANGUAGES = [module.name for module in pkgutil.iter_modules(spacy.lang.__path__)
 DATES = "".join(
     row("1", f"1{i}-03-2020", "0", "root") + row("2", "=====", "1", "dep") + "\n" for i in range(4)
 )
+#: Languages of other scripts, alphabets and habits.
+TESTED = ("ar", "fr", "hi", "hu", "tr", "xx")
 CASES = "12-03-2020= HTTP://X.org/a-b, Grand-Mère. AVANT-hier 12.5% (3-ik) x'y !? e.g. a.b@c.d"
 
 
@@ -167,10 +170,8 @@ def texts_of(lang):
     return [case(text) for text in words for case in (str, str.upper, str.title)]
 
 
-@pytest.mark.parametrize(
-    "lang",
-    [pytest.param(lang, marks=() if lang in ("fr", "hu", "tr") else pytest.mark.slow) for lang in LANGUAGES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", mostly_thorough(LANGUAGES, TESTED))
 def test_the_rules_of_each_language_survive_rewriting_and_disk(lang, tmp_path):
     nlp = spacy.blank(lang, config=tokenizer.RULES)
     texts = texts_of(lang)
@@ -182,7 +183,7 @@ def test_the_rules_of_each_language_survive_rewriting_and_disk(lang, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", mostly_thorough(LANGUAGES, TESTED))
 def test_each_language_learns_a_tokenizer_that_is_saved_and_works(lang, tmp_path, monkeypatch):
     monkeypatch.setattr(tokenizer_search, "N_ROUNDS", 1)
     path = tmp_path / "train.conllu"
