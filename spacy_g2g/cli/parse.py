@@ -262,7 +262,7 @@ def _with_tree(sentence: ConlluSentence, tree: RankedTree, rank: int) -> ConlluS
         heads[places[token]] = str(0 if head == token else places[head] + 1)
         deps[places[token]] = "root" if dep == "ROOT" else dep
     comments = {"rank": str(rank), "score": f"{tree.score:.4f}"}
-    return sentence.replace(head=heads, deprel=deps).with_comments(comments)
+    return sentence.with_tree(head=heads, deprel=deps).with_comments(comments)
 
 
 def _to_amrs(parsed: Iterable[Parsed], name: str, names: Sequence[str]) -> Iterator[str]:

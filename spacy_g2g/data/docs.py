@@ -216,7 +216,7 @@ def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str])
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     spans = [doc[start:end] for start, end in pairwise(ends)]
-    return [s.replace(**_columns_of(span, columns)) for s, span in zip(sentences, spans, strict=True)]
+    return [s.with_tree(**_columns_of(span, columns)) for s, span in zip(sentences, spans, strict=True)]
 
 
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:

@@ -128,22 +128,25 @@ class ConlluSentence:
         deps = ["" if word.deprel == "_" else word.deprel for word in self.words]
         return Graph(heads, deps if subtypes else [*map(universal, deps)])
 
+    def with_tree(self, **columns: Sequence[str]) -> "ConlluSentence":
+        """Return a copy as ``replace`` does. The graph in DEPS is removed if it belongs to another tree.
+
+        columns: As for ``replace``. Values for DEPS are kept.
+        """
+        heads = ["_" if word.head is None else str(word.head) for word in self.words]
+        old = [*zip(heads, (word.deprel for word in self.words), strict=True)]
+        new_heads, new_deps = columns.get("head", heads), columns.get("deprel", [dep for _, dep in old])
+        is_same = [*zip(new_heads, new_deps, strict=True)] == old
+        return self.replace(**(columns if is_same else {"deps": ["_"] * len(old), **columns}))
+
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
         """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.
-
-        With another tree, and without values for DEPS, DEPS becomes "_": its graph belongs to the old tree.
 
         columns: One value for each word, by name of the column (see ``COLUMNS``).
         Raises ValueError if the number of values differs from the number of words, or if a value is not
             valid in CoNLL-U.
         """
         lines = list(self.lines)
-        tree = {
-            "head": ["_" if word.head is None else str(word.head) for word in self.words],
-            "deprel": [word.deprel for word in self.words],
-        }
-        if any([*columns.get(name, values)] != values for name, values in tree.items()):
-            columns = {"deps": ["_"] * len(self.words), **columns}
         for name, values in columns.items():
             if len(values) != len(self.words):
                 raise ValueError(Errors.E308.format(name=name, found=len(values), expected=len(self.words)))

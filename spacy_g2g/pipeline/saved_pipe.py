@@ -174,5 +174,5 @@ def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
     if file in exclude or not listing.exists():
         return
     saved = [line for line in listing.read_bytes().split(b"\n") if line.endswith(b"  " + file.encode())]
-    if saved != ([_digest_line(path)] if path.is_file() else []):
+    if (saved or path.is_file()) and saved != [_digest_line(path)]:
         raise ValueError(Errors.E430)

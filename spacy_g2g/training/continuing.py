@@ -158,7 +158,9 @@ def largest_rate(training: Mapping[str, Any], whose: str) -> float:
     name = f"The largest learning rate of {whose}"
     try:
         optimizer = registry.resolve({"optimizer": training["optimizer"]})["optimizer"]
-        for _ in range(min(training["max_steps"] or MAX_RATES, MAX_RATES)):
+        for step in range(MAX_RATES):
+            if step >= (training["max_steps"] or MAX_RATES) and any(rates):
+                break  # A training that ended while the rate rose from 0 counts with what was to come.
             rates.append(float(optimizer.learn_rate))
             optimizer.step_schedules()
     except Exception as error:  # a schedule or an optimizer of a user may raise any

@@ -22,18 +22,19 @@ def load(path):
 
 
 def without_tree(text):
-    """CoNLL-U text without columns 7 and 8 of words."""
+    """CoNLL-U text without columns 7 to 9 of words: the tree, and the graph that belongs to it."""
     rows = [line.split("\t") for line in text.split("\n")]
-    return [cells[:6] + cells[8:] if cells[0].isdigit() else cells for cells in rows]
+    return [cells[:6] + cells[9:] if cells[0].isdigit() else cells for cells in rows]
 
 
 def assert_chains(path):
     for sentence in read_conllu(path, trees="full"):
         assert [word.head for word in sentence.words] == list(range(len(sentence.words)))
         assert [word.deprel for word in sentence.words] == ["root"] + ["dep"] * (len(sentence.words) - 1)
+        assert {word.deps for word in sentence.words} == {"_"}
 
 
-def test_conllu_is_given_back_but_for_head_and_deprel(pipeline, sample, tmp_path):
+def test_conllu_is_given_back_but_for_its_tree(pipeline, sample, tmp_path):
     out = tmp_path / "out.conllu"
     assert parse(pipeline, sample, out) == 3
     assert without_tree(out.read_text("utf8")) == without_tree(SAMPLE)

@@ -94,10 +94,10 @@ def test_new_tree_changes_columns_7_and_8_of_words_only(sentence):
 def test_another_tree_leaves_no_deps_of_the_old_one():
     (sentence,) = read("1\ta\t_\t_\t_\t_\t2\tdet\t2:det\t_\n2\tb\t_\t_\t_\t_\t0\troot\t0:root\t_\n")
     heads, labels = ["2", "0"], ["det", "root"]
-    assert str(sentence.replace(head=heads, deprel=labels, lemma=["x", "y"])).count(":") == 2
+    assert str(sentence.with_tree(head=heads, deprel=labels, lemma=["x", "y"])).count(":") == 2
     for columns in ({"deprel": ["amod", "root"]}, {"head": ["0", "1"]}, {"head": ["_", "_"]}):
-        assert [word.deps for word in sentence.replace(**columns).words] == ["_", "_"]
-    given = sentence.replace(head=["0", "1"], deps=["0:root", "1:dep"])
+        assert [word.deps for word in sentence.with_tree(**columns).words] == ["_", "_"]
+    given = sentence.with_tree(head=["0", "1"], deps=["0:root", "1:dep"])
     assert [word.deps for word in given.words] == ["0:root", "1:dep"]
 
 

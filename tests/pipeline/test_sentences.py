@@ -331,7 +331,9 @@ def test_an_encoder_learns_nothing_from_boundaries():
     before = encoder.model.to_bytes()
     (log_odds,) = encoder.finder.log_odds([examples[0].predicted])
     for _ in range(2):
-        assert encoder.finder.update(examples) > 0.0
+        losses: dict[str, float] = {}
+        encoder.finder.update(examples, losses)
+        assert losses["g2g_encoder_boundaries"] > 0.0
         encoder.finish_update(nlp.create_optimizer())
     assert encoder.model.to_bytes() == before
     assert (encoder.finder.log_odds([examples[0].predicted])[0] != log_odds).any()
