@@ -62,8 +62,10 @@ def steps() -> list[tuple[str, dict[str, Any]]]:
 
 
 def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run make, as from a terminal: a make that runs these tests hands its level, flags and variables on."""
     command = [shutil.which("make") or pytest.skip("make is not installed"), *arguments]
-    environment = {**os.environ, "PYTHON": sys.executable, **environment}
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {**outer, "PYTHON": sys.executable, **environment}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
