@@ -40,7 +40,7 @@ from spacy_g2g.data.corpus import make_corpus
 from spacy_g2g.models import network_shim as shim_module
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.parser.g2g_parser import G2GParser
 
 #: Target of words per second on an H200, with 12 layers of width 768.
 WANTED = {"SynTr": 50_000, "SynTr+RNGTr": 20_000}

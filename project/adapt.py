@@ -17,7 +17,7 @@ from click import NoSuchOption
 from spacy.cli._util import parse_config_overrides
 from spacy.util import load_config
 
-from spacy_g2g.cli.common import user_errors
+from spacy_g2g.terminal.common import user_errors
 
 from .train import calibrate, count_corpus, device, train_into, write_facts
 from .training_config import BEST, CONFIGS, step_settings

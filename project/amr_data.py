@@ -26,9 +26,9 @@ from urllib.request import Request, urlopen
 from wasabi import msg
 
 from spacy_g2g.amr.api import AMR_SUFFIXES, read_metadata, select_ids
-from spacy_g2g.cli.common import user_errors
-from spacy_g2g.cli.convert_amr import convert_amr
+from spacy_g2g.amr.convert_amr import convert_amr
 from spacy_g2g.data.corpus import corpus_files
+from spacy_g2g.terminal.common import user_errors
 
 from .treebank import FILES, SPLITS, local_path, staging_folder, write_source
 from .treebank_settings import AMR, UNSET, choose_language, read_source

@@ -14,11 +14,11 @@ from pathlib import Path
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_g2g.cli.common import user_errors
-from spacy_g2g.cli.convert import convert
+from spacy_g2g.conversion.convert import convert
 from spacy_g2g.data.corpus import read_gold_docs
 from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.files import atomic_path
+from spacy_g2g.terminal.common import user_errors
 
 from .treebank_settings import joined_treebanks, read_source
 from .up_to_date import is_up_to_date, one_at_a_time, record_sources, sources_of

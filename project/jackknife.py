@@ -25,13 +25,13 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from spacy_g2g.cli.common import check_suffix, write_json
-from spacy_g2g.cli.parse import parse
+from spacy_g2g.conversion.parse import parse
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs, unparsed_copy
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, doc_to_sentences
 from spacy_g2g.files import atomic_path, sha256_of
 from spacy_g2g.formats.conllu import write_conllu
 from spacy_g2g.pipeline.scorers import score_ud
+from spacy_g2g.terminal.common import check_suffix, write_json
 
 from .train import CONFIG, add_training_arguments, count_corpus
 from .training_config import (

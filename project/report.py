@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spacy_g2g.evaluation.page import escape, make_page, make_table
+from spacy_g2g.analysis.page import escape, make_page, make_table
 from spacy_g2g.files import write_text
 
 from .markdown import Table, markdown_table

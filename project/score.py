@@ -23,10 +23,10 @@ from wasabi import msg
 
 import spacy_g2g
 from spacy_g2g.amr.api import make_amr_corpus
-from spacy_g2g.cli.common import user_errors, write_json
-from spacy_g2g.cli.evaluate import evaluate
+from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.files import sha256_of
+from spacy_g2g.terminal.common import user_errors, write_json
 
 from .treebank_settings import AMR, UNSET, joined_treebanks, read_source
 from .up_to_date import FACTS, is_up_to_date, one_at_a_time, read_facts, record_sources, today

@@ -20,11 +20,11 @@ from spacy.symbols import NORM, ORTH
 from spacy.util import get_lang_class
 from wasabi import msg
 
-from spacy_g2g.cli.common import user_errors
-from spacy_g2g.data.splits import Split, Words, lower
-from spacy_g2g.data.words import TextToken, cut
+from spacy_g2g.data.multiword import TextToken, cut
 from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.mwt.splits import Split, Words, lower
+from spacy_g2g.terminal.common import user_errors
 
 from .tokenizer_search import train_tokenizer
 from .treebank_settings import choose_language, read_source

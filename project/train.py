@@ -31,10 +31,10 @@ from thinc.api import Config
 from wasabi import msg
 
 import spacy_g2g
-from spacy_g2g.cli.common import write_json
 from spacy_g2g.data.corpus import corpus_files, read_gold_docs
-from spacy_g2g.pipeline.fitting import fit
+from spacy_g2g.parser.fitting import fit
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
+from spacy_g2g.terminal.common import write_json
 
 from .training_config import (
     BEST,

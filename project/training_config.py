@@ -15,7 +15,7 @@ from wasabi import msg
 
 from spacy_g2g.data.docs import TREEBANK_KEY
 from spacy_g2g.models.network_shim import find_upstream
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.parser.g2g_parser import G2GParser
 
 from .treebank_settings import UNSET, joined_treebanks
 from .up_to_date import read_facts

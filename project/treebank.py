@@ -28,10 +28,10 @@ from urllib.request import url2pathname
 
 from wasabi import msg
 
-from spacy_g2g.cli.common import user_errors, write_json
 from spacy_g2g.files import sha256_of, write_text
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.formats.conllx import TREEBANK_SUFFIXES
+from spacy_g2g.terminal.common import user_errors, write_json
 
 from .treebank_settings import NEUTRAL, SOURCE, UNSET, papers_treebanks, read_source
 from .up_to_date import one_at_a_time, today

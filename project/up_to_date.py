@@ -16,8 +16,8 @@ from typing import Any
 
 from wasabi import msg
 
-from spacy_g2g.cli.common import write_json
 from spacy_g2g.files import sha256_of
+from spacy_g2g.terminal.common import write_json
 
 #: File with the facts about a training or about scores, in their folder.
 FACTS = "facts.json"

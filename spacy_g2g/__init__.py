@@ -10,7 +10,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 #: Functions for users, which are imported when they are asked for, and their modules.
-_FOR_USERS = {"constrain": ".data.doc_constraints", "final_parser": ".pipeline.final_parser"}
+_FOR_USERS = {"constrain": ".scored.doc_constraints", "final_parser": ".parser.final_parser"}
 
 
 def __getattr__(name: str) -> Any:

@@ -34,6 +34,9 @@ settings.load_profile("spacy_g2g")
 if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: providers._local_constants
 
+#: Fixtures of what several folders test.
+pytest_plugins = ["tests.chains"]
+
 #: The quick test that runs now.
 quick_test: pytest.Item | None = None
 #: What Python says when a process is about to start.

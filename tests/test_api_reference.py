@@ -19,13 +19,13 @@ from typer.main import get_command
 import spacy_g2g
 from docs.config_reference import make_page
 from spacy_g2g.cli import app
-from spacy_g2g.data import words
-from spacy_g2g.data.doc_constraints import constrain
+from spacy_g2g.data import multiword as words
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
-from spacy_g2g.formats.enhanced import deps_cell
-from spacy_g2g.pipeline.final_parser import final_parser
-from spacy_g2g.pipeline.scored_trees import confidence, kbest, reparse
+from spacy_g2g.formats.deps import deps_cell
+from spacy_g2g.parser.final_parser import final_parser
+from spacy_g2g.scored.doc_constraints import constrain
+from spacy_g2g.scored.scored_trees import confidence, kbest, reparse
 
 from .util import initialised_nlp
 

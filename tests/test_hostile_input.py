@@ -23,7 +23,7 @@ from thinc.api import fix_random_seed
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
-from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
+from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.saving import digest_of

@@ -140,7 +140,7 @@ def test_library_wheel_holds_every_module_the_style_of_pages_and_the_typing_mark
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g").rglob("*.py")}
     page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spacy_g2g/serve/page").iterdir()}
-    assert packed == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/evaluation/page.css"}
+    assert packed == ours | page | {"spacy_g2g/py.typed", "spacy_g2g/analysis/page.css"}
 
 
 def test_library_sdist_holds_the_same_and_what_builds_it(distributions: Path, library_wheel: Path):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from spacy_g2g.cli import common, messages
 from spacy_g2g.corpus_job.block import WARNING_CODE
-from spacy_g2g.data import lines
+from spacy_g2g.sentences import lines
+from spacy_g2g.terminal import common, messages
 
 #: Of ``serve.inception``, which needs an extra.
 OTHER_ENCODING = r"""(?i)encoding\s*=\s*(?!\s|["']utf-8["'])"""

@@ -22,9 +22,9 @@ from spacy_g2g.models.sources import encoder_from_checkpoint
 
 from .amr.util import amr_examples, amr_model, amr_nlp
 from .models.test_sources import make_checkpoint
-from .pipeline.test_prior import make_pair
-from .pipeline.test_shared_encoder import shared_nlp as shared_syntr
-from .pipeline.test_stack_transformer import shared_nlp as shared_stack_transformer
+from .parser.test_prior import make_pair
+from .parser.test_shared_encoder import shared_nlp as shared_syntr
+from .parser.test_stack_transformer import shared_nlp as shared_stack_transformer
 from .pretend_device import DEVICE, Transfers, pretend_device
 from .util import (
     ALL_LEVERS,

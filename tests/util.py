@@ -18,7 +18,7 @@ from thinc.api import Adam, Model, fix_random_seed
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.sources import EncoderSource, encoder_from_scratch
 from spacy_g2g.models.types import Sentence, Start
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.parser.g2g_parser import G2GParser
 
 #: Number of inputs of a random test in the default profile.
 DEFAULT_EXAMPLES = 60

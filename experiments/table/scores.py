@@ -24,7 +24,7 @@ from spacy_g2g.files import atomic_path
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.network_shim import find_shims
-from spacy_g2g.pipeline.rng_refiner import ITERATIONS
+from spacy_g2g.parser.rng_refiner import ITERATIONS
 from spacy_g2g.pipeline.saved_pipe import SavedPipe
 from spacy_g2g.trees.tree import non_projective_arcs
 

@@ -2,7 +2,7 @@
 
 from .data.corpus import AMR_SUFFIXES, AmrReader, make_amr_corpus
 from .data.docs import AMR, doc_from_amr, get_amr_ids, get_amrs, has_amrs, set_amrs
-from .evaluation.drawing import draw_amrs
+from .drawing import draw_amrs
 from .formats.amr_file import AmrBlock, OnError, read_amr_file, read_metadata, select_ids, write_amrs
 
 __all__ = [

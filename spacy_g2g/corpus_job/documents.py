@@ -15,9 +15,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
-from ..data.rewriting import with_white_space
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
+from ..sentences.rewriting import with_white_space
 from .plan import PARQUET, Fields, Part, Shard
 from .store import open_file, place_of, state_of
 

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 
 from ..data.docs import write_tree
 from ..data.enhanced import set_enhanced
-from ..data.words import mark_words
+from ..data.multiword import mark_words
 from ..errors import Errors
 from .store import Place, open_file, place_of
 from .table import PROBABILITIES, TYPES

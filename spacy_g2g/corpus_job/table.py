@@ -8,10 +8,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from ..data.enhanced import ENHANCED, own_enhanced
-from ..data.words import multiword_tokens, word_forms
+from ..data.multiword import multiword_tokens, word_forms
 from ..errors import Errors
-from ..pipeline.g2g_parser import DEP_PROB, HEAD_PROB
-from ..pipeline.mwt_splitter import MwtSplitter
+from ..mwt.mwt_splitter import MwtSplitter
+from ..parser.g2g_parser import DEP_PROB, HEAD_PROB
 from .documents import Document
 
 #: Columns with a probability for each token, and their extension attributes.

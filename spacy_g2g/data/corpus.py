@@ -20,7 +20,6 @@ from spacy.vocab import Vocab
 from ..errors import Errors
 from ..formats.conllu import read_conllu
 from ..formats.graph import Graph
-from .augmenters import Augmenter
 from .doc_graphs import write_initial_graph
 from .docs import (
     TOKEN_ANNOTATIONS,
@@ -29,13 +28,15 @@ from .docs import (
     copy_treebank,
     sentences_to_docs,
 )
+from .multiword import copy_words
 from .source import USER_DATA_KEY, restore_sentences
-from .words import copy_words
 
 CORPUS_SUFFIXES = (".conllu", ".spacy")
 #: Largest size of an epoch that weights may ask for, as a multiple of all the words there are.
 MAX_EPOCH = 100
 
+#: Yields an Example in other forms.
+Augmenter = Callable[[Language, Example], Iterator[Example]]
 #: A gold Doc and the initial graphs of its sentences, which the predicted Doc gets; None without graphs.
 GoldAndInitial = tuple[Doc, list[Graph] | None]
 

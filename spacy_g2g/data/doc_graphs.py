@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Token
 
 from ..arrays import HashArray, IntArray
 from ..errors import Errors
-from ..formats.enhanced import read_deps
+from ..formats.deps import read_deps
 from ..formats.graph import MISSING, ROOT, Arc, Graph
 from .docs import write_tree
 from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced

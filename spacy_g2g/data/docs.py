@@ -17,10 +17,11 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, parse_sentence
-from ..formats.enhanced import deps_cell
+from ..formats.deps import deps_cell
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
+from .multiword import has_words, mark_words, multiword_tokens, word_forms
 from .source import (
     USER_DATA_KEY,
     absolute_heads,
@@ -30,7 +31,6 @@ from .source import (
     restore_sentences,
     set_sentences,
 )
-from .words import has_words, mark_words, multiword_tokens, word_forms
 
 #: Key of ``doc.user_data``; the value is the name of the Doc's treebank in a corpus of several.
 TREEBANK_KEY = "treebank"

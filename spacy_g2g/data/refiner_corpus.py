@@ -18,7 +18,7 @@ from ..formats.graph import Graph
 from .corpus import Corpus, GoldAndInitial, corpus_files, read_gold_docs
 from .doc_graphs import to_sentence, tree_of
 from .docs import sentences_of
-from .words import word_forms
+from .multiword import word_forms
 
 #: How many words of a sentence an error shows.
 SHOWN_WORDS = 8

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, read_conllu
 from .kept import warn_of_other_tokens
-from .words import Range, cut
+from .multiword import Range, cut
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"

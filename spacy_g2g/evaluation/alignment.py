@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, ConlluWord
-from ..formats.enhanced import read_deps
+from ..formats.deps import read_deps
 from ..formats.graph import Arc
 
 

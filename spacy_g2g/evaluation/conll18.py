@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..formats.conllu import ConlluSentence, ConlluWord
-from ..formats.enhanced import STEP
+from ..formats.deps import STEP
 from ..formats.graph import universal
 from .alignment import PlacedText, Span, align_words, check_same_text, place_words
 from .rates import ratio

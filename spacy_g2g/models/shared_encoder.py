@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..data.layout import Layout, lay_out, word_attributes
+from ..data.segmentation import Layout, lay_out, word_attributes
 from .forks import computing
 from .model import read_words
 from .network import NetworkSpec, WordNetwork

@@ -14,11 +14,11 @@ from thinc.api import Model, Optimizer
 
 from ..errors import Errors
 from ..models.settings import Precision, check_choice
+from ..sentences.finder import SentenceFinder
 from .listener import check_saved
-from .sentences import SentenceFinder
 
 if TYPE_CHECKING:
-    from ..models.boundaries import BoundaryModel
+    from ..sentences.boundary_network import BoundaryModel
 
 SAVED_FILES = ("cfg", "vocab", "model")
 #: File of the network of boundaries, which a component has that was trained to find sentences.

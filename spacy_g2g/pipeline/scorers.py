@@ -13,8 +13,8 @@ from spacy.training import Example
 from spacy.util import registry
 
 from ..data.docs import TREEBANK_KEY
+from ..data.gold import gold_parse, gold_starts
 from ..data.source import known
-from .gold import gold_parse, gold_starts
 
 
 def make_ud_scorer() -> Callable[..., dict[str, Any]]:

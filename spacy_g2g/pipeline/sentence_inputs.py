@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..data.docs import TREEBANK_KEY
-from ..data.layout import Layout, word_attributes
+from ..data.segmentation import Layout, word_attributes
 from ..errors import Errors
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from ..arrays import HashArray, IntArray
 from ..data.doc_graphs import TokenGraph, empty_tokens, initial_arrays, to_tokens, tree_of
 from ..data.docs import write_tree
-from ..data.layout import Layout
+from ..data.segmentation import Layout
 from ..formats.graph import Graph
 from ..models.types import Tree
 from .sentence_inputs import ParsedBatch

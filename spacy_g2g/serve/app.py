@@ -18,7 +18,7 @@ from fastapi.responses import Response
 from spacy.language import Language
 
 from .. import __version__
-from ..pipeline.g2g_parser import G2GParser
+from ..parser.g2g_parser import G2GParser
 from .arborator import arborator_router
 from .inception import inception_router
 from .limits import Gate, Limits, answer_errors

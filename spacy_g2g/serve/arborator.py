@@ -17,11 +17,11 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict
 from spacy.tokens import Doc
 
-from ..data.doc_constraints import constrain
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
 from ..data.source import source_arcs
 from ..errors import Errors
 from ..formats.conllu import COLUMNS, ConlluSentence, TreeCheck, read_lines
+from ..scored.doc_constraints import constrain
 from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
 

@@ -21,10 +21,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
-from ..data.doc_constraints import constrain, read_constraints
-from ..data.layout import lay_out
-from ..data.words import mark_words
+from ..data.multiword import mark_words
+from ..data.segmentation import lay_out
 from ..errors import Errors
+from ..scored.doc_constraints import constrain, read_constraints
 from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
 from .plain_json import sentence_answers
 from .worker import Task, Worker

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from spacy.tokens import Doc
 
 from .. import __version__
-from ..data.doc_constraints import constrain
 from ..data.docs import TOKEN_ANNOTATIONS, doc_to_sentences, sentences_of, sentences_to_doc
-from ..data.words import mark_words, multiword_tokens, word_forms
+from ..data.multiword import mark_words, multiword_tokens, word_forms
 from ..errors import Errors
 from ..formats.conllu import read_lines
+from ..scored.doc_constraints import constrain
 from .limits import (
     MAX_CONSTRAINTS,
     MAX_WORDS_OF_TREES,

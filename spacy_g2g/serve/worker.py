@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..pipeline.g2g_parser import G2GParser
+from ..parser.g2g_parser import G2GParser
 from .limits import Limits
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from spacy.util import logger, resolve_dot_names, split_requirement
 
 from .. import __version__
 from ..errors import Warnings
-from ..pipeline.untaught import find_untaught
+from .untaught import find_untaught
 
 DISTRIBUTION = "spacy-g2g"
 

@@ -6,8 +6,8 @@ from spacy.tokens import Doc, Token
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.table import ANNOTATIONS, annotations_of, docs_to_table, make_schema
-from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
-from spacy_g2g.pipeline.g2g_parser import DEP_PROB, HEAD_PROB
+from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
+from spacy_g2g.parser.g2g_parser import DEP_PROB, HEAD_PROB
 
 from ..util import make_nlp
 

@@ -10,8 +10,8 @@ from spacy_g2g.data.docs import (
     doc_to_sentences,
     sentences_to_docs,
 )
+from spacy_g2g.data.multiword import word_forms
 from spacy_g2g.data.source import restore_sentences, source_arcs
-from spacy_g2g.data.words import word_forms
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 
 from ..formats.samples import SAMPLE, row, shared_treebank

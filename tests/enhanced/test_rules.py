@@ -10,7 +10,7 @@ from spacy_g2g.enhanced.conventions import LANGUAGES
 from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.formats.conllu import ConlluWord, read_conllu
-from spacy_g2g.formats.enhanced import deps_cell
+from spacy_g2g.formats.deps import deps_cell
 
 from ..formats.samples import shared_treebank
 

@@ -11,7 +11,7 @@ import pytest
 from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
 from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
-from spacy_g2g.formats.enhanced import deps_cell, read_deps
+from spacy_g2g.formats.deps import deps_cell, read_deps
 
 from ..formats.samples import SAMPLE, shared_treebank
 from .perturb import change_annotation, change_segmentation

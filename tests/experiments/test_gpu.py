@@ -8,7 +8,7 @@ import pytest
 
 from experiments import gpu
 from spacy_g2g.data.corpus import make_corpus
-from spacy_g2g.data.layout import lay_out
+from spacy_g2g.data.segmentation import lay_out
 from spacy_g2g.models.shim import get_shim
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,8 @@ from experiments.table import __main__ as table
 from experiments.table.configs import write_part
 from experiments.table.scores import watch_encoders
 from project import train as training
-from spacy_g2g.cli.convert import convert
-from spacy_g2g.cli.evaluate import evaluate
+from spacy_g2g.analysis.evaluate import evaluate
+from spacy_g2g.conversion.convert import convert
 from spacy_g2g.evaluation.bootstrap import paired_bootstrap
 from spacy_g2g.formats.conllu import read_conllu
 from spacy_g2g.models.shim import get_shim

@@ -9,13 +9,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.models.types import ArcScores, Parse, Sentence, Tree
+from spacy_g2g.parser.rng_refiner import GRAPHS
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut_long, join_parts
-from spacy_g2g.pipeline.rng_refiner import GRAPHS
 
+from ..parser.refiners import random_nlp
+from ..parser.test_bad_input import assert_tree
 from ..util import initialised_nlp, parser_of, plain_doc
-from .refiners import random_nlp
-from .test_bad_input import assert_tree
 
 WORDS = ["she", "saw", "a", "cat", "with", "a", "hat", "and", "dogs", "barked", "at", "it", "all", "day", "."]
 LABELS = ("root", "nsubj", "dep", "parataxis")

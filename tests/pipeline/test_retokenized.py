@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
-from spacy_g2g.cli.parse import _TO_TEXT
-from spacy_g2g.cli.render import _draw
+from spacy_g2g.analysis.render import _draw
+from spacy_g2g.conversion.parse import _TO_TEXT
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.table import docs_to_table, make_schema
-from spacy_g2g.data.doc_constraints import constrain, read_constraints
 from spacy_g2g.data.doc_graphs import get_initial_graph, set_initial_graph
 from spacy_g2g.data.docs import doc_to_sentences
-from spacy_g2g.data.layout import lay_out
-from spacy_g2g.data.words import mark_words, multiword_tokens, word_forms
+from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
+from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.scored.doc_constraints import constrain, read_constraints
 from spacy_g2g.serve.plain_json import words_of_tokens
 
 from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_examples

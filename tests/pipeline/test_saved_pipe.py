@@ -14,10 +14,10 @@ from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
 
+from ..mwt.test_mwt_splitter import TRAINING
+from ..mwt.test_mwt_splitter import gold_doc as doc_of_words
 from ..test_hostile_input import make_shared
 from ..util import gold_doc, read_treebank
-from .test_mwt_splitter import TRAINING
-from .test_mwt_splitter import gold_doc as doc_of_words
 
 FILES = {
     "mwt_splitter": ["cfg", "model"],

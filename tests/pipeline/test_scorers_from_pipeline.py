@@ -13,6 +13,7 @@ from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
+from ..parser.test_g2g_encoder import OURS, shared_nlp
 from ..util import (
     MIXED_WORDS,
     TINY_MODEL,
@@ -23,7 +24,6 @@ from ..util import (
     treebank_examples,
     weights_of,
 )
-from .test_g2g_encoder import OURS, shared_nlp
 
 pytestmark = pytest.mark.slow
 

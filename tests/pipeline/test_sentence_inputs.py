@@ -9,8 +9,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_g2g.arrays import IntArray
-from spacy_g2g.data.layout import lay_out
-from spacy_g2g.pipeline.gold import gold_parse, gold_starts
+from spacy_g2g.data.gold import gold_parse, gold_starts
+from spacy_g2g.data.segmentation import lay_out
 from spacy_g2g.pipeline.sentence_inputs import make_sentences
 from spacy_g2g.pipeline.trees import SPACE_LABEL, write_trees
 

@@ -11,8 +11,8 @@ import spacy
 from spacy.language import Language
 from thinc.api import Adam, Config, fix_random_seed
 
+from ..parser.test_g2g_encoder import OURS, rich_examples, shared_nlp
 from ..util import TINY_MODEL, mostly_slow, randomise, treebank_docs, treebank_examples
-from .test_g2g_encoder import OURS, rich_examples, shared_nlp
 
 #: Listeners beside an embedding, as in ``configs/pipeline.cfg``.
 BESIDE = {

@@ -17,7 +17,7 @@ import spacy
 
 from project import amr_data, corpora, jackknife, package, score, train, treebank
 from project.up_to_date import one_at_a_time
-from spacy_g2g.cli.convert import convert as make_corpus
+from spacy_g2g.conversion.convert import convert as make_corpus
 from spacy_g2g.files import sha256_of, write_text
 
 from ..formats.samples import SAMPLE

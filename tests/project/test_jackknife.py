@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from project import jackknife
-from spacy_g2g.cli.convert import convert
+from spacy_g2g.conversion.convert import convert
 from spacy_g2g.data.corpus import read_gold_docs
 from spacy_g2g.data.source import USER_DATA_KEY
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu

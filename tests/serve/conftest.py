@@ -9,7 +9,7 @@ import spacy
 from spacy.language import Language
 from thinc.api import fix_random_seed
 
-from spacy_g2g.pipeline.final_parser import final_parser
+from spacy_g2g.parser.final_parser import final_parser
 
 from ..util import add_tiny, parser_of, randomise, treebank_examples
 

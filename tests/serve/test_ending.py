@@ -24,7 +24,7 @@ SERVICES = """
 import os, sys, time
 import torch
 from spacy.language import Language
-from spacy_g2g.cli.common import user_errors
+from spacy_g2g.terminal.common import user_errors
 from spacy_g2g.serve.app import run
 from tests.serve.conftest import make_pipeline, make_service
 

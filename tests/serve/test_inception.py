@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from spacy.language import Language
 
-from spacy_g2g.data.doc_constraints import constrain
+from spacy_g2g.scored.doc_constraints import constrain
 
 from ..util import parser_of, plain_doc
 from .conftest import post

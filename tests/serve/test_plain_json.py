@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.cli.parse import parse
-from spacy_g2g.data.doc_constraints import constrain
-from spacy_g2g.data.words import mark_words
+from spacy_g2g.conversion.parse import parse
+from spacy_g2g.data.multiword import mark_words
+from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.serve import plain_json
 from spacy_g2g.serve.plain_json import words_of_tokens
 from spacy_g2g.trees import constraints as conflicts

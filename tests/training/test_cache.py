@@ -15,10 +15,10 @@ from spacy.util import load_config
 from thinc.api import Adam
 
 from spacy_g2g.data.doc_graphs import set_initial_graph
-from spacy_g2g.pipeline.g2g_parser import G2GParser
+from spacy_g2g.parser.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 
-from ..keeping import PIPELINE_WAYS, Keep
+from ..roundtrips import PIPELINE_WAYS, Keep
 from ..util import gold_doc, mostly_slow, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from spacy.util import load_config, load_model_from_config
 from spacy_g2g import __version__
 from spacy_g2g.training.callbacks import make_package_requirements, make_prepare_pipeline
 
-from ..pipeline.test_incomplete_treebanks import CASES, LEARNERS, changed
+from .test_incomplete_treebanks import CASES, LEARNERS, changed
 
 MAJOR = int(__version__.split(".")[0])
 LIGHT = Path(__file__).parents[2] / "configs/light.cfg"

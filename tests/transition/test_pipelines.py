@@ -19,9 +19,9 @@ from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..conftest import MakeOnce
-from ..keeping import Kept, through_disk
 from ..models.checks import pretrained
-from ..pipeline.test_keeping import row_docs
+from ..parser.test_roundtrips import row_docs
+from ..roundtrips import Kept, through_disk
 from ..util import (
     PAPER_ROWS,
     STACK_ROWS,

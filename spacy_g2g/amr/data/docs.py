@@ -17,7 +17,7 @@ from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
 from ...data.docs import sentences_of
-from ...data.words import mark_words
+from ...data.multiword import mark_words
 from ...errors import Errors
 from ..formats.amr_file import AmrBlock
 from ..formats.penman_text import decode_penman, format_penman, without_markers

@@ -16,10 +16,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ...arrays import BoolArray
-from ...data.layout import Layout
+from ...data.gold import lay_out_examples
+from ...data.segmentation import Layout
 from ...errors import Errors, Warnings
-from ...pipeline.gold import lay_out_examples
-from ...pipeline.parser_pipe import ParserPipe
+from ...parser.parser_pipe import ParserPipe
 from ...pipeline.sentence_inputs import ParsedBatch
 from ..data.docs import set_amr_extensions, set_amrs
 from ..formats.penman_text import format_penman

@@ -10,9 +10,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch
 
-from ...data.layout import Layout, word_attributes
+from ...data.gold import lay_out_examples
+from ...data.segmentation import Layout, word_attributes
 from ...errors import Errors, Warnings
-from ...pipeline.gold import lay_out_examples
 from ..data.docs import get_amrs, gold_amrs
 from ..formats.penman_text import parse_penman
 from ..parsing.actions import AmrSentence

@@ -18,7 +18,7 @@ from spacy_g2g.amr.formats.penman_text import parse_penman
 from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR
 from spacy_g2g.models.shim import get_shim
 
-from ...keeping import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
+from ...roundtrips import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
 from ...util import forks, overfit, plain_doc, randomise
 from ..parsing.samples import ODD_WORDS
 from ..util import AMRS, amr_examples, amr_nlp, amr_parser_of

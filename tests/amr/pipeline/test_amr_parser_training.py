@@ -21,11 +21,11 @@ from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
 from spacy_g2g.amr.parsing.scheme import AmrSettings
 from spacy_g2g.amr.pipeline import amr_parser, training_data
-from spacy_g2g.data.layout import lay_out
+from spacy_g2g.data.segmentation import lay_out
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
 
-from ...pipeline.test_shared_encoder import LISTENERS, TOK2VEC
+from ...parser.test_shared_encoder import LISTENERS, TOK2VEC
 from ...util import make_nlp, model_config, overfit, plain_doc, treebank_examples
 from ..parsing.samples import labels_of
 from ..util import AMRS, amr_doc, amr_examples, amr_model, amr_nlp, amr_parser_of

@@ -1,0 +1,170 @@
+"""``evaluate``: CoNLL 2018 metrics of a pipeline on a treebank."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
+from ..evaluation.conll18 import Score, evaluate_sentences
+from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
+from ..evaluation.rates import percent
+from ..evaluation.tokenization import explain_tokens
+from ..formats.conllu import ConlluSentence
+from ..formats.conllx import TREEBANK_SUFFIXES
+from ..formats.paragraphs import paragraphs, read_paragraphs
+from ..parser.final_parser import final_parser, knowing_parsers
+from ..parser.fitting import judge_probabilities
+from ..scored.reliability import Prediction, Reliability, reliability
+from ..terminal.common import check_suffix, gold_docs, progress, read_gold, write_json
+from ..terminal.messages import msg
+from ..terminal.options import AttachRoots, BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
+from .plots import check_matplotlib, plot_reliability
+
+PLOT_SUFFIXES = (".png", ".svg")
+
+
+def evaluate(
+    pipeline: Pipeline,
+    gold: Annotated[
+        Path, typer.Argument(help="CoNLL-U (.conllu) or CoNLL-X (.conllx, .conll) file with gold trees")
+    ],
+    *,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Give the pipeline raw text instead of gold words and sentences")
+    ] = False,
+    predict_sentences: Annotated[
+        bool, typer.Option("--predict-sentences", help="Give the pipeline gold words without gold sentences")
+    ] = False,
+    gold_tags: GoldTags = False,
+    initial: Initial = None,
+    treebank: Annotated[
+        str,
+        typer.Option(
+            "--treebank", help="Treebank whose guidelines the trees follow, if the parser knows several"
+        ),
+    ] = "",
+    exclude_punct: Annotated[
+        str,
+        typer.Option(
+            "--exclude-punct",
+            help="Also score without punctuation: ptb (gold tags `` '' : , .), ctb (gold tag PU), ud (gold "
+            "UPOS PUNCT), or conllx (forms of Unicode punctuation)",
+        ),
+    ] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file with the metrics")] = None,
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="Also report how far probabilities of arcs and trees are off"),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="PNG or SVG file with a reliability diagram")
+    ] = None,
+    attach_roots: AttachRoots = False,
+    batch_size: BatchSize = None,
+    gpu_id: GpuId = -1,
+    silent: Silent = False,
+) -> dict[str, Score]:
+    """Score a pipeline by the metrics of the CoNLL 2018 shared task: punctuation counts, subtypes do not.
+
+    Columns that the pipeline does not annotate count as wrong. Those that the treebank lacks have no score.
+    --exclude-punct adds UAS_nopunct and LAS_nopunct. Enhanced graphs on both sides add ELAS and EULAS, the
+    metrics of IWPT 2021.
+    """
+    needs_words: dict[str, object] = {"--gold-tags": gold_tags, "--predict-sentences": predict_sentences}
+    needs_sentences: dict[str, object] = {"--initial": initial, "--calibration": calibration, "--plot": plot}
+    _refuse(needs_words | needs_sentences if raw else {}, "--raw")
+    _refuse(needs_sentences if predict_sentences else {}, "--predict-sentences")
+    check_suffix(gold, TREEBANK_SUFFIXES)
+    if plot is not None:
+        check_suffix(plot, PLOT_SUFFIXES)
+        check_matplotlib()
+    is_punctuation = punctuation_rule(exclude_punct).matches if exclude_punct else None
+    setup_gpu(gpu_id, silent=silent)
+    sentences = read_gold(gold, attach_roots=attach_roots)
+    if exclude_punct:
+        warn_of_no_punctuation(sentences, gold, exclude_punct)
+    nlp = spacy.load(pipeline)
+    for parser in knowing_parsers(nlp) if treebank else ():
+        parser.treebank = treebank
+    inputs: Iterable[str] | Iterable[Doc]
+    if raw:
+        inputs = _texts(sentences, nlp, silent)
+    elif predict_sentences:
+        inputs = _unsplit_docs(sentences, nlp, gold_tags)
+    else:
+        inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
+    docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
+    if calibration or plot:
+        docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
+    system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=(*ALL_COLUMNS, "deps")))
+    shown = progress(system, unit="sentences", silent=silent)
+    scores = evaluate_sentences(sentences, shown, is_punctuation=is_punctuation)
+    if output is not None:
+        write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
+    found = reliability(predictions)
+    if plot is not None:
+        plot_reliability(found, plot)
+    if not silent:
+        given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
+        _print_scores(scores, "text" if raw else given)
+        _print_reliability(found)
+    return scores
+
+
+def _refuse(options: Mapping[str, object], other: str) -> None:
+    """Raise BadParameter for options that are given but do not go with another one."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(f"{', '.join(given)} needs gold annotation: expected it without {other}")
+
+
+def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> Iterator[str]:
+    """Yield the text of each paragraph, after what is known of its tokens was printed."""
+    texts = list(read_paragraphs(sentences))
+    # A treebank without marked paragraphs is one long text.
+    nlp.max_length = max(nlp.max_length, *map(len, texts))
+    for line in [] if silent else explain_tokens(nlp.tokenizer, sentences):
+        msg.text(line)
+    yield from texts
+
+
+def _unsplit_docs(sentences: Iterable[ConlluSentence], nlp: Language, gold_tags: bool) -> Iterator[Doc]:
+    """Yield a Doc without sentence boundaries for each paragraph."""
+    annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
+    for paragraph in paragraphs(sentences):
+        yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
+
+
+def _rates(score: Score) -> dict[str, float | None]:
+    """Return the rates of a score, None where there is nothing to score."""
+    names = ("precision", "recall", "f1", "aligned_accuracy")
+    return {name: None if score.empty else getattr(score, name) for name in names}
+
+
+def _print_scores(scores: Mapping[str, Score], source: str) -> None:
+    """Print scores as a table of percentages.
+
+    scores: Scores by metric.
+    source: Description of the pipeline's input.
+    """
+    rows = [
+        (name, *("" if rate is None is score.aligned else percent(rate) for rate in _rates(score).values()))
+        for name, score in scores.items()
+    ]
+    msg.divider(f"CoNLL 2018 metrics, from {source}")
+    msg.table(rows, header=("Metric", "Precision", "Recall", "F1", "Aligned"), aligns=("l", *"rrrr"))
+
+
+def _print_reliability(found: Mapping[str, Reliability]) -> None:
+    """Print the expected calibration error of each kind of prediction as a percentage."""
+    rows = [(name, percent(bins.error), str(bins.counts.sum())) for name, bins in found.items()]
+    if rows:
+        msg.divider("Expected calibration error, with subtypes of labels")
+        msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns=("l", "r", "r"))

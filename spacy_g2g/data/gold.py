@@ -1,0 +1,108 @@
+"""Read gold sentences and trees of Examples in terms of the tokens of their predicted Docs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from spacy.training import Example
+
+from ..arrays import BoolArray, IntArray
+from .segmentation import Layout, lay_out
+from .source import known
+
+
+def lay_out_examples(examples: Sequence[Example]) -> Layout:
+    """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
+    layout = lay_out([example.predicted for example in examples])
+    pairs = list(zip(examples, layout.unset.tolist(), strict=True))
+    if not any(unset for _, unset in pairs):
+        return layout
+    return layout.cut([gold_starts(example) if unset else None for example, unset in pairs])
+
+
+def gold_parses(examples: Sequence[Example], layout: Layout) -> tuple[list[IntArray], list[str]]:
+    """Return the gold heads of each Example and the gold labels of all words; see ``gold_parse``.
+
+    examples: The Examples.
+    layout: Where the sentences of their predicted Docs are.
+    Returns heads as indices in the Doc, a root's its own, -1 if missing, int [tokens] each; and the labels of
+    the words of all Docs, "" if missing.
+    """
+    parses = [gold_parse(example) for example in examples]
+    flat = [dep for _, deps in parses for dep in deps]
+    return [heads for heads, _ in parses], [flat[i] for i in layout.words]
+
+
+def gold_starts(example: Example) -> BoolArray | None:
+    """Return whether each token of the predicted Doc starts a gold sentence; None without boundaries."""
+    reference = example.reference
+    if not reference.has_annotation("SENT_START"):
+        return None
+    starts: BoolArray = reference.to_array("SENT_START").astype(np.int64) == 1
+    starts[:1] = True
+    if _same_tokens(example):
+        return starts
+    aligned = np.zeros(len(example.predicted), dtype=np.bool_)
+    for sentence in reference.sents:
+        for token in sentence:
+            places = example.alignment.y2x[token.i]
+            if len(places):
+                aligned[int(places[0])] = True
+                break
+    return aligned
+
+
+def gold_boundaries(example: Example) -> IntArray:
+    """Return 1 for each token of the predicted Doc that starts a gold sentence, 0 for others, -1 if missing.
+
+    The first token and white space are missing, too. A sentence that starts with white space counts as if it
+    started with its first word. Returns int [tokens].
+    """
+    reference, n = example.reference, len(example.predicted)
+    starts = gold_starts(example)
+    if starts is None:
+        return np.full(n, -1, dtype=np.int64)
+    is_known = reference.to_array("SENT_START") != 0
+    if not _same_tokens(example):
+        of_tokens = [example.alignment.x2y[i].tolist() for i in range(n)]
+        is_known = np.array([any(is_known[gold] for gold in golds) for golds in of_tokens], dtype=np.bool_)
+    is_space = example.predicted.to_array("IS_SPACE") == 1
+    for place in np.flatnonzero(starts & is_space).tolist():
+        word = place + int(np.argmin(np.append(is_space[place:], False)))
+        starts[word : word + 1] = True
+        is_known[word : word + 1] = True
+    found = np.where(is_known & ~is_space, starts.astype(np.int64), -1)
+    found[:1] = -1
+    # White space at the very start of a Doc is no boundary.
+    found[: int(np.argmin(np.append(is_space, False))) + 1] = -1
+    return found
+
+
+def gold_parse(example: Example) -> tuple[IntArray, list[str]]:
+    """Return gold heads and labels for the tokens of the predicted Doc.
+
+    Returns the index of each head in the Doc (a root's its own), int [tokens], and the labels. They are -1
+    and "" if gold is missing, and if the token or its gold head is not exactly one token on both sides.
+    """
+    if _same_tokens(example):
+        table = example.reference.to_array(["HEAD", "DEP"])
+        heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
+        strings = example.reference.vocab.strings
+        deps = [known(strings[int(dep)]) for dep in table[:, 1]]
+        return np.where(table[:, 1] == 0, -1, heads), deps
+    x2y, y2x = example.alignment.x2y, example.alignment.y2x
+    pairs = ((i, int(x2y[i][0])) for i in range(len(example.predicted)) if x2y.lengths[i] == 1)
+    places = {gold: i for i, gold in pairs if y2x.lengths[gold] == 1}
+    heads = np.full(len(example.predicted), -1, dtype=np.int64)
+    deps = [""] * len(heads)
+    for gold, i in places.items():
+        token = example.reference[gold]
+        if token.dep and token.head.i in places:
+            heads[i], deps[i] = places[token.head.i], known(token.dep_)
+    return heads, deps
+
+
+def _same_tokens(example: Example) -> bool:
+    x, y = example.predicted, example.reference
+    return len(x) == len(y) and bool((x.to_array("ORTH") == y.to_array("ORTH")).all())

@@ -1,0 +1,111 @@
+"""Split a batch of Docs into sentences and words. White-space tokens are not words and are not parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from spacy.tokens import Doc
+
+from ..arrays import BoolArray, IntArray
+from .multiword import attribute_hashes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
+
+    A sentence starts where a boundary is set. A Doc without any is one sentence.
+
+    doc_starts: Index of the first token of each Doc, and the number of tokens; int [docs + 1].
+    sent_start: What is known of each token: 1 if it starts a sentence, -1 if it does not, else 0; int
+        [tokens].
+    words: Indices of the tokens that are not white space; int [words].
+    starts: Whether each token starts a sentence; bool [tokens].
+    sentence_of: Index of each token's sentence; int [tokens].
+    first_word: Index in ``words`` of each sentence's first word, and the number of words; int
+        [sentences + 1].
+    """
+
+    doc_starts: IntArray
+    sent_start: IntArray
+    words: IntArray
+    starts: BoolArray = field(init=False)
+    sentence_of: IntArray = field(init=False)
+    first_word: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        # `cached_property` has a lock in Python 3.10 and 3.11. A process that is forked while another thread
+        # holds it would wait for ever.
+        starts = self.sent_start == 1
+        starts[self.doc_starts[:-1][np.diff(self.doc_starts) > 0]] = True
+        sentence_of = np.cumsum(starts) - 1
+        first_word = np.searchsorted(sentence_of[self.words], np.arange(int(starts.sum()) + 1))
+        for name, found in (("starts", starts), ("sentence_of", sentence_of), ("first_word", first_word)):
+            object.__setattr__(self, name, found)
+
+    def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
+        """Return the layout with other sentences.
+
+        starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
+        """
+        pairs = zip(self.by_doc(self.sent_start), starts, strict=True)
+        known = [of_doc if given is None else np.where(given, 1, -1) for of_doc, given in pairs]
+        return replace(self, sent_start=np.concatenate([*known, np.zeros(0, dtype=np.int64)]))
+
+    @property
+    def unset(self) -> BoolArray:
+        """Whether a Doc of several tokens has no sentence boundary set or ruled out; bool [docs]."""
+        inner = [of_doc[1:] for of_doc in self.by_doc(self.sent_start)]
+        return np.array([len(known) > 0 and not known.any() for known in inner], dtype=np.bool_)
+
+    @property
+    def n_words(self) -> IntArray:
+        """Number of words in each sentence; int [sentences]."""
+        return np.diff(self.first_word)
+
+    @property
+    def doc_of(self) -> IntArray:
+        """Index of each sentence's Doc; int [sentences]."""
+        return np.searchsorted(self.doc_starts, np.flatnonzero(self.starts), side="right") - 1
+
+    @property
+    def sentence_slices(self) -> list[slice]:
+        """Slices of arrays over words, one for each sentence that has words."""
+        edges = self.first_word.tolist()
+        return [slice(start, end) for start, end in pairwise(edges) if end > start]
+
+    def by_doc(self, values: IntArray) -> list[IntArray]:
+        """Cut an array over tokens into those of the Docs."""
+        return [values[start:end] for start, end in pairwise(self.doc_starts.tolist())]
+
+    def word_places(self) -> list[tuple[int, list[int]]]:
+        """Return the index of the Doc and the words' indices in it, for each sentence that has words."""
+        docs = self.doc_of[self.n_words > 0]
+        return [
+            (doc, (self.words[words] - self.doc_starts[doc]).tolist())
+            for doc, words in zip(docs.tolist(), self.sentence_slices, strict=True)
+        ]
+
+
+def lay_out(docs: Sequence[Doc]) -> Layout:
+    """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
+    arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
+    table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
+    doc_starts = np.cumsum([0, *map(len, docs)])
+    return Layout(doc_starts, table[:, 0].astype(np.int64), np.flatnonzero(table[:, 1] == 0))
+
+
+def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
+    """Return a string attribute of all words; with ORTH, their forms. Going by hashes makes no Tokens."""
+    flat: list[str] = []
+    texts: dict[int, str] = {}
+    for doc in docs:
+        hashes = attribute_hashes(doc, [attr])[:, 0] if attr == "ORTH" else np.asarray(doc.to_array(attr))
+        strings = doc.vocab.strings
+        values: list[int] = hashes.tolist()
+        texts |= {value: strings[value] for value in values if value not in texts}
+        flat += [texts[value] for value in values]
+    return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]

@@ -1,0 +1,401 @@
+"""Figures of ``debug-data``: what the parsers of a training config would see of its corpora.
+
+Figures of a corpus, and of a corpus as a component reads it, are dicts that JSON can hold.
+``debug_data/findings.py`` has their titles, and what follows from them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice, pairwise
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.strings import StringStore
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import load_model_from_config, registry, resolve_dot_names
+from thinc.api import Config
+
+from ..arrays import IntArray
+from ..data.corpus import Corpus
+from ..data.docs import TREEBANK_KEY
+from ..data.gold import gold_parses, lay_out_examples
+from ..data.multiword import has_words, multiword_tokens
+from ..data.segmentation import Layout, lay_out, word_attributes
+from ..data.source import USER_DATA_KEY, source_sentences
+from ..errors import Errors
+from ..evaluation.tokenization import compare_tokens, read_chunks
+from ..formats.graph import MISSING, ROOT, Graph
+from ..mwt.mwt_splitter import MwtSplitter
+from ..parser.g2g_encoder import G2GEncoder
+from ..parser.g2g_parser import G2GParser
+from ..parser.rng_refiner import RngRefiner
+from ..pipeline.labels import order_labels
+from ..pipeline.saved_pipe import SavedPipe
+from ..pipeline.trees import heads_in_sentences, initial_graphs, join_heads, make_trees
+from ..sentences.augmenters import is_punct
+from ..training.untaught import find_untaught
+from ..trees.tree import non_projective_arcs
+
+Figures = dict[str, Any]
+#: Shows the progress of reading.
+Watch = Callable[[Iterable[Example]], Iterable[Example]]
+
+#: Number of words from which on a duplicate is hardly a coincidence. Short duplicates are ("Thanks !").
+LONG_DUPLICATE = 5
+#: Number of words of a label in training below which the label is rare.
+RARE_LABEL = 20
+#: Number of unknown words that are named.
+N_NAMED = 10
+#: Annotation that other components declare to write, by the attribute that a parser reads.
+WRITTEN = {"POS": "token.pos", "TAG": "token.tag", "DEP": "token.dep"}
+
+
+@dataclass
+class GoldCorpus:
+    """A corpus as training sees it.
+
+    docs: Predicted Docs of the examples.
+    layout: Where their sentences are.
+    words: Words of each sentence that has any.
+    heads: Number of each word's gold head in its sentence, 0 for ROOT, -1 if missing; int [words].
+    labels: Gold label of each word, "" if missing.
+    graphs: Heads and labels of each sentence.
+    figures: Figures of the corpus.
+    """
+
+    docs: list[Doc]
+    layout: Layout
+    words: list[list[str]]
+    heads: IntArray
+    labels: list[str]
+    graphs: list[Graph]
+    figures: Figures
+
+    def texts(self, attr: str) -> list[str]:
+        """Return an attribute of all words of the predicted Docs."""
+        return word_attributes(self.docs, self.layout, attr)
+
+
+def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figures:
+    """Return figures of the corpora as the trained parsers of this library see them.
+
+    config: Training config.
+    limit: Number of Docs to read from each corpus, 0 for all.
+    watch: Shows the progress of reading.
+    Raises ValueError if the config trains no parser of this library, or if a corpus can't be read.
+    """
+    nlp = load_model_from_config(config, auto_fill=True)
+    full = nlp.config.interpolate()
+    if not nlp.pipe_names and full["initialize"]["after_init"]:  # it brings components
+        nlp = registry.resolve({"call": full["initialize"]["after_init"]})["call"](nlp)
+        full = nlp.config.interpolate()
+    training = registry.resolve(full["training"], schema=ConfigSchemaTraining)
+    frozen = training["frozen_components"]
+    parsers = {name: p for name, p in nlp.pipeline if isinstance(p, G2GParser) and name not in frozen}
+    if not parsers:
+        raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=frozen))
+    names = [training["train_corpus"], training["dev_corpus"]]
+    read = [
+        _read_examples(nlp, reader, name, limit, watch)
+        for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
+    ]
+    new = {name for name, pipe in config["components"].items() if "factory" in pipe}.difference(frozen)
+    untaught = find_untaught([item for item in nlp.pipeline if item[0] in new], read[0])
+    if full["initialize"]["before_init"] is not None:  # it may give the pipeline another tokenizer
+        registry.resolve({"call": full["initialize"]["before_init"]})["call"](nlp)
+    train, dev = (count_corpus(examples, nlp) for examples in read)
+    known = set(map(tuple, train.words))
+    duplicates = [len(words) for words in dev.words if tuple(words) in known]
+    learns = bool(train.figures["inner_starts"])
+    before = [
+        name
+        for name, pipe in nlp.pipeline[: nlp.pipe_names.index(next(iter(parsers)))]
+        if not isinstance(pipe, G2GEncoder) or pipe.finder.trained or (learns and pipe.finder.can_learn)
+    ]
+    return {
+        "train": train.figures,
+        "dev": dev.figures,
+        "untaught": untaught,
+        "splits_tokens": any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline),
+        "sets_boundaries": _writers(nlp, before, "token.is_sent_start"),
+        "duplicates": len(duplicates),
+        "long_duplicates": sum(n >= LONG_DUPLICATE for n in duplicates),
+        "labels_only_in_dev": _without(dev.figures["labels"], train.figures["labels"]),
+        "components": {
+            name: count_component(nlp, pipe, training["annotating_components"], train, dev)
+            for name, pipe in parsers.items()
+        },
+    }
+
+
+def _read_examples(
+    nlp: Language, reader: Callable[[Language], Iterable[Example]], name: str, limit: int, watch: Watch
+) -> list[Example]:
+    if isinstance(reader, Corpus):
+        reader.augmenter = None  # figures describe the data before augmentation
+        reader.keep_source = True  # for multiword tokens
+    try:
+        return list(watch(islice(reader(nlp), limit or None)))
+    except (ValueError, OSError) as error:
+        raise ValueError(Errors.E915.format(name=name, error=error)) from error
+
+
+def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
+    """Count what a corpus has, in words that are not white space.
+
+    examples: Examples of the corpus.
+    nlp: Pipeline whose tokenizer is compared with the words.
+    """
+    docs, references = [e.predicted for e in examples], [e.reference for e in examples]
+    layout = lay_out_examples(examples)
+    gold_heads, labels = gold_parses(examples, layout)
+    heads = heads_in_sentences(layout, gold_heads)
+    of_words = join_heads(layout, gold_heads)[layout.words]
+    is_lost = (heads < 0) & (of_words >= 0)
+    is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
+    graphs = [Graph(heads[at].tolist(), labels[at]) for at in layout.sentence_slices]
+    counts: Counter[str] = Counter()
+    for graph in graphs:
+        counts.update(_count_graph(graph))
+    n_heads = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
+    figures = {
+        "docs": len(docs),
+        "sentences": len(graphs),
+        "words": len(labels),
+        "white_space": len(layout.sentence_of) - len(layout.words),
+        "longest": max(layout.n_words.tolist(), default=0),
+        "unset": int(lay_out(docs).unset.sum()),
+        "misaligned": max(0, n_heads - int((of_words >= 0).sum())),
+        **{name: counts[name] for name in _count_graph(Graph([], []))},
+        "missing": int((heads < 0).sum() - is_lost.sum()),
+        "outside": int(is_outside.sum()),
+        "space_heads": int((is_lost & ~is_outside).sum()),
+        **_count_labels(heads, labels),
+        **_count_starts(references),
+        **_count_tokens(nlp, references),
+    }
+    words = word_attributes(docs, layout, "ORTH")
+    sentences = [words[at] for at in layout.sentence_slices]
+    return GoldCorpus(docs, layout, sentences, heads, labels, graphs, figures)
+
+
+def _count_graph(graph: Graph) -> dict[str, int]:
+    """Return what a sentence adds to the figures of a corpus."""
+    n, n_missing = len(graph.heads), list(graph.heads).count(MISSING)
+    n_crossing = int(non_projective_arcs(graph.heads).sum()) if graph.is_tree else 0
+    return {
+        "one_word": int(n == 1),
+        "trees": int(graph.is_tree),
+        "non_projective": int(n_crossing > 0),
+        "non_projective_words": n_crossing,
+        "no_tree": int(n_missing == n),
+        "incomplete": int(0 < n_missing < n),
+        "several_roots": int(list(graph.heads).count(ROOT) > 1),
+        "cycles": int(bool(graph.find_cycle())),
+    }
+
+
+def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
+    """Count labels, and labels of roots: of other words with the most frequent of these, too."""
+    by_label = dict(Counter(filter(None, labels)).most_common())
+    is_root = (heads == ROOT).tolist()
+    roots = dict(Counter(filter(None, compress(labels, is_root))).most_common())
+    root = next(iter(roots), "")
+    return {
+        "unlabelled": int((heads >= 0).sum()) - sum(by_label.values()),
+        "labels": by_label,
+        "rare_labels": {label: n for label, n in by_label.items() if n < RARE_LABEL},
+        "roots": roots,
+        "root_label": root,
+        "root_labels": _without(roots, [root]),
+        "root_label_elsewhere": by_label.get(root, 0) - roots.get(root, 0),
+    }
+
+
+def _count_starts(references: list[Doc]) -> Figures:
+    """Count the sentences that are not the first of their Doc, and those with no punctuation before them."""
+    before = [
+        last
+        for doc in references
+        for last, token in pairwise(token for token in doc if not token.is_space)
+        if token.is_sent_start
+    ]
+    return {"inner_starts": len(before), "bare_starts": sum(not is_punct(token) for token in before)}
+
+
+def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
+    """Count multiword tokens, and compare the tokenizer with the text of Docs that keep their CoNLL-U.
+
+    Without Docs that have this, give None.
+    """
+    kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
+    sentences = [sentence for doc in kept for sentence in source_sentences(doc)]
+    with_words = [doc for doc in references if has_words(doc)]
+    multiword = [token for doc in with_words for token in multiword_tokens(doc)]
+    chunks = read_chunks(sentences, getattr(nlp.tokenizer, "rules", None))
+    tokens = compare_tokens(nlp.tokenizer, chunks) if chunks else None
+    return {
+        "multiword_tokens": len(multiword) if with_words else None,
+        "multiword_words": sum(end - start for start, end in multiword) if with_words else None,
+        "token_f1": tokens and tokens.f1,
+        "token_errors": tokens.most_frequent if tokens else {},
+    }
+
+
+def count_component(
+    nlp: Language, pipe: G2GParser, annotating: Sequence[str], train: GoldCorpus, dev: GoldCorpus
+) -> Figures:
+    """Return the figures of a component, with those of the corpora as it reads them.
+
+    nlp: Pipeline to train.
+    pipe: The component.
+    annotating: Names of the annotating components.
+    train: Training corpus.
+    dev: Development corpus.
+    """
+    from ..models.shim import get_shim
+
+    before = nlp.pipe_names[: nlp.pipe_names.index(pipe.name)]
+    writing = [name for name in before if name in annotating]
+    initialize = nlp.config.interpolate()["initialize"]["components"]
+    given = registry.resolve(initialize.get(pipe.name, {})).get("labels")
+    known = pipe.labels if get_shim(pipe.model).spec is not None else given
+    tag_attr = pipe.model.attrs["tag_attr"]
+    tag_attr = None if tag_attr == TREEBANK_KEY else tag_attr
+    is_refiner = isinstance(pipe, RngRefiner)
+    labels = [*(train.figures["labels"] | dev.figures["labels"])]
+    wordpieces, problem = None, None
+    try:
+        wordpieces = _wordpieces(nlp, pipe, initialize, train)
+    except (ValueError, OSError) as error:
+        problem = str(error)
+    of_corpora = {
+        name: {
+            **_count_learnable(pipe, corpus, train),
+            **({} if wordpieces is None else count_pieces(wordpieces, corpus)),
+            **({} if tag_attr is None else {"missing_tags": corpus.texts(tag_attr).count("")}),
+            **(_compare_initial(corpus, labels) if is_refiner else {}),
+        }
+        for name, corpus in (("train", train), ("dev", dev))
+    }
+    return {
+        "architecture": pipe.model.name,
+        "encoder_problem": problem,
+        "tag_attr": tag_attr,
+        "tags_from": [] if tag_attr is None else _writers(nlp, writing, WRITTEN[tag_attr]),
+        "initial_from": _writers(nlp, writing, WRITTEN["DEP"]) if is_refiner else None,
+        "learns_sentences": any(
+            isinstance(other, SavedPipe) and other.finder.can_learn
+            for other in (pipe, *map(nlp.get_pipe, before))
+        ),
+        "unknown_labels": {} if known is None else _without(train.figures["labels"], known),
+        **of_corpora,
+    }
+
+
+def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], train: GoldCorpus) -> Any:
+    """Return the ``WordPieces`` that training would use; None for vectors of another library.
+
+    Raises ValueError or OSError if the encoder can't be loaded.
+    """
+    from ..models.network_shim import find_shims, find_upstream, get_network_shim
+    from ..models.sources import encoder_from_scratch
+    from ..models.wordpieces import WordPieces
+
+    name, upstream = pipe.name, find_upstream(pipe.model)
+    if upstream is not None:
+        encoders = ((of, other) for of, other in nlp.pipeline if isinstance(other, G2GEncoder))
+        name = next(of for of, encoder in encoders if upstream in find_shims(encoder.model))
+    elif pipe.model.maybe_get_ref("tok2vec") is not None:
+        return None
+    shim = upstream or get_network_shim(pipe.model)
+    if shim.spec is not None:
+        return shim.wordpieces
+    source = registry.resolve(initialize.get(name, {})).get("encoder") or encoder_from_scratch()
+    checkpoint = source(word for words in train.words for word in words)
+    config = checkpoint.config
+    return WordPieces(checkpoint.tokenizer, config.n_positions, config.vocab_size, None)
+
+
+def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
+    """Count the pieces of the words of a corpus, and what does not fit into the encoder.
+
+    wordpieces: The ``WordPieces`` of the encoder.
+    corpus: The corpus.
+    """
+    from ..models.types import Sentence
+
+    pieces = wordpieces.split([Sentence(words) for words in corpus.words])
+    lengths, limit = [sum(map(len, words)) for words in pieces], wordpieces.max_pieces
+    unknown = Counter(
+        word
+        for words, split in zip(corpus.words, pieces, strict=True)
+        for word, ids in zip(words, split, strict=True)
+        if wordpieces.unk_id in ids
+    )
+    return {
+        "pieces_per_word": sum(lengths) / max(len(corpus.labels), 1),
+        "most_pieces": max(lengths, default=0),
+        "piece_limit": limit,
+        "too_many_pieces": sum(length > limit for length in lengths),
+        "in_windows": sum(len(words) > limit for words in pieces),
+        "unknown": unknown.total(),
+        "unknown_words": dict(unknown.most_common(N_NAMED)),
+    }
+
+
+def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> Figures:
+    """Count sentences that training learns from, others with heads, and others with whole trees."""
+    has_heads = [not graph.is_empty for graph in corpus.graphs]
+    can_learn: Sequence[bool] = has_heads
+    if pipe.model.attrs.get("can_learn") and corpus.graphs:
+        labels = pipe.labels or order_labels([*train.figures["labels"]], Counter(train.figures["roots"]))
+        ids = {label: i for i, label in enumerate(dict.fromkeys([*labels, *corpus.figures["labels"]]))}
+        label_ids = np.array([ids.get(label, -1) for label in corpus.labels])
+        gold = make_trees(corpus.layout, corpus.heads, label_ids)
+        can_learn = pipe.model.attrs["can_learn"](pipe.model, gold).tolist()
+    others = [graph for graph, can in zip(corpus.graphs, can_learn, strict=True) if not can]
+    return {
+        "learnable": sum(can_learn),
+        "with_heads": sum(has_heads),
+        "unlearnable": sum(not graph.is_empty for graph in others),
+        "unlearnable_trees": sum(graph.is_tree for graph in others),
+    }
+
+
+def _compare_initial(corpus: GoldCorpus, names: Sequence[str]) -> Figures:
+    """Compare the initial graphs of a corpus with the gold trees, where these have heads and labels.
+
+    corpus: The corpus.
+    names: All labels of the gold trees.
+    """
+    strings = StringStore()
+    hashes = {strings.add(name): i for i, name in enumerate(names)}
+    heads, ids = initial_graphs(corpus.docs, corpus.layout, hashes)
+    labels = np.array([*names, ""], dtype=object)[ids]
+    gold = np.array(corpus.labels, dtype=object)
+    is_known = (corpus.heads >= 0) & (gold != "")
+    is_right = is_known & (heads == corpus.heads) & (labels == gold)
+    n, n_right = int(is_known.sum()), int(is_right.sum())
+    return {
+        "initial_heads": int((heads >= 0).sum()),
+        "initial_words": n,
+        "initial_right": n_right,
+        "initial_share": n_right / max(n, 1),
+    }
+
+
+def _writers(nlp: Language, names: Iterable[str], attribute: str) -> list[str]:
+    """Return the components that write an attribute."""
+    return [name for name in names if attribute in nlp.get_pipe_meta(name).assigns]
+
+
+def _without(counts: Mapping[str, int], known: Collection[str]) -> dict[str, int]:
+    """Return counts without those of known labels."""
+    return {label: counts[label] for label in counts if label not in known}

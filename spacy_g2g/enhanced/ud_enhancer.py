@@ -1,0 +1,61 @@
+"""The ``ud_enhancer`` component: enhanced graphs from the trees, lemmas and features of Docs.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+"""
+
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from ..data.doc_graphs import to_sentence, tree_of
+from ..data.docs import sentences_of
+from ..data.enhanced import ENHANCED, set_enhanced
+from ..data.multiword import word_forms
+from ..errors import Errors
+from ..formats.conllu import ConlluWord
+from ..formats.graph import MISSING, Arc
+from .rules import enhance
+
+
+@Language.factory(
+    "ud_enhancer",
+    requires=["token.head", "token.dep", "token.lemma", "token.pos", "token.morph"],
+    assigns=[f"doc._.{ENHANCED}", f"token._.{ENHANCED}"],
+    default_config={"lang": ""},
+)
+def make_ud_enhancer(nlp: Language, name: str, lang: str) -> "UDEnhancer":
+    """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
+
+    It comes after a parser with labels of Universal Dependencies, and after what sets lemmas, parts of speech
+    and features.
+
+    lang: Code of the language whose conventions the graphs follow; "" for that of the pipeline.
+    """
+    return UDEnhancer(name, lang or nlp.lang or "")
+
+
+class UDEnhancer:
+    """Sets ``doc._.g2g_enhanced``, which ``token._.g2g_enhanced`` reads."""
+
+    def __init__(self, name: str, lang: str) -> None:
+        self.name, self.lang = name, lang
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc, and return it. Raises ValueError if it has words but no tree."""
+        arcs: list[list[Arc]] = [[] for _ in doc]
+        tree, forms = tree_of(doc), word_forms(doc)
+        for span in sentences_of(doc):
+            places = [token.i for token in span if not token.is_space]
+            if places and not doc.has_annotation("DEP"):
+                raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
+            graph = to_sentence(tree, places, doc)
+            words = [_read(doc[i], forms[i], *graph.arc(number)) for number, i in enumerate(places, start=1)]
+            for place, of_word in zip(places, enhance(words, self.lang), strict=True):
+                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in of_word]
+        set_enhanced(doc, arcs)
+        return doc
+
+
+def _read(token: Token, form: str, head: int, dep: str) -> ConlluWord:
+    """Return what the rules read of a word. Its lower form stands in for a lemma that is missing."""
+    columns = (token.lemma_ or form.lower(), token.pos_, token.tag_, str(token.morph))
+    return ConlluWord(form, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)

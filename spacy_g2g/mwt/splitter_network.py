@@ -1,0 +1,148 @@
+"""The network that splits multiword tokens, from the letters of a token and of its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, cast
+
+import torch
+from spacy.strings import get_string_id
+from thinc.api import Model
+from torch import Tensor, nn
+
+from ..arrays import BoolArray, IntArray
+from ..models.network import NetworkSpec
+from ..models.scoring import ScoringNetwork, make_scorer
+from ..models.settings import COUNT, SHARE, NetworkSettings, Precision, builder, setting, with_default
+from .splits import N_KNOWN_KINDS, WHOLE, lower
+
+#: Number of vectors of features, bound of their initial values, and number of sums whose largest is taken.
+N_ROWS, INITIAL_RANGE, MAXOUT = 2**14, 0.1, 3
+#: Longest beginnings, endings and inner parts that are features, and number of letters at the end of a token
+#: that are read at most.
+BEGINNING, ENDING, INNER, MOST_LETTERS = 5, 6, 3, 30
+#: Share of the tokens in training whose form the network does not see as a whole, so that it learns letters.
+HIDDEN_FORMS = 0.7
+#: Factor of the evidence that words of candidates occur in the treebank, which lets its weights learn fast.
+EVIDENCE_SCALE = 10.0
+#: Evidence of a word: the logarithm of its count, and whether the count is above 0 and 1.
+N_EVIDENCE = 3
+
+
+class Choices(NamedTuple):
+    """Tokens that may be split, and what they may be.
+
+    features: Rows of the tokens' features, end to end, first that of the form; int [features].
+    starts: Index of each token's first feature; int [tokens].
+    kinds: Kinds of its candidates, -1 behind the last one; int [tokens, most candidates].
+    counts: How often the words with their stems occur in the treebank; int [tokens, most candidates].
+    """
+
+    features: IntArray
+    starts: IntArray
+    kinds: IntArray
+    counts: IntArray
+
+
+#: Network of splits: the scores of candidates, float [tokens, most candidates].
+SplitterModel = Model[Choices, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitterSettings(NetworkSettings):
+    """Settings of the network of splits."""
+
+    width: int = setting(64, "Width of the network.", COUNT)
+    precision: Precision = with_default(NetworkSettings, "precision", "float32")
+    dropout: float = setting(
+        0.3, "Dropout rate of the network. `[training] dropout` has no effect here.", SHARE
+    )
+
+
+def features_of(before: str, form: str, after: str) -> list[int]:
+    """Return the features of a token and of its neighbours; these are "" at the edge of a text."""
+    return [*_of_token(form), *_of_neighbour(before, "before"), *_of_neighbour(after, "after")]
+
+
+@lru_cache(maxsize=50_000)
+def _of_token(form: str) -> list[int]:
+    """Return features of a form: itself, its case and length, its beginnings, endings and parts."""
+    text = lower(form)[-MOST_LETTERS:]
+    edged = f"^{text}$"
+    return _rows(
+        f"form {lower(form)}",
+        f"case {form[:1].isupper()} {form.isupper()}",
+        f"length {len(text)}",
+        *(f"beginning {text[:n]}" for n in range(1, BEGINNING + 1)),
+        *(f"ending {text[-n:]}" for n in range(1, ENDING + 1)),
+        *(f"part {edged[i : i + INNER]}" for i in range(len(text))),
+    )
+
+
+@lru_cache(maxsize=50_000)
+def _of_neighbour(form: str, side: str) -> list[int]:
+    text = lower(form)
+    return _rows(*(f"{side} {part}" for part in (text, f"{text[:2]}_", f"_{text[-2:]}", f"_{text[-3:]}")))
+
+
+def _rows(*names: str) -> list[int]:
+    return [get_string_id(name) % N_ROWS for name in names]
+
+
+class Splitter(ScoringNetwork):
+    """Sum of the vectors of features, a layer over it, and a score for each kind of candidate."""
+
+    def __init__(self, spec: NetworkSpec, settings: SplitterSettings) -> None:
+        super().__init__(spec, has_root_vector=False)
+        width = settings.width
+        self.hidden_rate = settings.dropout
+        self.vectors = nn.EmbeddingBag(N_ROWS, width, mode="sum")
+        nn.init.uniform_(self.vectors.weight, -INITIAL_RANGE, INITIAL_RANGE)
+        self.norm = nn.LayerNorm(width)
+        self.maxout = nn.Linear(width, MAXOUT * width)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.scorer = nn.Linear(width, spec.n_labels)
+        nn.init.zeros_(self.scorer.weight)
+        self.evidence = nn.Parameter(torch.zeros(N_KNOWN_KINDS + 1, N_EVIDENCE))
+
+    def forward(self, choices: Choices) -> Tensor:
+        """Return the scores of candidates, float32 [tokens, most candidates]; -inf behind the last one."""
+        features, starts = self.tensor(choices.features), self.tensor(choices.starts)
+        kept = None
+        if self.training:
+            rates = torch.full(features.shape, self.hidden_rate, device=self.device)
+            rates[starts] = HIDDEN_FORMS
+            kept = (torch.rand(features.shape, device=self.device) >= rates).float()
+        summed = self.vectors(features, starts, per_sample_weights=kept)
+        hidden = self.maxout(self.norm(summed)).unflatten(1, (MAXOUT, -1)).amax(dim=1)
+        kinds, counts = self.tensor(choices.kinds), self.tensor(choices.counts)
+        by_kind = self.scorer(self.dropout(hidden) + summed).float().gather(1, kinds.clamp(min=0))
+        seen = torch.stack([torch.log1p(counts.float()), (counts > 0).float(), (counts > 1).float()], dim=2)
+        weights = EVIDENCE_SCALE * self.evidence[kinds.clamp(WHOLE, N_KNOWN_KINDS)]
+        scores = by_kind + (weights * seen).sum(dim=2)
+        return cast(Tensor, scores.masked_fill(kinds < 0, -torch.inf))
+
+    def loss(self, scores: Tensor, gold: BoolArray) -> Tensor:
+        """Return the loss, summed over tokens.
+
+        gold: Whether each candidate is right, at least one of each token; bool [tokens, most candidates].
+        """
+        right = scores.masked_fill(~self.tensor(gold), -torch.inf)
+        return (scores.logsumexp(dim=1) - right.logsumexp(dim=1)).sum()
+
+
+@builder(SplitterSettings)
+def build_splitter(settings: SplitterSettings) -> SplitterModel:
+    """Build a network that splits multiword tokens, for ``mwt_splitter``.
+
+    It reads the letters of a token and of its neighbours: parts of them as hash embeddings (Bojanowski et al.
+    2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
+    how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
+    """
+    spec_of = partial(_spec_of_kinds, settings.width)
+    return make_scorer("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)
+
+
+def _spec_of_kinds(width: int, n_kinds: int) -> NetworkSpec:
+    return NetworkSpec(encoder=None, tokenizer="", n_labels=n_kinds, vector_width=width)

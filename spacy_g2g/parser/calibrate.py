@@ -1,0 +1,60 @@
+"""``calibrate``: fit a parser's probabilities, and how sentences are found, on a treebank."""
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.training import Example
+
+from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_doc
+from ..errors import Errors
+from ..formats.conllx import TREEBANK_SUFFIXES
+from ..formats.paragraphs import paragraphs
+from ..terminal.common import check_suffix, gold_docs, read_gold
+from ..terminal.messages import msg
+from ..terminal.options import BatchSize, GoldTags, GpuId, Initial, Silent
+from .final_parser import final_parser
+from .fitting import fit, sentence_finders
+
+
+def calibrate(
+    pipeline: Annotated[Path, typer.Argument(help="Folder of a pipeline, whose parser is calibrated")],
+    gold: Annotated[Path, typer.Argument(help="Treebank file with gold trees, not used in training")],
+    *,
+    gold_tags: GoldTags = False,
+    initial: Initial = None,
+    batch_size: BatchSize = None,
+    gpu_id: GpuId = -1,
+    silent: Silent = False,
+) -> None:
+    """Fit the temperatures of a parser's probabilities on a treebank. No tree of a given sentence changes.
+
+    For a component that finds sentences, also fit the threshold of boundaries.
+    """
+    setup_gpu(gpu_id, silent=silent)
+    if not pipeline.is_dir():
+        raise ValueError(Errors.E935.format(path=pipeline))
+    check_suffix(gold, TREEBANK_SUFFIXES)
+    nlp = spacy.load(pipeline)
+    if not sentence_finders(nlp):
+        final_parser(nlp, keep_scores=True)  # an error if there is nothing to fit
+    sentences = read_gold(gold)
+    inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial, keep_source=False)
+    examples = [
+        Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
+        for doc, sentence in zip(inputs, sentences, strict=True)
+    ]
+    given = [name for name in TOKEN_ANNOTATIONS if gold_tags and name != "SENT_START"]
+    documents = [
+        Example(
+            sentences_to_doc(paragraph, nlp.vocab, annotations=given, keep_source=False),
+            sentences_to_doc(paragraph, nlp.vocab, annotations=["SENT_START"], keep_source=False),
+        )
+        for paragraph in paragraphs(sentences)
+    ]
+    lines = fit(nlp, pipeline, examples=examples, documents=documents, batch_size=batch_size, silent=silent)
+    for line in lines:
+        if not silent:
+            msg.good(line)

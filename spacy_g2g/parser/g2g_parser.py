@@ -1,0 +1,349 @@
+"""The ``g2g_parser`` component: dependency parsing with any architecture of the ``ParserModel`` protocol.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers; architectures
+are imported when the model is built.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example, validate_get_examples
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from ..arrays import BoolArray
+from ..data.doc_graphs import PRIOR
+from ..data.docs import TREEBANK_KEY
+from ..data.gold import gold_parses, lay_out_examples
+from ..data.segmentation import Layout, lay_out
+from ..errors import Errors, Warnings
+from ..models.settings import setting
+from ..models.types import ArcScores, Parse, Sentence, Start, Tree
+from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
+from ..pipeline.labels import check_labels, count_labels, order_labels
+from ..pipeline.long_sentences import cut_long, join_parts
+from ..pipeline.sentence_inputs import ParsedBatch, make_sentences
+from ..pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
+from ..scored import scored_trees
+from ..scored.doc_constraints import CONSTRAINTS, read_constraints
+from ..scored.scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
+from ..sentences.finder import SentenceSettings, of_finder
+from .noun_chunks import has_ud_labels, use_ud_noun_chunks
+from .parser_pipe import ParserPipe
+from .prior import HasRefiners, keep_prior
+
+if TYPE_CHECKING:
+    from ..scored.confidence import Temperatures
+
+
+#: Extension attributes of tokens, written with ``store_probabilities = true``.
+HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+#: Keys of ``cfg`` for labels, and what they are.
+LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
+#: Key of ``cfg`` for the names of treebanks that the model reads.
+TREEBANKS = "treebanks"
+CHECKED_AT_ONCE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserSettings(SentenceSettings, TreeSettings):
+    """Settings of ``g2g_parser``."""
+
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.SynTr.v1"},
+        "Architecture with the protocol of ``spacy_g2g.models.types``, such as ``spacy_g2g.SynTr.v1``.",
+    )
+
+
+class G2GParser(HasRefiners, ParserPipe):
+    """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
+
+    Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
+    finds those of other Docs. For any other parser, a Doc without boundaries is one sentence. The root arc,
+    and no other arc, has the root label ``labels[0]``.
+    """
+
+    output_kind = "trees"
+
+    store_probabilities: bool
+    keep_scores: bool
+    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+
+    def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
+        super().__init__(vocab, settings.model, name)
+        self.cfg["labels"] = []
+        settings.give_to(self)
+        for extension in (PRIOR, SCORES, CONSTRAINTS):
+            Doc.set_extension(extension, default=None, force=True)
+        for extension in (HEAD_PROB, DEP_PROB):
+            Token.set_extension(extension, default=None, force=True)
+
+    # Parsing
+
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """Return the sentences that have words, in order, with what their trees must have.
+
+        Raises ValueError for constraints that can't hold together, or that the model can't meet.
+        """
+        sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"), self.treebanks)
+        constraints = read_constraints(docs, layout, self.labels)
+        if any(constraints) and not self.model.attrs.get("meets_constraints"):
+            raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
+        if self.keep_scores:
+            self.check_scores_arcs()
+        for i, (sentence, found) in enumerate(zip(sentences, constraints, strict=True)):
+            if found:
+                check_whole(sentence.words)
+            if found or self.keep_scores:
+                sentences[i] = replace(sentence, constraints=found, keep_scores=self.keep_scores)
+        return sentences
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Return the parse of each sentence. Very long sentences are parsed in parts."""
+        if self.listening_components:
+            sentences = [replace(sentence, keep_prior=True) for sentence in sentences]
+        parts = [cut_long(sentence) for sentence in sentences]
+        parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
+        return [join_parts(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
+        """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""
+        docs = list(docs)
+        self.write(docs, scores)
+        self._warn_unfit(docs, scores)
+        for doc, parses in zip(docs, scores.by_doc(), strict=True):
+            if self.keep_scores:
+                keep_scores(self, doc, parses)
+            if self.listening_components:
+                keep_prior(doc, parses, self.labels)
+
+    def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
+        """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
+        layout, parses = batch.layout, batch.parses
+        label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+        write_trees(
+            docs,
+            layout,
+            concatenate([parse.tree.heads for parse in parses], np.int64),
+            concatenate([parse.tree.labels for parse in parses], np.int64),
+            label_hashes,
+            self.vocab.strings.add(SPACE_LABEL),
+        )
+        self._use_noun_chunks(docs)
+        if self.store_probabilities:
+            for (place, words), parse in zip(layout.word_places(), parses, strict=True):
+                probs = zip(words, parse.head_probs.tolist(), parse.label_probs.tolist(), strict=True)
+                for word, head_prob, dep_prob in probs:
+                    underscore = docs[place][word]._
+                    underscore.set(HEAD_PROB, head_prob)
+                    underscore.set(DEP_PROB, dep_prob)
+
+    def _use_noun_chunks(self, docs: Sequence[Doc]) -> None:
+        """Let Docs and all Docs of their vocabularies find noun chunks by the labels of the trees."""
+        if has_ud_labels(self.labels):
+            for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
+                use_ud_noun_chunks(target, self.vocab.lang)
+
+    # Scored trees
+
+    kbest, reparse = scored_trees.kbest, scored_trees.reparse
+    confidence, calibrate = scored_trees.confidence, scored_trees.calibrate
+
+    @property
+    def temperatures(self) -> "Temperatures":
+        """Temperatures of heads and labels, 1 before ``calibrate``."""
+        from ..scored.confidence import Temperatures
+
+        return Temperatures(*self.cfg.get(TEMPERATURES, ()))
+
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model gives scores of arcs."""
+        return bool(self.model.attrs.get("scores_arcs"))
+
+    def check_scores_arcs(self) -> None:
+        """Raise ValueError if the model gives no scores of arcs."""
+        if not self.scores_arcs:
+            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
+
+    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+        """Return the scores of a new parse of each sentence that has words. The Doc is not changed.
+
+        Raises ValueError if the model gives no scores.
+        """
+        self.check_scores_arcs()
+        sentences = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
+        sentences, _ = self._with_vectors(sentences, [doc], layout)
+        return [p.scores for p in self.parse(sentences) if p.scores is not None] if sentences else []
+
+    # Training
+
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+        """Return the predicted Docs, where their sentences are, and the gold trees of those with words.
+
+        Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
+        White space may have any label, since it is not learned.
+        Raises ValueError for a label that was not seen in initialisation.
+        """
+        layout = lay_out_examples(examples)
+        gold_heads, deps = gold_parses(examples, layout)
+        heads = heads_in_sentences(layout, gold_heads)
+        ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
+        unknown = sorted(set(deps) - set(ids))
+        if unknown and not self.labels:
+            raise ValueError(Errors.E405)
+        if unknown:
+            raise ValueError(Errors.E802.format(unknown=unknown, name=self.name, labels=self.label_data))
+        labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
+        labels[heads < 0] = -1
+        return [example.predicted for example in examples], layout, make_trees(layout, heads, labels)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,  # noqa: ARG002
+        labels: list[str] | None = None,
+        encoder: Callable[..., Any] | None = None,
+    ) -> None:
+        """Set the labels, and build the model with the encoder that it starts from.
+
+        get_examples: Training data. Labels and tags are collected from it, and pieces for an encoder from
+            scratch.
+        nlp: Pipeline of the component.
+        labels: Labels, as in ``label_data``; None collects them. The root label is the most frequent label of
+            the examples' roots, or the first label if there are no gold roots.
+        encoder: Origin of the encoder's weights, such as ``spacy_g2g.EncoderFromCheckpoint.v1``; None trains
+            from scratch, as ``spacy_g2g.EncoderFromScratch.v1`` does by default.
+        Raises ValueError when there are no labels, when the model can learn from none of the trees, for Docs
+        without the name of a treebank if the model reads names, and for an encoder if the model has a shared
+        one.
+        """
+        self._check_model()
+        validate_get_examples(get_examples, "G2GParser.initialize")
+        references = [example.reference for example in get_examples()]
+        roots, others = count_labels(references)
+        tag_attr = self.model.attrs.get("tag_attr")
+        if tag_attr == TREEBANK_KEY:
+            names = dict.fromkeys(doc.user_data.get(TREEBANK_KEY) for doc in references)
+            if None in names:
+                raise ValueError(Errors.E825.format(name=self.name))
+            self.cfg[TREEBANKS] = [*names]
+        sentences = make_sentences(references, lay_out(references), tag_attr, self.treebanks)
+        if labels is None:
+            self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
+        else:
+            known = Counter({label: n for label, n in roots.items() if label in labels})
+            self.cfg["labels"] = order_labels([*labels, *self.labels], known or Counter(labels[:1]))
+        self.cfg.pop(TEMPERATURES, None)
+        if not self.labels:
+            raise ValueError(Errors.E801.format(name=self.name))
+        self._build_model(get_examples, encoder, sentences, self._start())
+        self.finder.initialize(get_examples())
+        if self.model.attrs.get("can_learn") is not None:
+            self._warn_unlearnable(get_examples())
+
+    def _start(self) -> Start:
+        """Return the start of training, without the encoder."""
+        return Start(labels=self.labels)
+
+    def _warn_unlearnable(self, examples: Iterable[Example]) -> None:
+        """Warn of the sentences that training leaves out."""
+        n_known = n_learnable = 0
+        for batch in minibatch(examples, size=CHECKED_AT_ONCE):  # type: ignore[no-untyped-call]
+            _, _, gold = self._read_gold(batch)
+            if gold:
+                n_known += int(self._has_gold(gold).sum())
+                n_learnable += int(self._can_learn(gold).sum())
+        if n_known and not n_learnable:
+            raise ValueError(Errors.E810.format(name=self.name, n=n_known))
+        if n_learnable < n_known:
+            warnings.warn(
+                Warnings.W804.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
+            )
+
+    def _has_gold(self, gold: Sequence[Tree]) -> BoolArray:
+        """Return which gold trees have at least one head, bool [sentences]."""
+        return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
+
+    # Treebanks
+
+    @property
+    def treebanks(self) -> list[str]:
+        """Names of the treebanks that the parser has learned from, if it reads them; ``treebank`` first."""
+        return list(self.cfg.get(TREEBANKS, ()))
+
+    @property
+    def treebank(self) -> str | None:
+        """Treebank whose guidelines the trees of Docs without a known treebank follow; None without any.
+
+        Raises ValueError if it is set to another name.
+        """
+        return next(iter(self.treebanks), None)
+
+    @treebank.setter
+    def treebank(self, name: str) -> None:
+        if name not in self.treebanks:
+            raise ValueError(Errors.E826.format(treebank=name, name=self.name, treebanks=self.treebanks))
+        self.cfg[TREEBANKS] = sorted(self.treebanks, key=lambda other: other != name)
+
+    # Labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the parser. After initialisation the root label comes first."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> list[str]:
+        """Labels in the form that ``initialize(labels=...)`` takes."""
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a label. After initialisation the model is resized, and the scores of the label start at zero.
+
+        Returns 1, or 0 if the label is there already.
+        Raises ValueError unless label is a string of one character or more.
+        """
+        if not isinstance(label, str) or not label:
+            raise ValueError(Errors.E803.format(label=label))
+        if label in self.labels:
+            return 0
+        resize = self.model.attrs.get("resize_output")
+        if resize is None:
+            raise ValueError(Errors.E812.format(label=label, name=self.name, model=self.model.name))
+        self.cfg["labels"].append(label)
+        self.model = resize(self.model, len(self.labels))
+        return 1
+
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        sizes = self._built_for(exclude)
+        for key, what in LABELS.items():
+            if key in self.cfg:
+                check_labels(self.cfg[key], origin)
+                found = len(self.cfg[key])
+                expected = sizes.get(f"n_{key}", found)
+                if found != expected:
+                    text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
+                    raise ValueError(text)
+        check_labels(self.cfg.get(TREEBANKS, ()), origin)
+        temperatures = self.cfg.get(TEMPERATURES, [1.0, 1.0])
+        if len(temperatures) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in temperatures):
+            text = Errors.E865.format(key=TEMPERATURES, value=temperatures, expected="two numbers above 0")
+            raise ValueError(text)
+        self._use_noun_chunks([])
+
+
+@factory("g2g_parser", ParserSettings, assigns=TREE_ASSIGNS, default_score_weights=TREE_WEIGHTS)
+def make_g2g_parser(nlp: Language, name: str, settings: ParserSettings) -> G2GParser:
+    """Make the ``g2g_parser`` component, which writes a tree with one root for each sentence."""
+    return G2GParser(nlp.vocab, name, settings)

@@ -1,0 +1,216 @@
+"""The base of all components that parse: from Docs to sentences and back, updates, files.
+
+Modules of factories are imported by every ``Language()`` and must stay light: no torch, no tokenizers;
+architectures are imported when the model is built.
+"""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer, set_dropout_rate
+
+from ..arrays import BoolArray
+from ..data.segmentation import Layout
+from ..errors import Errors, Warnings
+from ..pipeline.listener import EncoderListener
+from ..pipeline.saved_pipe import SavedPipe
+from ..pipeline.sentence_inputs import ParsedBatch, add_vectors
+from ..sentences.finder import SentenceFinder
+
+if TYPE_CHECKING:
+    from ..models.types import Sentence, Start
+
+EXAMPLES_FOR_WIDTH = 10
+#: Warnings of sentences that are not read whole, the most severe first; see ``models.types.Coverage``.
+UNFIT = {"cut": Warnings.W806, "parts": Warnings.W805, "windows": Warnings.W803, "shortened": Warnings.W802}
+
+
+class ParserPipe(SavedPipe):
+    """A component around a model of the protocol of ``spacy_g2g.models.types``.
+
+    Sentence boundaries that are set before are kept; a Doc without any is one sentence. White-space tokens
+    are no words.
+    """
+
+    #: What the model must build: the value of its attribute ``output_kind``.
+    output_kind: ClassVar[str]
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str,
+        *,
+        half_precision_weights: bool = False,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.half_precision_weights = half_precision_weights
+        self.cfg: dict[str, Any] = {}
+        self.finder = SentenceFinder(self)
+        self._warned_unset = False
+        listener = model.maybe_get_ref("tok2vec")
+        if isinstance(listener, EncoderListener):
+            vars(listener)["component"] = self
+
+    # Parsing
+
+    def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
+        """Return the parses of all sentences that have words, and do not modify the Docs.
+
+        Raises ValueError before initialisation.
+        """
+        docs = list(docs)
+        layout = self.finder.lay_out(docs)
+        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
+        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
+        self._warn_unset(layout)
+        return batch
+
+    def parse(self, sentences: "Sequence[Sentence]") -> Sequence[Any]:
+        """Return the parse of each sentence."""
+        parses: Sequence[Any] = self.model.predict(sentences)
+        return parses
+
+    @abstractmethod
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
+        """Return the input of the model: the sentences that have words, in order."""
+
+    def _with_vectors(
+        self, sentences: "list[Sentence]", docs: Sequence[Doc], layout: Layout, is_train: bool = False
+    ) -> "tuple[list[Sentence], Callable[[dict[int, Any]], None]]":
+        """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
+        tok2vec = self.model.maybe_get_ref("tok2vec")
+        if tok2vec is None or not (docs and (sentences or is_train)):
+            return sentences, lambda *_: None
+        return add_vectors(sentences, tok2vec, docs, layout, is_train)
+
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
+        """Return the input of the model in training."""
+        return self.inputs(docs, layout)
+
+    def _warn_unset(self, layout: Layout) -> None:
+        if layout.unset.any() and not self._warned_unset:
+            warnings.warn(Warnings.W801.format(name=self.name), stacklevel=2)
+            self._warned_unset = True
+
+    def _warn_unfit(self, docs: Sequence[Doc], scores: ParsedBatch) -> None:
+        """Warn about each Doc with sentences that were too long for the encoder."""
+        for doc, parses in zip(docs, scores.by_doc(), strict=True):
+            partial = [parse for parse in parses if parse.coverage != "whole"]
+            text = next((text for kind, text in UNFIT.items() if kind in {p.coverage for p in partial}), "")
+            if partial:
+                longest = max(parse.n_words for parse in partial)
+                warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
+
+    # Training
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
+
+        A predicted Doc without sentence boundaries is cut at those of its reference; see ``_read_gold``.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        set_dropout_rate(self.model, drop)
+        docs, layout, gold = self._read_gold(examples)
+        sentences = self.training_inputs(docs, layout)
+        inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
+        learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
+        gradients: dict[int, Any] = {}
+        if learnable:
+            loss, backprop = self.model.begin_update(
+                ([inputs[i] for i in learnable], [gold[i] for i in learnable])
+            )
+            d_vectors = backprop(None)
+            if self.model.maybe_get_ref("tok2vec") is not None:
+                gradients = dict(zip(learnable, d_vectors, strict=True))
+            losses[self.name] += loss
+        # Even without gradients: a shared encoder waits for all its listeners.
+        backprop_vectors(gradients)
+        self.finder.update(examples, losses)
+        if sgd:
+            self.finish_update(sgd)
+        return losses
+
+    @abstractmethod
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:
+        """Return the predicted Docs, their layout, and the gold standard of each sentence that has words."""
+
+    def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
+        """Return which of the gold parses the model can learn from, bool [sentences]."""
+        can_learn = self.model.attrs.get("can_learn")
+        learnable: BoolArray = self._has_gold(gold) if can_learn is None else can_learn(self.model, gold)
+        return learnable
+
+    @abstractmethod
+    def _has_gold(self, gold: Sequence[Any]) -> BoolArray:
+        """Return which of the gold parses have anything to learn, bool [sentences]."""
+
+    def _build_model(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        encoder: Callable[..., Any] | None,
+        sentences: "list[Sentence]",
+        start: "Start",
+    ) -> None:
+        """Initialise the model for training.
+
+        encoder: Origin of the encoder's weights; None for the model's own choice.
+        Raises ValueError for an encoder without scorers if the model has a shared one.
+        """
+        start = replace(start, encoder=encoder)
+        if self.model.maybe_get_ref("tok2vec") is not None:
+            start = replace(start, vector_width=self._vector_width(get_examples))
+        self.model.initialize(X=sentences, Y=start)
+
+    def _check_model(self) -> None:
+        """Raise ValueError for a model with other output."""
+        kind = self.model.attrs.get("output_kind", "trees")
+        if kind != self.output_kind:
+            raise ValueError(
+                Errors.E811.format(
+                    name=self.name, model=self.model.name, builds=kind, expected=self.output_kind
+                )
+            )
+
+    def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
+        """Initialise the shared encoder, and return the width of its vectors."""
+        tok2vec: Model[Any, Any] = self.model.get_ref("tok2vec")
+        docs = list(islice((example.x for example in get_examples() if len(example.x)), EXAMPLES_FOR_WIDTH))
+        tok2vec.initialize(X=docs)
+        return int(tok2vec.predict(docs)[0].shape[1])
+
+    # Input and output
+
+    @abstractmethod
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        """Raise ValueError if the loaded component and its model do not belong together."""
+
+    def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
+        """Return the sizes that the model was built for, which must equal those of the component.
+
+        The result is empty if the model is not initialised or does not state its sizes, and if only part of
+        the component was loaded.
+        """
+        return {} if {"model", "cfg"} & set(exclude) else self.model.attrs.get("built_for") or {}

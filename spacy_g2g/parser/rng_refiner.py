@@ -1,0 +1,231 @@
+"""The ``rng_refiner`` component: refines the trees that Docs have, or parses Docs that have none.
+
+It is a ``g2g_parser`` whose model takes a graph as input. Like that module, this one imports no torch.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from ..arrays import BoolArray, IntArray
+from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
+from ..data.kept import with_tokens
+from ..data.segmentation import Layout
+from ..errors import Errors
+from ..models.settings import RATE, setting
+from ..models.types import ArcScores, Parse, Sentence, Start
+from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
+from ..pipeline.labels import find_initial_labels
+from ..pipeline.sentence_inputs import ParsedBatch
+from ..pipeline.trees import graphs_of_passes, initial_graphs, make_trees
+from ..trees.corruption import corrupt
+from .g2g_parser import G2GParser
+from .prior import certain_parse, with_priors, with_scores
+
+#: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
+ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinerSettings(TreeSettings):
+    """Settings of ``rng_refiner``."""
+
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.RNGTr.v1"},
+        "Architecture that takes a graph as input, such as ``spacy_g2g.RNGTr.v1``.",
+    )
+    head_corruption: float = setting(
+        0.0,
+        "Share of the heads in initial graphs that are replaced by others in training. It helps if a parser "
+        "made the graphs for its own training data, since such graphs are too good.",
+        RATE,
+    )
+    label_corruption: float = setting(
+        0.0, "Share of the labels in initial graphs that are replaced by others in training.", RATE
+    )
+    empty_share: float = setting(
+        0.0, "Share of the sentences that start from an empty graph in training.", RATE
+    )
+    certain: float = setting(
+        1.0,
+        "Probability above which a head is certain. A sentence whose heads are all certain, by the parser of "
+        "this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with "
+        "constraints. Scores that are kept cost a pass, but the tree stays.",
+        RATE,
+    )
+    store_graphs: bool = setting(False, "Write the graphs of all passes to ``doc._.g2g_graphs``.")
+
+
+class RngRefiner(G2GParser):
+    """Refiner of the trees that Docs have. It writes a tree with one root for each sentence.
+
+    The initial graph of a Doc may be anything: a parser's tree, part of a tree, or nothing. Its labels may
+    belong to another scheme. Labels that were not known at initialisation are all the same to the model.
+
+    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
+    alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
+    over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
+    last one is the tree. White space has a head only in the tree. Heads and labels of a tree that is certain
+    have the parser's probabilities. Further settings are those of ``G2GParser``.
+    """
+
+    head_corruption: float
+    label_corruption: float
+    empty_share: float
+    certain: float
+    store_graphs: bool
+
+    def __init__(self, vocab: Vocab, name: str, settings: RefinerSettings) -> None:
+        super().__init__(vocab, name, settings)
+        self.cfg["initial_labels"] = []
+        for extension in (ITERATIONS, GRAPHS, INITIAL_GRAPH):
+            Doc.set_extension(extension, default=None, force=True)
+
+    # Parsing
+
+    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """Return the sentences that have words, with their initial graphs."""
+        heads, labels = self._initial_graphs(docs, layout)
+        sentences = self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
+        return with_priors(sentences, docs, layout, self.labels)
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
+        kept = [certain_parse(sentence, self.certain, len(self.labels)) for sentence in sentences]
+        pairs = list(zip(sentences, kept, strict=True))
+        passed = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
+        refined = iter(super().parse(passed) if passed else [])
+        parses = []
+        for sentence, parse in pairs:
+            if parse is None:
+                parse = next(refined)
+            elif sentence.keep_scores:
+                scores = next(refined).scores
+                assert sentence.prior is not None
+                assert scores is not None
+                parse = with_scores(parse, sentence.prior, scores)
+            parses.append(parse)
+        return parses
+
+    @property
+    def reads_prior(self) -> bool:
+        """Whether trees depend on what the parser before tells (see ``HasRefiners``)."""
+        return bool(self.model.attrs.get("reads_prior")) or self.certain < 1
+
+    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+        """Return the scores of a new parse; see ``G2GParser.new_scores``.
+
+        Raises ValueError for a Doc that was refined, of which another parse gives other scores.
+        """
+        if doc._.get(ITERATIONS) is not None:
+            raise ValueError(Errors.E841.format(text=doc.text[:40], name=self.name))
+        return super().new_scores(doc, layout)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
+        """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
+        docs = list(docs)
+        initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
+        for doc in docs:
+            _remove(doc, PRIOR)
+        super().set_annotations(docs, scores)
+        layout = scores.layout
+        passes = np.zeros(len(layout.n_words), dtype=np.int64)
+        passes[layout.n_words > 0] = [len(parse.iterations) for parse in scores.parses]
+        edges = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1)).tolist()
+        for doc, (start, end) in zip(docs, pairwise(edges), strict=True):
+            doc._.set(ITERATIONS, passes[start:end].tolist())
+            # Remove graphs of an earlier run. The next run would prefer the initial graph to the tree.
+            for extension in (GRAPHS, INITIAL_GRAPH):
+                _remove(doc, extension)
+        if self.store_graphs:
+            graphs = graphs_of_passes(docs, scores, self.labels)
+            for doc, first, others in zip(docs, initial, graphs, strict=True):
+                doc._.set(GRAPHS, [first, *others])
+                doc.user_data[GRAPHS] = with_tokens(doc, {})
+
+    def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> tuple[IntArray, IntArray]:
+        """Return heads and label ids of the initial graphs; see ``initial_graphs``."""
+        known = [*self.labels, *self.cfg["initial_labels"]]
+        ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
+        return initial_graphs(docs, layout, ids)
+
+    def _with_graphs(
+        self, sentences: Sequence[Sentence], layout: Layout, heads: IntArray, labels: IntArray
+    ) -> list[Sentence]:
+        graphs = make_trees(layout, heads, labels)
+        return [replace(s, graph=graph) for s, graph in zip(sentences, graphs, strict=True)]
+
+    # Training
+
+    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+        """Return the sentences, their graphs corrupted or left out at the rates of this component."""
+        sentences = super().inputs(docs, layout)
+        heads, labels = self._initial_graphs(docs, layout)
+        is_empty: BoolArray = np.zeros(len(sentences), dtype=np.bool_)
+        if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
+            rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
+            heads, labels = corrupt(
+                heads,
+                labels,
+                lengths=layout.n_words[layout.n_words > 0],
+                head_rate=self.head_corruption,
+                label_rate=self.label_corruption,
+                rng=rng,
+            )
+            is_empty = rng.random(len(sentences)) < self.empty_share
+        pairs = zip(self._with_graphs(sentences, layout, heads, labels), is_empty.tolist(), strict=True)
+        return [replace(sentence, graph=None) if empty else sentence for sentence, empty in pairs]
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        initial_labels: list[str] | None = None,
+        encoder: Callable[..., Any] | None = None,
+    ) -> None:
+        """Set the labels, and build the model with the encoder that it starts from.
+
+        get_examples: As for ``g2g_parser``.
+        nlp: The pipeline.
+        labels: As for ``g2g_parser``.
+        initial_labels: Labels of initial graphs; None collects them from the earlier components that write
+            labels, and from the predicted Docs of the examples.
+        encoder: As for ``g2g_parser``.
+        Raises ValueError if there are no labels.
+        """
+        if initial_labels is None:
+            initial_labels = sorted(find_initial_labels(get_examples(), nlp, self))
+        self.cfg["initial_labels"] = initial_labels
+        super().initialize(get_examples, nlp=nlp, labels=labels, encoder=encoder)
+
+    def _start(self) -> Start:
+        own = set(self.labels)
+        self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
+        return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
+
+
+def _remove(doc: Doc, extension: str) -> None:
+    """Remove the value of an extension attribute."""
+    if doc._.get(extension) is not None:
+        doc._.set(extension, None)
+
+
+@factory(
+    "rng_refiner",
+    RefinerSettings,
+    assigns=[*TREE_ASSIGNS, f"doc._.{ITERATIONS}", f"doc._.{GRAPHS}"],
+    default_score_weights=TREE_WEIGHTS,
+)
+def make_rng_refiner(nlp: Language, name: str, settings: RefinerSettings) -> RngRefiner:
+    """Make the ``rng_refiner`` component, which refines the trees of a Doc, or parses from empty graphs."""
+    return RngRefiner(nlp.vocab, name, settings)

@@ -1,0 +1,143 @@
+"""Probabilities of arcs, labelled arcs and trees, and the temperatures that calibrate them.
+
+Trees have the probabilities of the distribution over all trees with one root whose scores are the sums of the
+arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Guo, Pleiss, Sun and Weinberger
+("On Calibration of Modern Neural Networks", 2017) do. They change no tree.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from ..arrays import DoubleArray, FloatArray, IntArray
+from ..layers.matrix_tree import log_partition, marginals
+from ..models.types import ArcScores, Tree
+from ..trees.tree import ROOT_LABEL
+
+#: Largest number of arcs of a batch, with padding.
+ARCS_AT_ONCE = 500_000
+#: Bounds of temperatures, and the number of steps of the search for the best one.
+COLDEST, WARMEST, N_STEPS = 0.1, 10.0, 14
+#: Least probability of what happened. It keeps logarithms finite.
+LEAST = 1e-12
+
+
+class Temperatures(NamedTuple):
+    """Divisors of the log-probabilities of heads and of labels; 1 leaves them as they are."""
+
+    heads: float = 1.0
+    labels: float = 1.0
+
+
+def confidences(
+    scores: Sequence[ArcScores], trees: Sequence[Tree], temperatures: Temperatures
+) -> list[tuple[float, DoubleArray, DoubleArray]]:
+    """Return the probabilities of a tree of each sentence, and of its parts.
+
+    scores: Scores of the sentences.
+    trees: Their trees, without missing heads. Labels that a parser would never give have the probability 0:
+        unknown ones, -1, the root label of other arcs than the root's, and any other label of that arc.
+    temperatures: Temperatures of heads and labels.
+    Returns the probability of all heads together; that of each word's head, float [n]; and that of each
+        word's head and label together, float [n].
+    """
+    found: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
+    for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
+        probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
+        for row, i in enumerate(members):
+            heads, labels = trees[i].heads, trees[i].labels
+            words, known = np.arange(len(heads)), _labelled_words(trees[i])
+            log_prob = arcs[row].numpy()[words, heads].sum() - log_z[row]
+            head_probs = probs[row, words, heads]
+            label_probs = ((heads == 0) & (labels == ROOT_LABEL)).astype(np.float64)
+            logits = scores[i].labels[known, heads[known] - 1]
+            label_probs[known] = np.exp(_log_probs(logits, labels[known] - 1, temperatures.labels))
+            found[i] = float(np.exp(min(log_prob, 0.0))), head_probs, head_probs * label_probs
+    return found
+
+
+def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
+    """Return the temperatures at which the arcs and labels of gold trees are most probable.
+
+    A temperature is 1 if the trees do not tell it, as trees of one word do not.
+
+    pairs: Scores and gold tree of each sentence. Labels that the parser does not know are -1. The scores
+        of labels would fill memory, so only those at gold heads are kept.
+    """
+    all_arcs: list[FloatArray] = []
+    all_heads: list[IntArray] = []
+    all_labels: list[tuple[FloatArray, IntArray]] = []
+    for scores, tree in pairs:
+        words = _labelled_words(tree)
+        all_arcs.append(scores.arcs)
+        all_heads.append(tree.heads)
+        all_labels.append((scores.labels[words, tree.heads[words] - 1], tree.labels[words] - 1))
+
+    def loss_of_heads(temperature: float) -> float:
+        total = 0.0
+        for members, arcs, is_word in _padded_scores(all_arcs, temperature):
+            probs = marginals(arcs, is_word).numpy()
+            for row, i in enumerate(members):
+                heads = all_heads[i]
+                total -= float(np.log(np.maximum(probs[row, np.arange(len(heads)), heads], LEAST)).sum())
+        return total
+
+    def loss_of_labels(temperature: float) -> float:
+        return -sum(float(_log_probs(*labels, temperature).sum()) for labels in all_labels)
+
+    return Temperatures(_least(loss_of_heads), _least(loss_of_labels))
+
+
+def _padded_scores(
+    scores: Sequence[FloatArray], temperature: float
+) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
+    """Yield numbers of sentences of similar lengths, their padded scores, and which places hold words."""
+    order = sorted((i for i, arcs in enumerate(scores) if len(arcs)), key=lambda i: len(scores[i]))
+    while order:
+        width = len(scores[order[-1]])
+        size = max(1, ARCS_AT_ONCE // width**2)
+        members, order = order[-size:], order[:-size]
+        arcs = np.full((len(members), width, width + 1), -np.inf)
+        for row, i in enumerate(members):
+            n = len(scores[i])
+            arcs[row, :n, : n + 1] = scores[i] / temperature
+        lengths = np.array([len(scores[i]) for i in members])
+        yield members, torch.from_numpy(arcs), torch.from_numpy(np.arange(width) < lengths[:, None])
+
+
+def _labelled_words(tree: Tree) -> IntArray:
+    """Return the words that have a known label and a head that is a word, int [words]."""
+    return np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
+
+
+def _log_probs(logits: FloatArray, chosen: IntArray, temperature: float) -> DoubleArray:
+    """Return the log-probability of the chosen column of each row, float [rows]."""
+    scores = logits.astype(np.float64) / temperature
+    best = np.take_along_axis(scores, chosen[:, None], axis=1)[:, 0]
+    log_probs: DoubleArray = best - np.logaddexp.reduce(scores, axis=1)
+    return log_probs
+
+
+def _least(loss: Callable[[float], float]) -> float:
+    """Return the temperature with the least loss, by golden-section search over its logarithm.
+
+    Returns 1 if the loss does not depend on the temperature.
+    """
+    low, high = np.log(COLDEST), np.log(WARMEST)
+    share = (np.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - share * (high - low), low + share * (high - low)
+    loss_left, loss_right = loss(float(np.exp(left))), loss(float(np.exp(right)))
+    if loss_left == loss_right:
+        return 1.0
+    for _ in range(N_STEPS):
+        if loss_left < loss_right:
+            high, right, loss_right = right, left, loss_left
+            left = high - share * (high - low)
+            loss_left = loss(float(np.exp(left)))
+        else:
+            low, left, loss_left = left, right, loss_right
+            right = low + share * (high - low)
+            loss_right = loss(float(np.exp(right)))
+    return float(np.exp((low + high) / 2.0))

@@ -1,0 +1,275 @@
+"""Scored trees of Docs: the k best, a tree after a correction, probabilities of trees and arcs, calibration.
+
+The functions are the part of a parser that knows the scores of all arcs. Their first argument is the parser,
+which has them as methods.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..data.gold import gold_parses, lay_out_examples
+from ..data.kept import fits, with_tokens
+from ..data.segmentation import Layout, lay_out
+from ..errors import Errors
+from ..models.types import ArcScores, Parse, Tree
+from ..pipeline.long_sentences import MAX_WORDS
+from ..pipeline.sentence_inputs import ParsedBatch
+from ..pipeline.trees import heads_in_sentences, make_trees
+from .doc_constraints import read_constraints
+
+if TYPE_CHECKING:
+    from .confidence import Temperatures
+
+#: Extension attribute of Docs for the scores of all arcs, written with ``keep_scores = true``.
+SCORES = "g2g_scores"
+#: Key of ``cfg`` for the temperatures of heads and labels.
+TEMPERATURES = "temperatures"
+#: How many words of a sentence an error shows.
+SHOWN = 8
+
+
+class Scorer(Protocol):
+    """What these functions need of a parser."""
+
+    name: str
+    cfg: dict[str, Any]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the parser, the root label first."""
+
+    @property
+    def temperatures(self) -> "Temperatures":
+        """Temperatures of heads and labels."""
+
+    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+        """Return the scores of a new parse of each sentence that has words."""
+
+    def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
+        """Write trees to Docs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedTree:
+    """One of the best trees of a sentence. Tokens count as in spaCy, and a root is its own head.
+
+    score: Sum of the log-probabilities of the heads.
+    tokens: Tokens of the sentence, without white space.
+    heads: Head of each of them.
+    deps: Label of each of them.
+    head_probs: Probability of each head.
+    dep_probs: Probability of each label, given the head.
+    """
+
+    score: float
+    tokens: list[int]
+    heads: list[int]
+    deps: list[str]
+    head_probs: list[float]
+    dep_probs: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeConfidence:
+    """Probabilities of the tree of a sentence and of its parts.
+
+    tree: Probability of all heads together.
+    tokens: Tokens of the sentence, without white space.
+    arcs: Probability of the head of each of them.
+    labelled: Probability of head and label together.
+    """
+
+    tree: float
+    tokens: list[int]
+    arcs: list[float]
+    labelled: list[float]
+
+
+def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
+    """Return the k best trees of each sentence that has words, best first, with one root each.
+
+    Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
+    Doc is not changed. The scores that it keeps of this parser are used, or else it is parsed. A refiner
+    needs the scores of a Doc that it has refined.
+
+    doc: Doc, with its sentence boundaries.
+    k: Number of trees. A sentence has fewer if no more are possible.
+    Returns, for each sentence, a list of ``RankedTree`` with ``score``, ``tokens``, ``heads``, ``deps``,
+        ``head_probs`` and ``dep_probs``.
+    Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
+
+    >>> (sentence,) = parser.kbest(doc, 3)
+    >>> [len(tree.heads) for tree in sentence]
+    [3, 3, 3]
+    """
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise ValueError(Errors.E816.format(k=k))
+    layout = lay_out([doc])
+    sentences = zip(
+        layout.word_places(),
+        _scores(self, doc, layout),
+        read_constraints([doc], layout, self.labels),
+        strict=True,
+    )
+    return [
+        [_to_ranked(parse, scores, tokens, self.labels) for parse in scores.best(k, constraints)]
+        for (_, tokens), scores, constraints in sentences
+    ]
+
+
+def reparse(self: Scorer, doc: Doc) -> Doc:
+    """Parse a Doc again from the scores that it keeps of this parser, with its present constraints.
+
+    The encoder does not run, so this takes milliseconds.
+
+    Returns the Doc.
+    Raises ValueError if the Doc keeps no scores of this parser, or if constraints can't be met.
+
+    >>> constrain(doc, heads={0: 2})
+    >>> parser.reparse(doc)[0].head.i
+    2
+    """
+    layout = lay_out([doc])
+    kept = kept_scores(self, doc, layout)
+    if kept is None:
+        raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
+    constraints = read_constraints([doc], layout, self.labels)
+    parses = [scores.best(1, found)[0] for scores, found in zip(kept, constraints, strict=True)]
+    self.write([doc], ParsedBatch(layout, parses))
+    return doc
+
+
+def confidence(self: Scorer, doc: Doc) -> list[TreeConfidence]:
+    """Return the probabilities of the tree that each sentence with words has now, and of its arcs.
+
+    They come from the distribution over all trees with one root that meet the constraints on heads. The
+    temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
+
+    doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
+        again, as in ``kbest``.
+    Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labelled``.
+    Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
+
+    >>> (sentence,) = parser.confidence(doc)
+    >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labelled, strict=True))
+    True
+    """
+    from .confidence import confidences
+
+    layout, trees = _trees(self, Example(doc, doc))
+    if any((tree.heads < 0).any() for tree in trees):
+        raise ValueError(Errors.E818.format(text=doc.text[:40]))
+    constraints = read_constraints([doc], layout, self.labels)
+    pairs = zip(_scores(self, doc, layout), constraints, strict=True)
+    probs = confidences([scores.restricted(found) for scores, found in pairs], trees, self.temperatures)
+    return [
+        TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labelled=labelled.tolist())
+        for (_, tokens), (tree, arcs, labelled) in zip(layout.word_places(), probs, strict=True)
+    ]
+
+
+def calibrate(self: Scorer, examples: Iterable[Example]) -> "Temperatures":
+    """Fit the temperatures of ``confidence``, keep them with the component, and return them.
+
+    They make the arcs and labels of the gold trees as probable as possible, and change no tree.
+
+    examples: Examples that were not trained on. Left out are sentences without a complete tree, and Docs
+        with a sentence that is too long to be parsed whole.
+    Returns ``Temperatures`` with ``heads`` and ``labels``.
+    Raises ValueError if the model gives no scores.
+    """
+    from .confidence import fit_temperatures
+
+    def complete() -> Iterator[tuple[ArcScores, Tree]]:
+        for example in examples:
+            layout, trees = _trees(self, example)
+            if (layout.n_words <= MAX_WORDS).all():
+                pairs = zip(_scores(self, example.predicted, layout), trees, strict=True)
+                yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
+
+    fitted = fit_temperatures(complete())
+    self.cfg[TEMPERATURES] = [*fitted]
+    return fitted
+
+
+def keep_scores(self: Scorer, doc: Doc, parses: Sequence[Parse]) -> None:
+    """Write the scores of a Doc's sentences to ``doc._.g2g_scores``, as arrays in dicts.
+
+    A Doc with a sentence that was parsed in parts keeps none.
+
+    doc: The Doc.
+    parses: Parses of its sentences that have words.
+    """
+    kept = [{"arcs": p.scores.arcs, "labels": p.scores.labels} for p in parses if p.scores is not None]
+    record = with_tokens(doc, {"parser": self.name, "labels": [*self.labels], "sentences": kept})
+    doc._.set(SCORES, record if len(kept) == len(parses) else None)
+
+
+def kept_scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores] | None:
+    """Return the scores of this parser that a Doc keeps for its sentences that have words, None without any.
+
+    doc: The Doc.
+    layout: Where its sentences are.
+    Raises ValueError if the scores are not those of these sentences and words, or have other labels.
+    """
+    kept: dict[str, Any] | None = doc._.get(SCORES)
+    if kept is None or kept["parser"] != self.name:
+        return None
+    labels = list(kept.get("labels", ()))
+    if labels != [*self.labels]:
+        raise ValueError(Errors.E860.format(name=self.name, found=labels, expected=[*self.labels]))
+    arrays = kept["sentences"]
+    found, expected = [len(scores["arcs"]) for scores in arrays], [n for n in layout.n_words.tolist() if n]
+    if found != expected:
+        raise ValueError(Errors.E813.format(found=found, expected=expected))
+    if not fits(doc, kept):
+        raise ValueError(Errors.E861.format(text=doc.text[:40]))
+    return [ArcScores(scores["arcs"], scores["labels"]) for scores in arrays]
+
+
+def check_whole(words: Sequence[str]) -> None:
+    """Raise ValueError for a sentence of words that can't be parsed whole."""
+    if len(words) > MAX_WORDS:
+        raise ValueError(Errors.E817.format(n=len(words), most=MAX_WORDS, start=" ".join(words[:SHOWN])))
+
+
+def _scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores]:
+    """Return the scores that a Doc keeps of this parser, or those of a new parse."""
+    kept = kept_scores(self, doc, layout)
+    if kept is not None:
+        return kept
+    for _, tokens in layout.word_places():
+        check_whole([doc[i].text for i in tokens])
+    return self.new_scores(doc, layout)
+
+
+def _trees(self: Scorer, example: Example) -> tuple[Layout, list[Tree]]:
+    """Return the layout of the predicted Doc, and the trees of the reference. Unknown labels are -1."""
+    layout = lay_out_examples([example])
+    heads, deps = gold_parses([example], layout)
+    ids = {label: i for i, label in enumerate(self.labels)}
+    labels = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
+    return layout, make_trees(layout, heads_in_sentences(layout, heads), labels)
+
+
+def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:
+    """Return a tree over the tokens of its sentence, which are without white space.
+
+    scores: Scores of the sentence.
+    labels: Labels of the parser.
+    """
+    heads = parse.tree.heads
+    numbers = zip(tokens, heads.tolist(), strict=True)
+    return RankedTree(
+        score=float(scores.arcs[np.arange(len(heads)), heads].astype(np.float64).sum()),
+        tokens=[*tokens],
+        heads=[tokens[head - 1] if head else token for token, head in numbers],
+        deps=[labels[label] for label in parse.tree.labels.tolist()],
+        head_probs=parse.head_probs.tolist(),
+        dep_probs=parse.label_probs.tolist(),
+    )

@@ -1,0 +1,154 @@
+"""The augmenter ``spacy_g2g.running_text.v1``: text as people have it, without marks of sentence boundaries.
+
+The batcher ``spacy_g2g.augmented_batches.v1`` calls such augmenters anew in each epoch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+
+from ..arrays import BoolArray
+from ..data.corpus import Augmenter
+from ..data.multiword import MULTIWORD, word_forms
+from ..errors import Errors
+from .rewriting import Piece, pieces_of, rewrite
+from .typesetting import typeset
+
+Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
+
+
+def make_running_text(
+    *,
+    drop_punct: float = 0.1,
+    drop_all_punct: float = 0.0,
+    lower_case: float = 0.0,
+    joined: float = 0.0,
+    shuffled: float = 0.0,
+    lines: float = 0.0,
+    seed: int = 0,
+) -> Augmenter:
+    """Make the augmenter ``spacy_g2g.running_text.v1``, which brings treebanks closer to people's text.
+
+    In a Doc of several sentences, one without its final punctuation runs into the next one. An Example stays
+    unchanged if its two Docs have different words, or if it has entities, spans or categories. The corpus
+    readers of this package give both Docs the same words.
+
+    drop_punct: Share of the sentences that lose their final punctuation.
+    drop_all_punct: Share of the Docs in which all sentences lose it. Text without punctuation is often
+        without it throughout.
+    lower_case: Share of the Docs whose words are put into lower case.
+    joined: Share of the sentences that no space follows.
+    shuffled: Share of the Docs whose sentences are put into a random order.
+    lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines,
+        blank lines, items of lists, quotations.
+    seed: Seed of the random choices.
+    Raises ValueError for a share below 0 or above 1.
+    """
+    shares = {
+        "drop_punct": drop_punct,
+        "drop_all_punct": drop_all_punct,
+        "lower_case": lower_case,
+        "joined": joined,
+        "shuffled": shuffled,
+        "lines": lines,
+    }
+    for setting, share in shares.items():
+        if not 0.0 <= share <= 1.0:
+            raise ValueError(Errors.E408.format(setting=setting, value=share, expected="from 0 to 1"))
+    return _RunningText(shares, random.Random(seed))
+
+
+@dataclass(frozen=True)
+class _RunningText:
+    """Augmenter of ``make_running_text``, with its shares by their names."""
+
+    shares: Mapping[str, float]
+    chance: random.Random
+
+    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:  # noqa: ARG002
+        """Yield an Example with changed Docs, or the same one if nothing changes."""
+        gold = example.reference
+        has_more = bool(gold.ents or gold.spans.keys() - {MULTIWORD} or gold.cats)
+        if has_more or word_forms(gold) != word_forms(example.predicted):
+            yield example
+            return
+        lower = self._chosen("lower_case")
+        pieces = [piece for sentence in self._sentences(gold) for piece in sentence]
+        if not lower and pieces == pieces_of(gold, np.ones(len(gold), dtype=np.bool_)):
+            yield example
+        else:
+            yield Example(*(rewrite(doc, pieces, lower=lower) for doc in (example.predicted, gold)))
+
+    def _sentences(self, gold: Doc) -> list[list[Piece]]:
+        """Return the sentences of a Doc with the chosen changes, in their new order."""
+        share = 1.0 if self._chosen("drop_all_punct") else self.shares["drop_punct"]
+        is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
+        ends = [0]
+        for span in gold.sents if gold.has_annotation("SENT_START") else ():
+            if self.chance.random() < share:
+                is_kept[final_punct(list(span))] = False
+            ends.append(span.end)
+        pieces = iter(pieces_of(gold, is_kept))
+        sentences = [list(islice(pieces, n)) for n in np.add.reduceat(is_kept, ends[:-1] or [0]).tolist()]
+        if self._chosen("shuffled"):
+            # The last one has no white space after it. Others do not end a text.
+            sentences[-1][-1] = sentences[-1][-1]._replace(gap=sentences[0][-1].gap)
+            self.chance.shuffle(sentences)
+        for sentence in sentences:
+            if self._chosen("joined"):
+                sentence[-1] = sentence[-1]._replace(gap="")
+        return [typeset(sentences, self.chance)] if self._chosen("lines") else sentences
+
+    def _chosen(self, name: str) -> bool:
+        return self.shares[name] > 0.0 and self.chance.random() < self.shares[name]
+
+
+def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
+    """Make the batcher ``spacy_g2g.augmented_batches.v1``, which changes examples anew in each epoch.
+
+    `spacy train` reads a corpus once, unless `max_epochs` is -1. So an augmenter of the corpus makes the same
+    changes in all epochs.
+
+    batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
+    augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.running_text.v1`.
+    Raises ValueError with the first batch for an augmenter that does, such as spaCy's own.
+    """
+    change: Callable[[Any, Example], Iterator[Example]] = augmenter
+    pipeline = _NoPipeline()
+
+    def batches(examples: Iterable[Example]) -> Iterable[list[Example]]:
+        return batcher(changed for example in examples for changed in change(pipeline, example))
+
+    return batches
+
+
+class _NoPipeline:
+    """What an augmenter gets from a batcher, which does not know the pipeline."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError(Errors.E518.format(name=name))
+
+
+def final_punct(sentence: list[Token]) -> list[int]:
+    """List the final punctuation by token index; none if it is the head of an earlier word."""
+    n_kept = len(sentence)
+    while n_kept > 1 and is_punct(sentence[n_kept - 1]):
+        n_kept -= 1
+    dropped = [token.i for token in sentence[n_kept:]]
+    if any(token.head.i in dropped for token in sentence[:n_kept]):
+        return []
+    return dropped
+
+
+def is_punct(token: Token) -> bool:
+    """Return whether a token is punctuation, by its part of speech if it has one."""
+    return token.pos_ == "PUNCT" if token.pos else token.is_punct

@@ -1,0 +1,63 @@
+"""The ``g2g_layout`` component: what the layout of a text says, before a senter and taggers read it.
+
+This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
+"""
+
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..data.segmentation import lay_out
+from .lines import read_white_space
+
+#: Tag of white space in spaCy's own pipelines.
+SPACE_TAG = "_SP"
+
+
+@Language.factory(
+    "g2g_layout",
+    assigns=["token.tag", "token.pos", "token.morph", "token.lemma", "token.is_sent_start"],
+    default_config={"blocks": True},
+)
+def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> "G2GLayout":  # noqa: ARG001
+    """Make the ``g2g_layout`` component, which annotates white space as spaCy's own pipelines do.
+
+    White space gets the tag "_SP", the part of speech SPACE, no features, and its text as its lemma. Taggers
+    behind the component keep that, if they do not overwrite annotations.
+
+    blocks: Start a sentence wherever a block starts: a paragraph after a blank line, a heading, an item of a
+        list, a row of a table, a quotation. A ``senter`` or ``sentencizer`` behind the component keeps that.
+        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has this setting itself.
+    """
+    return G2GLayout(blocks=blocks)
+
+
+class G2GLayout:
+    """Annotates white space, and starts sentences where blocks start."""
+
+    def __init__(self, *, blocks: bool = True) -> None:
+        self.blocks = blocks
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc, and return it. Boundaries that are set, or ruled out, are kept."""
+        spaces = np.flatnonzero(doc.to_array("IS_SPACE"))
+        for i in spaces.tolist():
+            token = doc[i]
+            token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
+            token.set_morph("")
+        if len(spaces) and self.blocks:
+            layout, starts = lay_out([doc]), doc.to_array("SENT_START").astype(np.int64)
+            _, is_block, _, is_inside = read_white_space([doc], layout)
+            first = layout.words[is_block]
+            starts[first[starts[first] == 0]] = 1
+            # A sentencizer would cut "1." off.
+            marked = layout.words[is_inside]
+            starts[marked[starts[marked] == 0]] = -1
+            # White space at the end of a block is in its last sentence. A sentencizer would start one there.
+            last = spaces[np.append(is_block, len(is_block) > 0)[np.searchsorted(layout.words, spaces)]]
+            starts[last[starts[last] == 0]] = -1
+            values: Any = starts.astype(np.uint64)
+            doc.from_array("SENT_START", values)
+        return doc

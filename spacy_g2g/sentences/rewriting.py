@@ -1,0 +1,132 @@
+"""Docs written anew: without some tokens, with other white space, with marks at the beginning of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+
+from ..arrays import BoolArray, IntArray
+from ..data.docs import TOKEN_ANNOTATIONS, copy_treebank, write_tree
+from ..data.multiword import copy_words, has_words
+from ..formats.conllu import ConlluSentence
+from ..formats.misc import misc_text, white_space
+
+#: Label of marks, if the Doc has it.
+_PUNCT = "punct"
+
+
+class Piece(NamedTuple):
+    """A token of a Doc, or a mark that it lacks.
+
+    source: Index of the token; -1 for a mark.
+    text: Its text.
+    gap: White space after it.
+    """
+
+    source: int
+    text: str
+    gap: str
+
+
+def pieces_of(doc: Doc, is_kept: BoolArray) -> list[Piece]:
+    """Return the kept tokens of a Doc. The last one before a gap has the white space that ended the gap.
+
+    doc: The Doc.
+    is_kept: Whether each token is kept, bool [tokens].
+    """
+    kept = np.flatnonzero(is_kept).tolist()
+    ends = [*(i - 1 for i in kept[1:]), len(doc) - 1]
+    return [Piece(i, doc[i].text, doc[end].whitespace_) for i, end in zip(kept, ends, strict=True)]
+
+
+def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
+    """Make a Doc of pieces, with the annotations and the trees of its tokens, if any.
+
+    White space becomes tokens as spaCy's tokenizer would make them, without annotations. A mark that begins a
+    sentence depends on the root, if the Doc has the label "punct"; any other has no annotation.
+
+    doc: The Doc.
+    pieces: Its tokens in their order, and marks. A token that is there must not depend on one that is not.
+    lower: Put words into lower case.
+    """
+    words: list[str] = []
+    spaces: list[bool] = []
+    sources: list[int] = []
+    for piece in pieces:
+        own, rest = (" ", piece.gap[1:]) if piece.gap.startswith(" ") else ("", piece.gap)
+        words += [piece.text.lower() if lower else piece.text, *([rest] if rest else [])]
+        spaces += [bool(own), *([False] if rest else [])]
+        sources += [piece.source, *([-1] if rest else [])]
+    written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)
+    _annotate(written, doc, np.array(sources, dtype=np.int64))
+    if has_words(doc):
+        copy_words(doc, written, sources, lower=lower)
+    copy_treebank(doc, written)
+    return written
+
+
+def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc, list[int]]:
+    """Return a Doc with the white space that MISC gives its words, and the index of each word there.
+
+    White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken,
+    the Doc stays as it is.
+
+    doc: The Doc, with a token for each word and without a tree.
+    sentences: The sentences that it was made of.
+    """
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    if not any("Spaces" in token.misc for token in tokens):
+        return doc, [*range(len(doc))]
+    pieces: list[Piece] = []
+    n_words = 0
+    for token in tokens:
+        pieces.append(Piece(-1, white_space(token.misc, "SpacesBefore"), ""))
+        words = range(n_words, n_words := n_words + token.end - token.start + 1)
+        pieces += [Piece(i, doc[i].text, "") for i in words]
+        inner = misc_text(token.misc, "SpacesInToken")
+        is_same = inner and len(words) == 1 and inner.split() == token.form.split()
+        own = " " if token.gap.startswith(" ") else ""
+        pieces[-1] = Piece(words[-1], inner if is_same else pieces[-1].text, own)
+        pieces.append(Piece(-1, token.gap.removeprefix(own), ""))
+    pieces[-2:] = [pieces[-2]._replace(gap="")]
+    pieces = [piece for piece in pieces if piece.text]
+    written = rewrite(doc, pieces)
+    if pieces[0].source < 0 and doc.has_annotation("SENT_START"):
+        written[0].is_sent_start, written[1].is_sent_start = True, False
+    return written, [i for i, piece in enumerate(pieces) if piece.source >= 0]
+
+
+def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
+    """Copy annotations.
+
+    sources: Index of the token of ``doc`` for each token, -1 for new ones; int [tokens].
+    """
+    own = np.flatnonzero(sources >= 0)
+    number = np.zeros(len(doc), dtype=np.int64)
+    number[sources[own]] = own
+    names: list[Any] = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"]
+    table: Any = np.zeros((len(written), len(names) + 3), dtype=np.uint64)
+    table[own] = doc.to_array([*names, "HEAD", "DEP", "SENT_START"])[sources[own]]
+    written.from_array(names, table[:, :-3])
+    tree, starts = table[:, -3:-1], table[:, -1].astype(np.int64)
+    if (starts == 1).any():
+        starts[sources < 0] = -1
+    heads = sources[own] + tree[own, 0].astype(np.int64)
+    tree[own, 0] = (number[heads] - own).view(np.uint64)
+    punct = get_string_id(_PUNCT)
+    has_punct = bool((tree[:, 1] == punct).any())
+    for first in np.flatnonzero(starts == 1).tolist():
+        mark = first - 1
+        while mark >= 0 and sources[mark] < 0 and not written[mark].is_space:
+            starts[[mark, mark + 1]] = 1, -1
+            if has_punct:
+                root = first
+                while tree[root, 0]:
+                    root += int(tree[root, 0].astype(np.int64))
+                tree[mark] = np.uint64(root - mark), punct
+            mark -= 1
+    write_tree(written, tree, starts.view(np.uint64))

@@ -1,0 +1,378 @@
+"""What a parser tells a refiner beside its tree, and how the refiner decodes with it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_g2g.data.doc_graphs import PRIOR
+from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.models.shim import get_shim
+from spacy_g2g.models.types import ArcScores, Sentence, Tree
+from spacy_g2g.parser.prior import certain_parse, with_priors
+from spacy_g2g.training.cache import CachedParser
+from spacy_g2g.trees.constraints import Constraint
+from spacy_g2g.trees.mst import decode
+
+from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_docs, treebank_examples
+
+SENTENCES = ("she saw the dogs", "dogs bark")
+
+
+def make_pair(**settings: Any) -> Language:
+    """A parser with random weights before a refiner with other random weights."""
+    nlp = make_nlp()
+    add_tiny(nlp, "rng_refiner", **settings)
+    nlp.initialize(lambda: treebank_examples(nlp))
+    for seed, name in enumerate(nlp.pipe_names):
+        randomise(nlp.get_pipe(name).model, seed + 1, scale=0.35)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def pair() -> Language:
+    return make_pair(iterations=1)
+
+
+def inputs(component: Any, doc: Doc) -> list[Sentence]:
+    """The sentences that a component reads of a Doc."""
+    return component.inputs([doc], lay_out([doc]))
+
+
+def parsed(nlp: Language, *names: str) -> Any:
+    """A Doc that some components have parsed."""
+    with nlp.select_pipes(enable=list(names)):
+        return nlp(plain_doc(nlp.vocab, *SENTENCES))
+
+
+def mean(own: Any, prior: Any, share: float) -> Any:
+    """The weighed mean of log-probabilities, normalised in rows."""
+    mean = (1 - share) * own + share * prior
+    return mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
+
+
+@pytest.fixture(params=[0.5, 0.25])
+def share(request: pytest.FixtureRequest, pair: Language, monkeypatch: pytest.MonkeyPatch) -> float:
+    """A share of the parser, which the refiner has."""
+    refiner: Any = pair.get_pipe("rng_refiner")
+    monkeypatch.setattr(get_shim(refiner.model).network, "prior_share", request.param)
+    return request.param
+
+
+def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language, share: float):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
+        expected = mean(alone.scores.arcs, sentence.prior.arcs, share)
+        n = len(sentence.words)
+        assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
+        assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
+
+
+def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language, share: float):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
+        expected = alone.scores.labels.copy()
+        words = np.flatnonzero(sentence.prior.heads)
+        arcs = words, sentence.prior.heads[words] - 1
+        expected[arcs] = mean(expected[arcs], sentence.prior.labels[words], share)
+        assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
+        assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
+        words = np.flatnonzero(mixed.tree.heads)
+        best = expected[words, mixed.tree.heads[words] - 1]
+        assert mixed.tree.labels[words].tolist() == (best.argmax(axis=1) + 1).tolist()
+        assert mixed.label_probs[words] == pytest.approx(np.exp(best.max(axis=1)), abs=1e-5)
+
+
+def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentence = replace(inputs(refiner, parsed(pair, "g2g_parser"))[0], keep_scores=True)
+    (alone,) = refiner.model.predict([replace(sentence, prior=None)])
+    prior = sentence.prior
+    impossible, unlikely = (np.where(prior.labels < -1, value, -0.1) for value in (-np.inf, -100))
+    assert np.isinf(impossible).any()
+    words = np.flatnonzero(prior.heads)
+    arcs = words, prior.heads[words] - 1
+    changed = replace(prior, labels=impossible.astype(np.float32))
+    (mixed,) = refiner.model.predict([replace(sentence, prior=changed)])
+    expected = mean(alone.scores.labels[arcs], unlikely[words], 0.5)
+    assert mixed.scores.labels[arcs] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_prior_without_labels_leaves_labels(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    without = [replace(s, prior=replace(s.prior, heads=np.full(len(s.words), -1))) for s in sentences]
+    alone = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    # Beside a sentence whose prior has labels, too.
+    for batch in (without, [sentences[0], without[1]]):
+        assert (refiner.model.predict(batch)[1].scores.labels == alone[1].scores.labels).all()
+
+
+def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    doc = parsed(pair, "g2g_parser")
+    layout = lay_out([doc])
+    root, *others = parser.labels
+    sentences = parser.inputs([doc], layout)
+    same, turned, more, rooted = (
+        with_priors(sentences, [doc], layout, labels)
+        for labels in (
+            parser.labels,
+            [root, *others[1:], others[0]],
+            [*parser.labels, "other"],
+            [others[0], root, *others[1:]],
+        )
+    )
+    for a, b, c, d in zip(same, turned, more, rooted, strict=True):
+        assert (np.roll(a.prior.labels, -1, axis=1) == b.prior.labels).all()
+        assert (c.prior.heads == -1).all()
+        assert (d.prior.heads == -1).all()
+        assert c.prior.labels.shape[1] == d.prior.labels.shape[1] + 1 == len(parser.labels)
+        assert a.prior.heads is b.prior.heads
+
+
+def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    sentence = replace(inputs(parser, plain_doc(pair.vocab, SENTENCES[0]))[0], keep_prior=True)
+    (free,) = parser.model.predict([sentence])
+    word = int(np.flatnonzero(free.tree.heads)[0]) + 1
+    constraint = Constraint("head", (word,), 0)
+    (parse,) = parser.model.predict([replace(sentence, constraints=(constraint,), keep_scores=True)])
+    prior = parse.prior
+    assert prior.heads.tolist() == parse.tree.heads.tolist() != free.tree.heads.tolist()
+    words = np.flatnonzero(prior.heads)
+    expected = parse.scores.labels[words, prior.heads[words] - 1]
+    assert prior.labels[words] == pytest.approx(expected)
+    assert prior.arcs == pytest.approx(free.prior.arcs)
+
+
+def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    sentences = [replace(s, prior=None) for s in inputs(refiner, doc)]
+    for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
+        n = len(sentence.words)
+        log_probs = np.zeros((n, n + 1), dtype=np.float32)
+        log_probs[np.arange(n), parse.tree.heads] = -50
+        labels = np.zeros((n, len(refiner.labels) - 1), dtype=np.float32)
+        prior = ArcScores(log_probs, labels, np.full(n, -1))
+        (other,) = refiner.model.predict([replace(sentence, prior=prior)])
+        assert (other.tree.heads != parse.tree.heads).any()
+
+
+@pytest.mark.parametrize("head_loss", ["local", "tree"])
+def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
+    pair: Language, head_loss: str, monkeypatch: pytest.MonkeyPatch
+):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    monkeypatch.setattr(get_shim(refiner.model).network, "head_loss", head_loss)
+    doc = parsed(pair, "g2g_parser")
+    first, second = (replace(s, keep_scores=True) for s in inputs(refiner, doc))
+    (alone,) = refiner.model.predict([replace(first, prior=None)])
+    together = refiner.model.predict([replace(first, prior=None), second])[0]
+    assert together.scores.arcs == pytest.approx(alone.scores.arcs, abs=1e-5)
+
+
+def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    doc = parsed(pair, "g2g_parser")
+    assert doc._.get(PRIOR)["labels"] == [*parser.labels]
+    for kept, parse in zip(doc._.get(PRIOR)["sentences"], parser.predict([doc]).parses, strict=True):
+        prior = ArcScores(**kept)
+        words = np.arange(parse.n_words)
+        assert prior.heads.tolist() == parse.tree.heads.tolist()
+        heads, labels = np.exp(prior.arcs), np.exp(prior.labels)
+        assert heads.shape == (parse.n_words, parse.n_words + 1)
+        assert heads.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        assert heads[words, parse.tree.heads] == pytest.approx(parse.head_probs)
+        assert labels.shape == (parse.n_words, len(parser.labels) - 1)
+        assert labels.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        is_root = parse.tree.heads == 0
+        expected = np.where(is_root, 1, labels[words, parse.tree.labels - 1])
+        assert expected == pytest.approx(parse.label_probs)
+    assert parsed(pair, "g2g_parser", "rng_refiner")._.get(PRIOR) is None
+
+
+def test_a_component_takes_no_scores_of_another_one(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    refiner: Any = pair.get_pipe("rng_refiner")
+    parser.keep_scores = True
+    doc = parsed(pair, *pair.pipe_names)
+    parser.keep_scores = False
+    assert parser.kbest(doc, 2) == parser.kbest(parsed(pair, "g2g_parser"), 2)
+    with pytest.raises(ValueError, match=r"E841\] 'rng_refiner' has refined the Doc 'she saw"):
+        refiner.confidence(doc)
+    with pytest.raises(ValueError, match=r"E815\].* by 'rng_refiner'"):
+        refiner.reparse(doc)
+
+
+def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
+    assert parsed(make_pair(prior_share=0.0), "g2g_parser")._.get(PRIOR) is None
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("g2g_parser", source=pair)
+    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.get(PRIOR) is None
+    parser: Any = nlp.get_pipe("g2g_parser")
+    parses = parser.predict([plain_doc(nlp.vocab, *SENTENCES)]).parses
+    assert [parse.prior for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
+    nlp.add_pipe("rng_refiner", source=pair)
+    assert parser.listening_components == ["rng_refiner"]
+    assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
+
+
+@pytest.mark.parametrize("cut", [("she saw the dogs dogs bark",), ("she saw the", "dogs dogs bark")])
+def test_other_sentences_than_the_parsers_have_no_prior(pair: Language, cut: tuple[str, ...]):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    other = plain_doc(pair.vocab, *cut)
+    other._.set(PRIOR, doc._.get(PRIOR))
+    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
+
+
+def test_a_doc_with_a_sentence_of_the_parsers_has_no_prior_if_another_differs(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    with pair.select_pipes(enable=["g2g_parser"]):
+        doc = pair(plain_doc(pair.vocab, "she saw", "the dogs", "bark at them"))
+    other = plain_doc(pair.vocab, "she", "saw the", "dogs bark at them")
+    other._.set(PRIOR, doc._.get(PRIOR))
+    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * 3
+
+
+def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    again = Doc(pair.vocab).from_bytes(doc.to_bytes())
+    assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
+    for sentence in inputs(refiner, again):
+        assert isinstance(sentence.prior, ArcScores)
+
+
+def trees_and_probs(refiner: Any, doc: Doc) -> list[Any]:
+    """What a refiner makes of a Doc."""
+    parses = refiner.predict([doc]).parses
+    return [(p.tree.heads.tolist(), p.tree.labels.tolist(), p.label_probs.tolist()) for p in parses]
+
+
+def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
+    cached = CachedParser(pair.get_pipe("g2g_parser"))
+    first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
+    for a, b in zip(first, again, strict=True):
+        for x, y in zip(a._.get(PRIOR)["sentences"], b._.get(PRIOR)["sentences"], strict=True):
+            assert all((x[name] == y[name]).all() for name in ("arcs", "labels", "heads"))
+
+
+def whole_trees(doc: Doc) -> list[list[tuple[int, str]]]:
+    """The trees of all sentences of a Doc."""
+    return [tree_of(sentence.as_doc()) for sentence in doc.sents]
+
+
+def test_trees_that_are_certain_are_not_refined(pair: Language, monkeypatch: pytest.MonkeyPatch):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    text = [[*(token.text for token in doc), "\n"] for doc in treebank_docs(pair.vocab)]
+
+    def trees(*names: str) -> tuple[Doc, list[list[tuple[int, str]]]]:
+        with pair.select_pipes(enable=list(names)):
+            doc = pair(plain_doc(pair.vocab, *text))
+        return doc, whole_trees(doc)
+
+    doc, before = trees("g2g_parser")
+    _, refined = trees("g2g_parser", "rng_refiner")
+    parser: Any = pair.get_pipe("g2g_parser")
+    least = [float(parse.head_probs.min()) for parse in parser.predict([doc]).parses]
+    monkeypatch.setattr(refiner, "certain", sorted(least)[5])
+    monkeypatch.setattr(refiner, "store_graphs", True)
+    doc, found = trees("g2g_parser", "rng_refiner")
+    assert doc._.g2g_iterations == [int(probability <= refiner.certain) for probability in least]
+    assert sum(doc._.g2g_iterations) == 6
+    expected = [new if n else old for old, new, n in zip(before, refined, doc._.g2g_iterations, strict=True)]
+    assert found == expected != refined
+    assert doc._.g2g_graphs[-1]["heads"] == [token.head.i for token in doc]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("store_probabilities",), ("keep_scores",), ("store_graphs",), ("store_graphs", "keep_scores")],
+    ids=["probabilities", "k best and confidence", "picture", "picture of doubt"],
+)
+def test_asking_a_refiner_for_more_never_changes_its_trees(
+    pair: Language, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    parser: Any = pair.get_pipe("g2g_parser")
+    docs = treebank_docs(pair.vocab)
+    sure = sorted(float(p.head_probs.min()) for p in parser.predict([doc.copy() for doc in docs]).parses)
+    monkeypatch.setattr(refiner, "certain", sure[5])
+    expected = [(tree_of(doc), doc._.g2g_iterations) for doc in pair.pipe(doc.copy() for doc in docs)]
+    assert {0, 1} == {n for _, iterations in expected for n in iterations}
+    for setting in asked:
+        monkeypatch.setattr(refiner, setting, True)
+    found = list(pair.pipe(doc.copy() for doc in docs))
+    assert [(tree_of(doc), doc._.g2g_iterations) for doc in found] == expected
+    if "keep_scores" in asked:
+        assert [tree_of(refiner.reparse(doc)) for doc in found] == [tree for tree, _ in expected]
+        for doc in found:
+            [best] = refiner.kbest(doc, 1)[0]
+            assert list(zip(best.heads, best.deps, strict=True)) == tree_of(doc)
+            assert len(refiner.confidence(doc)[0].arcs) == len(doc)
+    if "store_probabilities" in asked:
+        # Those of a certain tree are the parser's.
+        doc, before = next((doc, doc.copy()) for doc in docs)
+        (parse,) = parser.predict([before]).parses
+        refiner.certain = 0.0
+        pair(doc)
+        assert [token._.g2g_head_prob for token in doc] == pytest.approx(parse.head_probs.tolist())
+        assert [token._.g2g_dep_prob for token in doc] == pytest.approx(parse.label_probs.tolist())
+
+
+def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    best = [trees[0].heads for trees in refiner.kbest(doc, 1)]
+    doc = refiner(doc)
+    assert best == [[token.head.i for token in sentence] for sentence in doc.sents]
+
+
+SURE = Sentence(
+    ["dogs", "bark"],
+    graph=Tree(np.array([2, 0]), np.array([1, 0])),
+    prior=ArcScores(
+        np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
+        np.zeros((2, 2), dtype=np.float32),
+        np.array([-1, -1]),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"prior": None},
+        {"graph": None},
+        {"constraints": (Constraint("head", (1,), 2),)},
+        {"graph": Tree(np.array([2, 0]), np.array([-1, 0]))},
+        {"graph": Tree(np.array([2, 0]), np.array([3, 0]))},
+        {"graph": Tree(np.array([2, 0]), np.array([1, 2]))},
+        {"graph": Tree(np.array([2, -1]), np.array([1, -1]))},
+        {
+            "graph": Tree(np.array([0, 0]), np.array([0, 0])),
+            "prior": ArcScores(np.zeros((2, 3)), np.zeros((2, 2)), np.array([-1, -1])),
+        },
+    ],
+    ids=str,
+)
+def test_only_a_tree_of_the_parser_alone_is_certain(changed: dict[str, Any]):
+    assert certain_parse(SURE, 0.89, 3) is not None
+    assert certain_parse(SURE, 0.91, 3) is None
+    assert certain_parse(replace(SURE, **changed), 0.89, 3) is None
+
+
+def test_a_refiner_that_asks_what_is_certain_gets_priors():
+    nlp = make_pair(prior_share=0.0, certain=0.0)
+    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.g2g_iterations == [0, 0]

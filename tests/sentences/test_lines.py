@@ -1,0 +1,236 @@
+"""Lines of texts, and the blocks that they form."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.sentences.lines import (
+    N_FEATURES,
+    Line,
+    WhiteSpace,
+    block_starts,
+    find_lines,
+    read_white_space,
+    room,
+)
+
+from ..util import tries
+
+NLP = spacy.blank("en")
+
+
+def read(*texts: str) -> tuple[list[Doc], WhiteSpace]:
+    docs = [NLP.make_doc(text) for text in texts]
+    return docs, read_white_space(docs, lay_out(docs))
+
+
+def lines_of(text: str) -> list[Line]:
+    doc = NLP.make_doc(text)
+    return list(find_lines(text, [token.idx for token in doc if not token.is_space]))
+
+
+def block_texts(text: str) -> list[str]:
+    """The words of each block, joined by spaces."""
+    doc = NLP.make_doc(text)
+    words = [token.text for token in doc if not token.is_space]
+    starts = np.flatnonzero(read_white_space([doc], lay_out([doc])).is_block).tolist()
+    return [" ".join(words[start:end]) for start, end in pairwise([0, *starts, len(words)])]
+
+
+def test_lines_know_their_words_indents_and_lengths():
+    first, second, third = lines_of("Tea  time\n\n   is over now  \nBye")
+    assert first == Line(word=0, text=0, n_breaks=2, indent=0, length=9, first=3, depth=0, kind="capital")
+    assert second == Line(word=2, text=2, n_breaks=2, indent=3, length=14, first=2, depth=0, kind="small")
+    assert third == Line(word=5, text=5, n_breaks=1, indent=0, length=3, first=3, depth=0, kind="capital")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("- tea", "item"),
+        ("* tea", "item"),
+        ("\u2022 tea", "item"),
+        ("-5 degrees", "other"),
+        ("*tea* is hot", "other"),
+        ("1. tea", "number"),
+        ("(2) tea", "number"),
+        ("b) tea", "number"),
+        ("iv. tea", "number"),
+        ("1.5 litres", "other"),
+        ("2026. ", "other"),
+        ("# Tea", "heading"),
+        ("###### Tea", "heading"),
+        ("#tea", "other"),
+        ("| tea | milk |", "row"),
+        ("---", "rule"),
+        ("=====", "rule"),
+        ("***", "rule"),
+        ("- - -", "rule"),
+        ("*  *  *", "rule"),
+        ("- - tea", "item"),
+        ("```python", "rule"),
+        ("-- ", "rule"),
+        ("Tea", "capital"),
+        ("tea", "small"),
+        ("5 cups", "other"),
+    ],
+)
+def test_kinds_of_lines(text: str, kind: str):
+    (line,) = lines_of(text)
+    assert line.kind == kind
+    # The marks of a quotation are before all others.
+    (quoted,) = lines_of(f"> > {text}")
+    assert (quoted.kind, quoted.depth) == (kind, 2)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\f", "\x0b", "\u2028"])
+def test_all_line_breaks_are_alike(newline: str):
+    lines = lines_of(newline.join(["Tea time", "- one", "- two", "", "End"]))
+    assert [(line.n_breaks, line.length, line.kind) for line in lines] == [
+        (2, 8, "capital"),
+        (1, 5, "item"),
+        (1, 5, "item"),
+        (2, 3, "capital"),
+    ]
+
+
+def test_white_space_before_the_first_word_and_empty_quotations():
+    assert [(line.word, line.n_breaks, line.indent) for line in lines_of("\n\n  tea\n")] == [(0, 4, 2)]
+    # A line of quotation marks alone parts paragraphs as a blank line does.
+    lines = lines_of("> tea\n>\n> milk")
+    assert [(line.n_breaks, line.depth) for line in lines] == [(2, 1), (2, 1)]
+    assert lines_of("") == lines_of(" \n\t\n") == []
+
+
+def test_words_with_white_space_inside():
+    # The second word covers a line break, and no word starts the second line.
+    text = "a b\nc d"
+    assert [line.word for line in find_lines(text, [0, 2, 6])] == [0]
+    assert [line.word for line in find_lines(text, [0, 2, 4, 6])] == [0, 2]
+    docs = [Doc(NLP.vocab, words=["a", "b\nc", "\n\n", "d"], spaces=[True, False, False, False])]
+    assert read_white_space(docs, lay_out(docs)).is_block.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        ["Tea time", "\n\n", "Milk time"],
+        ["Tea time", "\n \t\n", "Milk time"],
+        ["Tea time", "\r\n\r\n", "Milk time"],
+        ["Notes", "\n", "# Tea", "\n", "It is hot"],
+        ["We buy", "\n", "- tea", "\n", "- milk\nand sugar", "\n", "* eggs"],
+        ["Steps", "\n", "1. Boil", "\n", "2. Pour", "\n", "a) Drink"],
+        ["Prices", "\n", "| tea | 2 |", "\n", "| milk | 1 |", "\n", "All in euros"],
+        ["Above", "\n", "-----", "\n", "below"],
+        ["He wrote", "\n", "> come\n> here", "\n", "> > no", "\n", "I did"],
+        ["a line\nof a paragraph\nthat goes on"],
+        # Marks of a quotation without text go with the text behind them where the quotation begins.
+        ["He wrote", "\n", ">\n> come\n>", "\n", "> here"],
+        ["He wrote", "\n\n", ">\n> come\n>", "\n", "> > no\n> >", "\n", "> > never"],
+    ],
+    ids=str,
+)
+def test_blocks(blocks: list[str]):
+    expected = [
+        " ".join(token.text for token in NLP.make_doc(block) if not token.is_space) for block in blocks[::2]
+    ]
+    assert block_texts("".join(blocks)) == expected
+
+
+def test_a_wrapped_line_that_begins_with_a_dash_is_no_item():
+    wrapped = "the committee met on the first day\n- a Monday as it happens - and left\nearly for the coast"
+    assert block_starts(lines_of(wrapped)) == [True, False, False]
+    # With room for the dash, the writer broke the line on purpose.
+    assert block_starts(lines_of(wrapped.replace(" on the first day", ""))) == [True, True, False]
+    # In a list, a full line before an item says nothing.
+    listed = "- the committee met on the first day\n- a Monday as it happens and all left"
+    assert block_starts(lines_of(listed)) == [True, True]
+
+
+def test_room_is_what_the_line_before_had_left():
+    lines = lines_of("twelve chars\nfour six\nten")
+    assert room(lines, 1) == 12 - 12 - 1 - 4
+    assert room(lines, 2) == 12 - 8 - 1 - 3
+    assert block_starts([]) == []
+
+
+def test_a_text_does_not_depend_on_the_others():
+    texts = ["Tea\n\n- milk\n- eggs", "", "\n", "Go!! Now", "  \nOne line\nand another.", "a"]
+    docs, all_texts = read(*texts)
+    edges = np.cumsum([0, *(sum(not token.is_space for token in doc) for doc in docs)])
+    assert all_texts.features.shape == (edges[-1], N_FEATURES)
+    for text, (start, end) in zip(texts, pairwise(edges.tolist()), strict=True):
+        _, own = read(text)
+        for found, expected in zip(all_texts, own, strict=True):
+            np.testing.assert_array_equal(found[start:end], expected)
+
+
+def test_repeated_marks_are_known():
+    words = ["?", "?", "?", "=", "=", "a", "a", "1", "1", "!", "?", "!"]
+    spaces = [False] * 10 + [True, False]
+    docs = [Doc(NLP.vocab, words=words, spaces=spaces), Doc(NLP.vocab, words=["!", "!"], spaces=[True] * 2)]
+    repeated = read_white_space(docs, lay_out(docs)).is_repeated
+    assert np.flatnonzero(repeated).tolist() == [1, 2, 4]
+
+
+def test_words_behind_marks_of_a_block_are_known():
+    text = "1. Tea\n(b) Milk is\n> 2) Sugar\n# 3. Eggs\nIn May\n\n> > Go\n3. x\n"
+    (doc,), found = read(text)
+    words = [token.text for token in doc if not token.is_space]
+    marked = np.flatnonzero(found.is_inside).tolist()
+    assert [words[i] for i in marked if words[i].isalpha() and len(words[i]) > 1] == [
+        "Tea",
+        "Milk",
+        "Sugar",
+        "Go",
+    ]
+    # A wrapped line that looks like an item has no mark.
+    wrapped = "the committee met last in the month of May,\n5. of May, to be exact, and left"
+    assert not read(wrapped)[1].is_inside.any()
+    # One word that is a mark and more.
+    docs = [Doc(NLP.vocab, words=[word, "\n", "B"]) for word in ("- a", "# a")]
+    assert not read_white_space(docs, lay_out(docs)).is_inside.any()
+
+
+def test_indented_lines_of_an_item_go_on_with_it():
+    (doc,), found = read("- A page for settings, which\n  remembers your choice\nand more\n  Then\n")
+    words = [token.text for token in doc if not token.is_space]
+    assert [words[i] for i in np.flatnonzero(found.is_inside)] == ["A", "remembers"]
+    assert not read("  we left\n  today\n")[1].is_inside.any()
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["tea", "Tea", "-", ">", "|", "#", "1.", "---", "(a)", "?", " ", "  ", "\n", "\n\n", "\r\n"]
+    )
+    | st.text(alphabet=" \n\t\r\f\x0b\x1c\x85\u2028\u3000\u200b->|#*.1aA\u00df", max_size=4),
+    max_size=30,
+).map("".join)
+
+
+@tries(100)
+@given(texts=st.lists(TEXTS, min_size=1, max_size=3))
+def test_any_text_can_be_read(texts: list[str]):
+    docs, found = read(*texts)
+    words = [[token for token in doc if not token.is_space] for doc in docs]
+    assert len(found.features) == sum(map(len, words))
+    assert np.isfinite(found.features).all()
+    first = 0
+    for doc, of_doc in zip(docs, words, strict=True):
+        is_block = found.is_block[first : first + len(of_doc)].tolist()
+        assert not any(is_block[:1])
+        assert not found.is_inside[first : first + 1].any() or not of_doc
+        assert not (found.is_inside & found.is_block).any()
+        first += len(of_doc)
+        for (before, word), starts in zip(pairwise(of_doc), is_block[1:], strict=True):
+            gap = doc.text[before.idx + len(before) : word.idx]
+            if len(gap.splitlines()) > 2 or gap.count("\n") > 1:
+                assert starts, (doc.text, word)
+            if not gap:
+                assert not starts
