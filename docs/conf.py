@@ -52,7 +52,7 @@ NAVIGATION = {
         "shipping",
         "migration",
     ],
-    "Reference": ["api", "config", "commands", "behaviour", "scores", "glossary", "papers", "code"],
+    "Reference": ["api", "config", "commands", "behavior", "scores", "glossary", "papers", "code"],
     "How it was measured": ["results/README"],
 }
 #: Pages beside docs/ that belong to the reference.

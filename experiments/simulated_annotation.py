@@ -4,7 +4,7 @@
     python -m experiments.simulated_annotation http://127.0.0.1:8000 GOLD.conllu [--target 97]
 
 The annotator looks at one word after another, and corrects a wrong head or label (with subtypes): in reading
-order, or always at the word of the file whose labelled arc is the least probable. Suggestions follow each
+order, or always at the word of the file whose labeled arc is the least probable. Suggestions follow each
 correction as on the page: by the request of its script, with the arcs of the words that are set as
 constraints. These are the words that were corrected, and with "keep" also those that were looked at and are
 right (key k). The table has the corrections and the words looked at until LAS of the file reaches the target.
@@ -44,7 +44,7 @@ class Desk:
     rows: The sentence in CoNLL-U.
     gold: Gold arc of each word.
     found: Arc of each word at present.
-    sure: Probability of each labelled arc.
+    sure: Probability of each labeled arc.
     seen: Words that the annotator has looked at.
     fixed: Words that are set.
     version: Number of parses.
@@ -72,7 +72,7 @@ class Desk:
         reply.raise_for_status()
         (parse,) = reply.json()["sentences"]
         self.found = list(zip(parse["heads"], parse["deps"], strict=True))
-        self.sure = parse["labelled"]
+        self.sure = parse["labeled"]
         for i in self.fixed:
             self.found[i] = self.gold[i]
         self.version += 1
@@ -157,7 +157,7 @@ def in_reading_order(desks: Sequence[Desk]) -> Iterator[tuple[Desk, int]]:
 
 
 def least_certain(desks: Sequence[Desk]) -> Iterator[tuple[Desk, int]]:
-    """Yield all words, the one with the least probable labelled arc first. A new parse changes the order."""
+    """Yield all words, the one with the least probable labeled arc first. A new parse changes the order."""
     queue: list[tuple[float, int, int, int]] = []
 
     def add(number: int) -> None:

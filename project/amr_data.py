@@ -86,7 +86,7 @@ def fetch(name: str, folder: Path, parts: Mapping[str, Part], data_license: str)
     name: Name of the corpus.
     folder: Folder to make.
     parts: Source of each set.
-    data_license: Licence of the data.
+    data_license: License of the data.
     Raises SystemExit if a source can't be read, has no AMRs, or has none of the ids.
     """
     sources = list(dict.fromkeys(part.source for part in parts.values()))
@@ -218,7 +218,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     command.add_argument("name", help="name of the corpus")
     command.add_argument("folder", type=Path, help="folder for train.txt, dev.txt and test.txt")
     command.add_argument("--data", default="", help="URL or path of AMRs of all sets")
-    command.add_argument("--license", default="", help="licence of the data")
+    command.add_argument("--license", default="", help="license of the data")
     for split in SPLITS:
         command.add_argument(f"--{split}-ids", default="", help="ids of a set in --data")
         command.add_argument(f"--{split}", default="", help="URL or path of a set; --data is not read then")

@@ -92,7 +92,7 @@ def without_tree(doc: Doc) -> Doc:
 
 
 def las(predicted: Sequence[Doc], gold: Sequence[Doc]) -> float:
-    """Return the labelled attachment score in percent; 0 without gold trees."""
+    """Return the labeled attachment score in percent; 0 without gold trees."""
     pairs = zip(predicted, gold, strict=True)
     return 100 * (score_ud(Example(doc, reference) for doc, reference in pairs)["ud_las"] or 0.0)
 

@@ -14,7 +14,7 @@ MARKUP = re.compile(r"[\\|`\[\]<]")
 
 
 def plain_text(text: str) -> str:
-    """Return text that Markdown shows as it is, such as a licence that a stranger wrote, in one line."""
+    """Return text that Markdown shows as it is, such as a license that a stranger wrote, in one line."""
     return MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(text.split()))
 
 

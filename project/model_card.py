@@ -47,7 +47,7 @@ SET_NAMES = {
 #: What else an adapted pipeline is scored with, by the beginning of the names of its sets.
 COMPARED = {"base/": "the base", "old/": "old data", "old_base/": "old data, the base"}
 CODE_LICENSE = "MIT"
-#: Licences under which a source may be used for anything.
+#: Licenses under which a source may be used for anything.
 FREE_LICENSES = ("MIT", "Apache-2.0")
 NOTES = (
     "Scores are those of the CoNLL 2018 shared task, on gold words and sentences unless marked as from text: "
@@ -62,7 +62,7 @@ AMR_NOTES = (
 def complete_meta(
     meta: Mapping[str, Any], facts: Mapping[str, Any], scores: Mapping[str, Any], size: int
 ) -> dict[str, Any]:
-    """Return the pipeline's meta with description, licences, sources, scores and facts.
+    """Return the pipeline's meta with description, licenses, sources, scores and facts.
 
     meta: Content of the pipeline's meta.json.
     facts: Content of facts.json of the metrics.
@@ -145,9 +145,9 @@ def model_card(meta: Mapping[str, Any]) -> str:
         markdown_table(score_rows(meta["performance"], [*joined_treebanks(facts.get("treebank", {}))])),
         "## Training",
         markdown_table([("", ""), *_training(facts.get("training", {}))]),
-        "## Licences",
-        f"The code is under the {CODE_LICENSE} licence. {_terms(meta)}",
-        markdown_table([("source", "licence"), *((s["name"], s["license"]) for s in meta["sources"])]),
+        "## Licenses",
+        f"The code is under the {CODE_LICENSE} license. {_terms(meta)}",
+        markdown_table([("source", "license"), *((s["name"], s["license"]) for s in meta["sources"])]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -156,7 +156,7 @@ def _terms(meta: Mapping[str, Any]) -> str:
     if all(source["license"] in FREE_LICENSES for source in meta["sources"]):
         return "Anyone may use the weights for anything: all that they were made from allows it."
     return (
-        f"The weights were trained on the {_data(meta['spacy_g2g'])}, whose licence may bind those who use "
+        f"The weights were trained on the {_data(meta['spacy_g2g'])}, whose license may bind those who use "
         "them or pass them on (see LICENSES_SOURCES): one with NC does not allow commercial use."
     )
 

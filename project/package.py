@@ -2,7 +2,7 @@
 
     python -m project.package MODEL FOLDER METRICS OUTPUT --name NAME --version VERSION
 
-OUTPUT gets the folder that `spacy package` makes, with a wheel in `dist`. First, a description, licences,
+OUTPUT gets the folder that `spacy package` makes, with a wheel in `dist`. First, a description, licenses,
 sources, scores and the facts of its training are added to the pipeline's meta.json and to a README.md
 (project/model_card.py). A package that is up to date is not made again.
 """
@@ -31,7 +31,7 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
     """Copy a pipeline, by hard links if possible, and add its card.
 
     model: Folder of the pipeline.
-    data: Folder of the treebank, with its licence.
+    data: Folder of the treebank, with its license.
     metrics: Folder of the scores.
     folder: Folder to make, for `spacy package`.
     name: Name of the package, after the language code.
@@ -55,7 +55,7 @@ def stage(model: Path, data: Path, metrics: Path, folder: Path, name: str, versi
         text = "".join(path.read_text(encoding="utf8", errors="replace") for path in licenses)
         _write(folder / "LICENSE", text)
         names = [f"{source['name']}: {source.get('license', 'unknown')}\n" for source in meta["sources"]]
-        _write(folder / "LICENSES_SOURCES", "".join(names) + f"\nLicence of the treebank:\n\n{text}")
+        _write(folder / "LICENSES_SOURCES", "".join(names) + f"\nLicense of the treebank:\n\n{text}")
 
 
 def _link(source: str, target: str) -> None:
@@ -117,7 +117,7 @@ def make_package(args: argparse.Namespace) -> None:
 def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("model", type=Path, help="folder of a trained pipeline")
-    cli.add_argument("folder", type=Path, help="folder of the treebank, with its licence")
+    cli.add_argument("folder", type=Path, help="folder of the treebank, with its license")
     cli.add_argument("metrics", type=Path, help="folder of the pipeline's scores")
     cli.add_argument("output", type=Path, help="folder for the package's folder")
     cli.add_argument("--name", required=True, help="name of the package, after the language code")

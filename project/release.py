@@ -5,7 +5,7 @@
     python -m project.release pipelines TAG FOLDER   release the wheels of a folder
 
 A tag of the library is v and its version. One of pipelines is like pipelines-0.1.0: beside their wheels, a
-release has their cards and pipelines.json, with file, SHA-256, size, scores, treebank and licences of each.
+release has their cards and pipelines.json, with file, SHA-256, size, scores, treebank and licenses of each.
 Only what Python has is imported, so nothing must be installed first.
 """
 
@@ -28,7 +28,7 @@ from .markdown import markdown_table
 CHANGES = Path(__file__).parent.parent / "CHANGELOG.md"
 LIST = "pipelines.json"
 PIPELINES_TAG = re.compile(r"pipelines-\d+(\.\d+)*", re.ASCII)
-#: Licences whose terms let us pass on what was made from a source: neither NC nor ND.
+#: Licenses whose terms let us pass on what was made from a source: neither NC nor ND.
 OPEN_LICENSE = re.compile(r"MIT|Apache-2\.0|CC0.*|CC[ -]BY([ -]SA)?[ -]\d\.\d( .*)?")
 #: What pipelines.json takes from meta.json as it is.
 FROM_META = ("lang", "name", "version", "description", "pipeline", "license", "sources", "requirements")
@@ -55,7 +55,7 @@ def release_notes(tag: str) -> str:
 def describe_pipelines(folder: Path) -> list[dict[str, Any]]:
     """Write pipelines.json and the cards of a folder's wheels beside them; return what the file has.
 
-    Raises SystemExit if there is no wheel, or if a source of a pipeline has no open licence.
+    Raises SystemExit if there is no wheel, or if a source of a pipeline has no open license.
     """
     found = [_describe(wheel) for wheel in sorted(folder.glob("*.whl"))]
     if not found:
@@ -73,7 +73,7 @@ def _describe(wheel: Path) -> dict[str, Any]:
     for source in meta["sources"]:
         if not OPEN_LICENSE.fullmatch(source["license"]):
             raise SystemExit(
-                f"{wheel.name} was made from {source['name']}, whose licence is {source['license']!r}. "
+                f"{wheel.name} was made from {source['name']}, whose license is {source['license']!r}. "
                 "Expected MIT, Apache-2.0, CC0, CC BY or CC BY-SA."
             )
     name = f"{meta['lang']}_{meta['name']}-{meta['version']}.md"
@@ -92,14 +92,14 @@ def _describe(wheel: Path) -> dict[str, Any]:
 
 def pipeline_notes(pipelines: Sequence[dict[str, Any]]) -> str:
     """Return the text of a release of pipelines: a table with a row for each of them."""
-    rows = [("wheel", "components", "LAS, test set", "licence of the treebank", "MB")]
+    rows = [("wheel", "components", "LAS, test set", "license of the treebank", "MB")]
     for found in pipelines:
         las = found["scores"].get("test_las")
         las = "-" if las is None else f"{100 * las:.2f}"
         parts = ", ".join(found["pipeline"])
         rows.append((found["file"], parts, las, found["license"], f"{found['size'] / 1e6:.0f}"))
-    digests = f"SHA-256, all scores and all licences are in {LIST}."
-    return f"{markdown_table(rows)}\n\n{digests} The code is under the MIT licence.\n"
+    digests = f"SHA-256, all scores and all licenses are in {LIST}."
+    return f"{markdown_table(rows)}\n\n{digests} The code is under the MIT license.\n"
 
 
 def create_release(tag: str, files: Sequence[Path], notes: str) -> None:

@@ -195,7 +195,7 @@ def _source_rows(runs: Iterable[Run]) -> Table:
         "kind",
         "treebank",
         "commit",
-        "licence",
+        "license",
         "encoder",
         "config",
         "steps at most",

@@ -20,7 +20,7 @@ from spacy.symbols import NORM, ORTH
 from spacy.util import get_lang_class
 from wasabi import msg
 
-from spacy_g2g.data.multiword import TextToken, cut
+from spacy_g2g.data.multiword import SurfaceToken, cut
 from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
 from spacy_g2g.mwt.splits import Split, Words, lower
@@ -66,7 +66,7 @@ def make_tokenizer(
     return scores
 
 
-def single_analyses(tokens: Iterable[TextToken]) -> dict[str, Words]:
+def single_analyses(tokens: Iterable[SurfaceToken]) -> dict[str, Words]:
     """Return the words of each multiword token that always has the same ones, all in lower case."""
     found: defaultdict[str, set[Words]] = defaultdict(set)
     for form, words in tokens:
@@ -81,7 +81,7 @@ def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[in
     that is also a single word somewhere, or has white space, has none.
     """
     cases = {}
-    for text, words in single_analyses(token for s in sentences for token in s.text_tokens()).items():
+    for text, words in single_analyses(token for s in sentences for token in s.surface_tokens()).items():
         for form in dict.fromkeys([text, text.capitalize(), text.upper()]):
             in_case = Split(text, "", words).apply(form)
             pieces = cut(form, in_case) if in_case else None

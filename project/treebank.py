@@ -40,7 +40,7 @@ SPLITS = ("train", "dev", "test")
 DOCUMENTS = ("LICENSE*", "README*")
 #: The origin of a folder that was not downloaded.
 FILES = "files"
-#: Address or name of a Creative Commons licence.
+#: Address or name of a Creative Commons license.
 CREATIVE_COMMONS = re.compile(
     r"creativecommons\.org/licenses/(?P<terms>by[a-z-]*)/(?P<version>\d\.\d)"
     r"|(?P<words>Attribution(?:-(?:NonCommercial|ShareAlike|NoDerivatives|NoDerivs))*) (?P<number>\d\.\d)",
@@ -54,7 +54,7 @@ TERMS = {
 def download(base: str, treebank: str, tag: str, folder: Path, checksums: Path) -> None:
     """Put train.conllu, dev.conllu and test.conllu of a treebank into a folder: all of them or nothing.
 
-    base: URL of an organisation of git repositories, or a local folder (path or file://) of git repositories
+    base: URL of an organization of git repositories, or a local folder (path or file://) of git repositories
         or of plain folders, which have no tags.
     treebank: Name of the repository, or names of several.
     tag: Tag of the repositories.
@@ -138,7 +138,7 @@ def import_files(
     paths: Files by set, or folders whose treebank files are joined. A test set is not needed.
     folder: Folder to make. Other files by path in it are replaced.
     checksums: File for the checksums.
-    data_license: Licence of the data.
+    data_license: License of the data.
     hold_out: Whether the last tenth of the training set becomes the development set if there is none.
     Raises SystemExit if a path can't be read, the name is a UD treebank's or several names, or the folder is
     a download.
@@ -199,7 +199,7 @@ def verify(folder: Path, checksums: Path) -> None:
 
 
 def find_license(folder: Path) -> str:
-    """Return the licence in a treebank's README (machine-readable metadata) or LICENSE; else "unknown"."""
+    """Return the license in a treebank's README (machine-readable metadata) or LICENSE; else "unknown"."""
     for path in sorted(folder.glob("README*")):
         match = re.search(r"^License:\s*(\S.*?)\s*$", path.read_text(encoding="utf8", errors="replace"), re.M)
         if match:
@@ -387,7 +387,7 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "get":
             source = "URL or local folder to download from, unless files are given by path"
             command.add_argument("--or-download", default="", help=source)
-            command.add_argument("--license", default="", help="licence of files by path")
+            command.add_argument("--license", default="", help="license of files by path")
             held_out = "take the last tenth of the training files as development set if none is given"
             command.add_argument("--hold-out", action="store_true", help=held_out)
     options = parser.parse_args(arguments)

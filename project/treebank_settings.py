@@ -36,7 +36,7 @@ def read_table() -> dict[str, Any]:
 
 
 def read_encoders() -> dict[str, dict[str, str]]:
-    """Read the first choice of encoder for each language, and the licences of encoders."""
+    """Read the first choice of encoder for each language, and the licenses of encoders."""
     return read_json(ENCODERS)
 
 
@@ -120,7 +120,7 @@ def pipeline_name(path: str) -> str:
 
 
 def encoder_license(encoder: str) -> str:
-    """Return the licence of a checkpoint; "unknown" if the table does not have it."""
+    """Return the license of a checkpoint; "unknown" if the table does not have it."""
     return read_encoders()["licenses"].get(encoder, "unknown")
 
 

@@ -76,7 +76,7 @@ class Errors(metaclass=_TextsWithCodes):
         "and a divisor of them as heads of keys."
     )
     E404 = "n_positions is {n_positions}. Expected 8 or more."
-    E405 = "The model is not initialised. Call nlp.initialize(get_examples), or load a trained pipeline."
+    E405 = "The model is not initialized. Call nlp.initialize(get_examples), or load a trained pipeline."
     E406 = "Can't read the saved weights: {error}. Expected the complete file that was saved."
     E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
     E408 = "{setting} is {value}. Expected a number {expected}."
@@ -449,7 +449,7 @@ class Warnings(metaclass=_TextsWithCodes):
     # 10xx: amr
     W1001 = "{n} AMR(s) of {path} can't be read and are skipped. The first: {first}"
     W1002 = (
-        "{n} of {of} sentences of {path} seem untokenised, and there is no ::tok line. Words keep their "
+        "{n} of {of} sentences of {path} seem untokenized, and there is no ::tok line. Words keep their "
         "punctuation marks, such as {word!r}. If so, set gold_tokens = false (convert-amr: "
         "--no-gold-tokens)."
     )

@@ -156,7 +156,7 @@ def test_help_shows_types_and_not_their_names():
         # The module of this one imports torch, and those that name it must stay light.
         assert not [kind for kind in shown if isinstance(kind, str) and kind != "Temperatures"], path
     assert "head_probs" in (kbest.__doc__ or "")
-    assert "labelled" in (confidence.__doc__ or "")
+    assert "labeled" in (confidence.__doc__ or "")
 
 
 #: Functions whose docstrings have an example: those of users, and others of the page.

@@ -172,7 +172,7 @@ def test_pipeline_wheel_requires_the_library_and_allows_its_next_minor_version(p
     assert not ours.specifier.contains(f"{major + 1}.0.0")
 
 
-def test_pipeline_wheel_has_a_model_card_and_the_licence_of_its_data(pipeline_wheel: Path):
+def test_pipeline_wheel_has_a_model_card_and_the_license_of_its_data(pipeline_wheel: Path):
     assert "| test set | 87.50 |" in str(metadata_of(pipeline_wheel).get_payload())
     with ZipFile(pipeline_wheel) as archive:
         folder = "xx_tiny/xx_tiny-1.2.3"

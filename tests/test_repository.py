@@ -1,4 +1,4 @@
-"""Files for hosts, registries and catalogues have their published forms, and agree with the package."""
+"""Files for hosts, registries and catalogs have their published forms, and agree with the package."""
 
 import json
 import os

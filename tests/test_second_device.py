@@ -32,7 +32,7 @@ from .util import (
     initialised_nlp,
     make_nlp,
     mostly_slow,
-    randomise,
+    randomize,
     tree_of,
     treebank_docs,
     treebank_examples,
@@ -123,7 +123,7 @@ def initialised_sharing_nlp(make: Callable[[str, Path], Language]) -> Language:
     """Return a pipeline of a tok2vec, and of a parser with random weights that listens to it."""
     nlp = make("tok2vec", Path())
     nlp.initialize(lambda: treebank_examples(nlp))
-    randomise(nlp.get_pipe("g2g_parser").model)
+    randomize(nlp.get_pipe("g2g_parser").model)
     return nlp
 
 
@@ -131,7 +131,7 @@ def initialised_amr_nlp(**settings: Any) -> Language:
     """Return a pipeline of a parser of AMR with random weights."""
     nlp = amr_nlp(amr_model(**settings))
     nlp.initialize(lambda: amr_examples(nlp))
-    randomise(nlp.get_pipe("amr_parser").model)
+    randomize(nlp.get_pipe("amr_parser").model)
     return nlp
 
 

@@ -216,7 +216,7 @@ def component_config(factory: str = "g2g_parser", **settings: Any) -> dict[str, 
 
 
 def add_tiny(nlp: Language, factory: str = "g2g_parser", **settings: Any) -> G2GParser:
-    """Add an uninitialised tiny parser or refiner, with a tiny encoder from scratch, to a pipeline.
+    """Add an uninitialized tiny parser or refiner, with a tiny encoder from scratch, to a pipeline.
 
     settings: those of ``component_config``, and sizes of the encoder.
     """
@@ -235,7 +235,7 @@ def set_encoder(nlp: Language, name: str, **settings: Any) -> None:
 
 
 def make_nlp(*, factory: str = "g2g_parser", lang: str = "xx", **settings: Any) -> Language:
-    """A pipeline of an uninitialised tiny parser or refiner; settings as of ``add_tiny``.
+    """A pipeline of an uninitialized tiny parser or refiner; settings as of ``add_tiny``.
 
     lang: Language. A tokenizer of "en" takes most of the time of making and loading such a pipeline.
     """
@@ -250,7 +250,7 @@ def initialised_nlp(*, seed: int | None = 0, **settings: Any) -> Language:
     nlp = make_nlp(**settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     if seed is not None:
-        randomise(parser_of(nlp).model, seed)
+        randomize(parser_of(nlp).model, seed)
     return nlp
 
 
@@ -270,7 +270,7 @@ def initialised_model(
     fix_random_seed(seed)
     encoder = tiny_encoder(min_frequency=1, **sizes)
     start(model, sentences, encoder, n_labels=n_labels, n_initial_labels=n_initial_labels)
-    randomise(model, seed)
+    randomize(model, seed)
     return get_shim(model)
 
 
@@ -282,7 +282,7 @@ def start(
     n_labels: int = 6,
     n_initial_labels: int = 0,
 ) -> G2GShim:
-    """Initialise a model with the first of ``LABELS``, and return its shim."""
+    """Initialize a model with the first of ``LABELS``, and return its shim."""
     labels = tuple(LABELS[:n_labels])
     model.initialize(X=sentences, Y=Start(labels=labels, n_initial_labels=n_initial_labels, encoder=encoder))
     return get_shim(model)
@@ -293,7 +293,7 @@ def tiny_encoder(**settings: Any) -> EncoderSource:
     return encoder_from_scratch(**{**TINY_SIZES, **settings})
 
 
-def randomise(model: Model[Any, Any], seed: int = 0, scale: float = 0.1) -> None:
+def randomize(model: Model[Any, Any], seed: int = 0, scale: float = 0.1) -> None:
     """Add noise to all weights: those that start at zero would give every arc the same score."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

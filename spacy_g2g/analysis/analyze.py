@@ -18,7 +18,7 @@ from ..formats.conllx import TREEBANK_SUFFIXES
 from ..terminal.common import check_distinct, check_suffix, read_gold, write_json
 from ..terminal.messages import msg
 from ..terminal.options import Silent
-from .error_analysis import WORST_BY, Analysis, analyse_errors, check_order
+from .error_analysis import WORST_BY, Analysis, analyze_errors, check_order
 from .error_rows import Row
 from .plots import check_matplotlib
 from .report import OVERALL_HEADER, SIGNIFICANCE_HEADER, make_report, overall_rows, significance_rows
@@ -83,7 +83,7 @@ def analyze(
         parsed = list(read_conllu(path, trees="full"))
         check_same_words(sentences, parsed, name)
         graphs[name] = [sentence.graph(subtypes=subtypes) for sentence in parsed]
-    analysis = analyse_errors(
+    analysis = analyze_errors(
         sentences, graphs, subtypes=subtypes, exclude_punct=exclude_punct, resamples=resamples, seed=seed
     )
     if exclude_punct:

@@ -21,18 +21,18 @@ MARGIN = 12.0
 class Columns:
     """Horizontal positions of a sentence's words, shared by all its graphs.
 
-    centres: Centre of each word in px from the side of the first word.
+    centers: Center of each word in px from the side of the first word.
     width: Width of the picture in px.
     right_to_left: Whether the first word is on the right.
     """
 
-    centres: list[float]
+    centers: list[float]
     width: float
     right_to_left: bool
 
     def x(self, word: int, offset: float = 0.0) -> float:
-        """Return the position ``offset`` px after the centre of a word. Words count from 1."""
-        x = self.centres[word - 1] + offset
+        """Return the position ``offset`` px after the center of a word. Words count from 1."""
+        x = self.centers[word - 1] + offset
         return round(self.width - x if self.right_to_left else x, 1)
 
 
@@ -51,19 +51,19 @@ def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
             elif head != MISSING:
                 left, right = sorted((word - 1, head - 1))
                 room[right][left] = max(room[right].get(left, 0.0), needed + 2 * PORT_STEP)
-    centres: list[float] = []
+    centers: list[float] = []
     for word, width in enumerate(widths):
-        x = centres[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
-        centres.append(max([x, *(centres[left] + needed for left, needed in room[word].items())]))
+        x = centers[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
+        centers.append(max([x, *(centers[left] + needed for left, needed in room[word].items())]))
     directions = [{*map(unicodedata.bidirectional, word)} for word in words]
     right_to_left = sum(bool(found & {"R", "AL"}) for found in directions) > len(words) / 2
-    return Columns(centres, centres[-1] + widths[-1] / 2 + MARGIN, right_to_left)
+    return Columns(centers, centers[-1] + widths[-1] / 2 + MARGIN, right_to_left)
 
 
 def _ports(graph: Graph) -> list[dict[int, int]]:
     """Return for each word the ports from which arcs to its dependents leave, by index of the link.
 
-    Ports count from the centre of the word: 1, 2, ... towards later words and -1, -2, ... towards earlier
+    Ports count from the center of the word: 1, 2, ... towards later words and -1, -2, ... towards earlier
     words. The longest arc gets the innermost port, so that arcs of a projective tree do not cross.
     """
     ports: list[dict[int, int]] = [{} for _ in graph.heads]

@@ -93,7 +93,7 @@ class Analysis:
         }
 
 
-def analyse_errors(
+def analyze_errors(
     gold: Sequence[ConlluSentence],
     systems: Mapping[str, Sequence[Graph]],
     *,

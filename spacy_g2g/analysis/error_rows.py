@@ -3,13 +3,13 @@
 Mohammadshahi & Henderson follow McDonald & Nivre (2011, "Analyzing and integrating dependency parsers") in
 all versions of their paper and use the tool MaltEval:
 
-- Labelled F-score by dependency length and by distance to the root (2019, section 5.2; 2020, section 6.3).
+- Labeled F-score by dependency length and by distance to the root (2019, section 5.2; 2020, section 6.3).
   The length of an arc is the distance |i - j| between its words; arcs from ROOT have their own bin. The
   distance to the root is the number of arcs on the path to ROOT: 1 for the root word. Precision is the share
   of right arcs among the system's arcs in a bin. Recall is the share of right arcs among the gold arcs in a
-  bin. The newest version (2021, section 6.4) plots recall, and calls it the labelled attachment score.
+  bin. The newest version (2021, section 6.4) plots recall, and calls it the labeled attachment score.
 - LAS by sentence length (in the same sections), with punctuation included in the length.
-- Labelled F-score by label (2020, Table 3; 2021, Tables 5 and 11), and LAS of sentences with projective and
+- Labeled F-score by label (2020, Table 3; 2021, Tables 5 and 11), and LAS of sentences with projective and
   non-projective gold trees (2021, Tables 6 and 12). An arc is right if head and label are right.
 
 Appendix B of the 2019 version is the only source for the bins: lengths ROOT, 1 to 7 and longer; distances 1
@@ -249,10 +249,10 @@ def compare_systems(a: Scored, b: Scored, name: str, *, resamples: int = 0, seed
     totals = a.gold.per_sentence(a.counts)
     n_words = int(totals.sum())
     is_new = a.counts & (a.arcs.heads != b.arcs.heads)
-    is_newly_labelled = a.counts & (a.arcs.labels != b.arcs.labels) & (b.arcs.heads != MISSING)
+    is_newly_labeled = a.counts & (a.arcs.labels != b.arcs.labels) & (b.arcs.heads != MISSING)
     for metric, right_a, right_b, changed in (
         ("UAS", a.right_heads, b.right_heads, is_new),
-        ("LAS", a.right, b.right, is_new | is_newly_labelled),
+        ("LAS", a.right, b.right, is_new | is_newly_labeled),
     ):
         quantity = f"{metric}_change"
         numbers = {

@@ -19,7 +19,7 @@ from ..evaluation.tokenization import explain_tokens
 from ..formats.conllu import ConlluSentence
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs, read_paragraphs
-from ..parser.final_parser import final_parser, knowing_parsers
+from ..parser.final_parser import final_parser, treebank_parsers
 from ..parser.fitting import judge_probabilities
 from ..scored.reliability import Prediction, Reliability, reliability
 from ..terminal.common import check_suffix, gold_docs, progress, read_gold, write_json
@@ -91,7 +91,7 @@ def evaluate(
     if exclude_punct:
         warn_of_no_punctuation(sentences, gold, exclude_punct)
     nlp = spacy.load(pipeline)
-    for parser in knowing_parsers(nlp) if treebank else ():
+    for parser in treebank_parsers(nlp) if treebank else ():
         parser.treebank = treebank
     inputs: Iterable[str] | Iterable[Doc]
     if raw:

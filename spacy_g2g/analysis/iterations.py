@@ -18,7 +18,7 @@ import numpy as np
 from ..evaluation.rates import error_reduction, percent, ratio, signed_percent
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph
-from .error_analysis import Analysis, analyse_errors
+from .error_analysis import Analysis, analyze_errors
 from .error_rows import Row
 
 #: Quantity, bin and metric of the scores whose error reductions are shown, by name.
@@ -36,10 +36,10 @@ ITERATION_HEADER = (
 )
 
 
-def analyse_refinement(
+def analyze_refinement(
     gold: Sequence[ConlluSentence], graphs: Sequence[Sequence[Graph]], passes: Sequence[int]
 ) -> Analysis:
-    """Analyse the graphs 0 (initial) to T of refinement as systems of these names.
+    """Analyze the graphs 0 (initial) to T of refinement as systems of these names.
 
     T is the largest number of iterations of a sentence. Sentences with fewer iterations keep their last
     graph. The quantity "stopped" has the number of sentences and words that made as many passes, and of these
@@ -53,7 +53,7 @@ def analyse_refinement(
     n_graphs = max(map(len, graphs))
     padded = [[*found, *[found[-1]] * (n_graphs - len(found))] for found in graphs]
     systems = {str(t): [found[t] for found in padded] for t in range(n_graphs)}
-    analysis = analyse_errors(gold, systems)
+    analysis = analyze_errors(gold, systems)
     table = np.zeros((n_graphs, 3), dtype=np.int64)
     for sentence, found, t in zip(gold, graphs, passes, strict=True):
         unchanged = t > 0 and (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colours that colour-blind readers can tell apart (Okabe & Ito 2008), each with a marker.
+#: Colors that color-blind readers can tell apart (Okabe & Ito 2008), each with a marker.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SYSTEM_STYLES = tuple(zip(COLOURS, "osD^vPX", strict=True))
 #: Text is not parsed as formulas, and the same figure gives the same SVG.
@@ -114,8 +114,8 @@ def plot_bins(analysis: Analysis) -> str:
     Raises ImportError if matplotlib is missing.
     """
     panels = (
-        ("dependency_length", "f1", "labelled F1 (%)", "dependency length"),
-        ("distance_to_root", "f1", "labelled F1 (%)", "distance to the root"),
+        ("dependency_length", "f1", "labeled F1 (%)", "dependency length"),
+        ("distance_to_root", "f1", "labeled F1 (%)", "distance to the root"),
         ("sentence_length", "LAS", "LAS (%)", "sentence length"),
     )
     svg = StringIO()
@@ -151,8 +151,8 @@ def plot_label_scores(analysis: Analysis) -> str:
 
 def _plot_lines(axes: Axes, series: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> None:
     """Draw a line for each series of values over the ticks. A value that is not a number is a gap."""
-    for (name, values), (colour, marker) in zip(series.items(), cycle(SYSTEM_STYLES), strict=False):
-        axes.plot(range(len(values)), values, marker=marker, color=colour, markersize=5, label=name)
+    for (name, values), (color, marker) in zip(series.items(), cycle(SYSTEM_STYLES), strict=False):
+        axes.plot(range(len(values)), values, marker=marker, color=color, markersize=5, label=name)
     axes.set_xticks(range(len(ticks)), ticks)
     axes.grid(axis="y", alpha=0.3)
 
@@ -161,14 +161,14 @@ def _plot_labels(axes: Axes, analysis: Analysis) -> None:
     """Draw the F1 of each gold label, a dot for each system."""
     labels = _gold_labels(analysis)
     spread = 0.5 / len(analysis.names)
-    for i, (name, (colour, marker)) in enumerate(zip(analysis.names, cycle(SYSTEM_STYLES), strict=False)):
+    for i, (name, (color, marker)) in enumerate(zip(analysis.names, cycle(SYSTEM_STYLES), strict=False)):
         places = [place + (i - (len(analysis.names) - 1) / 2) * spread for place in range(len(labels))]
         values = _percent([analysis[name, "label", label, "f1"].value for label in labels])
-        axes.plot(values, places, marker, color=colour, markersize=5, label=name)
+        axes.plot(values, places, marker, color=color, markersize=5, label=name)
     axes.set_yticks(range(len(labels)), [f"{label} ({count:,})" for label, count in labels.items()])
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(alpha=0.3)
-    axes.set(xlabel="labelled F1 (%)", ylabel="label (gold words)")
+    axes.set(xlabel="labeled F1 (%)", ylabel="label (gold words)")
 
 
 def _gold_labels(analysis: Analysis) -> dict[str, int]:

@@ -19,7 +19,7 @@ from ..terminal.messages import msg
 from ..terminal.options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 from .error_analysis import Analysis
 from .evaluate import PLOT_SUFFIXES
-from .iterations import ITERATION_HEADER, analyse_refinement, iteration_rows, reduction_header, reduction_rows
+from .iterations import ITERATION_HEADER, analyze_refinement, iteration_rows, reduction_header, reduction_rows
 from .plots import check_matplotlib, plot_refinement
 
 
@@ -38,7 +38,7 @@ def refinement(
     """Show scores and changes of each iteration of a refiner on gold words and sentences.
 
     LAS is computed as in `evaluate`: punctuation counts, subtypes of labels do not. If the pipeline has
-    several refiners, the last one is analysed.
+    several refiners, the last one is analyzed.
     """
     check_suffix(gold, [".conllu"])
     if plot is not None:
@@ -55,7 +55,7 @@ def refinement(
     inputs = gold_docs(sentences, nlp.vocab, gold, gold_tags=gold_tags, initial=initial)
     docs = progress(nlp.pipe(inputs, batch_size=batch_size), unit="sentences", silent=silent)
     graphs, passes = zip(*map(_refined, docs, sentences), strict=True)
-    analysis = analyse_refinement(sentences, graphs, passes)
+    analysis = analyze_refinement(sentences, graphs, passes)
     if output is not None:
         write_json(output, analysis.to_dict())
     if plot is not None:

@@ -199,8 +199,8 @@ def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GPa
     """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
     heads, labels = [0.0] * len(doc), [0.0] * len(doc)
     for tree in parser.confidence(doc):
-        for token, arc, labelled in zip(tree.tokens, tree.arcs, tree.labelled, strict=True):
-            heads[token], labels[token] = arc, labelled / arc if arc else 0.0
+        for token, arc, labeled in zip(tree.tokens, tree.arcs, tree.labeled, strict=True):
+            heads[token], labels[token] = arc, labeled / arc if arc else 0.0
     return {**{key: [*values] for key, values in graph.items()}, "head_probs": heads, "dep_probs": labels}
 
 

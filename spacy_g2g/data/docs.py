@@ -21,7 +21,7 @@ from ..formats.deps import deps_cell
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
 from .enhanced import arcs_of, own_enhanced, set_enhanced
-from .multiword import has_words, mark_words, multiword_tokens, word_forms
+from .multiword import is_split, mark_words, multiword_tokens, word_forms
 from .source import (
     USER_DATA_KEY,
     absolute_heads,
@@ -125,7 +125,7 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             bin_.strings = set()  # The vocabulary has them now.
             restore_sentences(doc)
             set_enhanced(doc, None)
-            if not has_words(doc):
+            if not is_split(doc):
                 mark_words(doc, [], [])
             write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
         except Exception as error:

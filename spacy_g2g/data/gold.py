@@ -8,30 +8,30 @@ import numpy as np
 from spacy.training import Example
 
 from ..arrays import BoolArray, IntArray
-from .segmentation import Layout, lay_out
+from .segmentation import Segmentation, segment
 from .source import known
 
 
-def lay_out_examples(examples: Sequence[Example]) -> Layout:
+def segment_examples(examples: Sequence[Example]) -> Segmentation:
     """Find the sentences of the predicted Docs. Docs without boundaries are cut at those of the reference."""
-    layout = lay_out([example.predicted for example in examples])
-    pairs = list(zip(examples, layout.unset.tolist(), strict=True))
+    segmentation = segment([example.predicted for example in examples])
+    pairs = list(zip(examples, segmentation.unset.tolist(), strict=True))
     if not any(unset for _, unset in pairs):
-        return layout
-    return layout.cut([gold_starts(example) if unset else None for example, unset in pairs])
+        return segmentation
+    return segmentation.cut([gold_starts(example) if unset else None for example, unset in pairs])
 
 
-def gold_parses(examples: Sequence[Example], layout: Layout) -> tuple[list[IntArray], list[str]]:
+def gold_parses(examples: Sequence[Example], segmentation: Segmentation) -> tuple[list[IntArray], list[str]]:
     """Return the gold heads of each Example and the gold labels of all words; see ``gold_parse``.
 
     examples: The Examples.
-    layout: Where the sentences of their predicted Docs are.
+    segmentation: Where the sentences of their predicted Docs are.
     Returns heads as indices in the Doc, a root's its own, -1 if missing, int [tokens] each; and the labels of
     the words of all Docs, "" if missing.
     """
     parses = [gold_parse(example) for example in examples]
     flat = [dep for _, deps in parses for dep in deps]
-    return [heads for heads, _ in parses], [flat[i] for i in layout.words]
+    return [heads for heads, _ in parses], [flat[i] for i in segmentation.words]
 
 
 def gold_starts(example: Example) -> BoolArray | None:

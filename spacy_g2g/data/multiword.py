@@ -25,7 +25,7 @@ LONGEST = 200
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
 #: Token of the text, and the forms of its words.
-TextToken = tuple[str, tuple[str, ...]]
+SurfaceToken = tuple[str, tuple[str, ...]]
 
 
 class WordSpans(SpanGroup):
@@ -126,7 +126,7 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
     doc.spans[MULTIWORD] = WordSpans(doc, name=MULTIWORD, spans=spans)
 
 
-def text_tokens(doc: Doc) -> list[TextToken]:
+def surface_tokens(doc: Doc) -> list[SurfaceToken]:
     """List the tokens of the text of a Doc that are not white space, with the forms of their words."""
     forms, ends = word_forms(doc), dict(multiword_tokens(doc))
     inner = {i for start, end in ends.items() for i in range(start + 1, end)}
@@ -134,7 +134,7 @@ def text_tokens(doc: Doc) -> list[TextToken]:
     return [(span.text, tuple(forms[span.start : span.end])) for span in spans]
 
 
-def has_words(doc: Doc) -> bool:
+def is_split(doc: Doc) -> bool:
     """Return whether the words of a Doc are final, so that no token is to be split."""
     return MULTIWORD in doc.spans
 
@@ -148,7 +148,7 @@ def multiword_tokens(doc: Doc) -> list[Range]:
 
 
 def _word_spans(doc: Doc) -> list[Span]:
-    if not has_words(doc):
+    if not is_split(doc):
         return []
     group = doc.spans[MULTIWORD]
     if not isinstance(group, WordSpans):

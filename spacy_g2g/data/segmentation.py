@@ -14,7 +14,7 @@ from .multiword import attribute_hashes
 
 
 @dataclass(frozen=True)
-class Layout:
+class Segmentation:
     """Positions of the sentences and words in a batch of Docs, whose tokens are laid end to end.
 
     A sentence starts where a boundary is set. A Doc without any is one sentence.
@@ -46,8 +46,8 @@ class Layout:
         for name, found in (("starts", starts), ("sentence_of", sentence_of), ("first_word", first_word)):
             object.__setattr__(self, name, found)
 
-    def cut(self, starts: Sequence[BoolArray | None]) -> Layout:
-        """Return the layout with other sentences.
+    def cut(self, starts: Sequence[BoolArray | None]) -> Segmentation:
+        """Return the segmentation with other sentences.
 
         starts: For each Doc, sentence starts that replace its own, or None; bool [tokens of the Doc].
         """
@@ -90,15 +90,15 @@ class Layout:
         ]
 
 
-def lay_out(docs: Sequence[Doc]) -> Layout:
+def segment(docs: Sequence[Doc]) -> Segmentation:
     """Find the sentences of Docs by the boundaries that are set. A Doc without any is one sentence."""
     arrays = [doc.to_array(["SENT_START", "IS_SPACE"]) for doc in docs]
     table = np.concatenate([*arrays, np.zeros((0, 2), dtype=np.uint64)])
     doc_starts = np.cumsum([0, *map(len, docs)])
-    return Layout(doc_starts, table[:, 0].astype(np.int64), np.flatnonzero(table[:, 1] == 0))
+    return Segmentation(doc_starts, table[:, 0].astype(np.int64), np.flatnonzero(table[:, 1] == 0))
 
 
-def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]:
+def word_attributes(docs: Sequence[Doc], segmentation: Segmentation, attr: str) -> list[str]:
     """Return a string attribute of all words; with ORTH, their forms. Going by hashes makes no Tokens."""
     flat: list[str] = []
     texts: dict[int, str] = {}
@@ -108,4 +108,4 @@ def word_attributes(docs: Sequence[Doc], layout: Layout, attr: str) -> list[str]
         values: list[int] = hashes.tolist()
         texts |= {value: strings[value] for value in values if value not in texts}
         flat += [texts[value] for value in values]
-    return flat if len(flat) == len(layout.words) else [flat[i] for i in layout.words]
+    return flat if len(flat) == len(segmentation.words) else [flat[i] for i in segmentation.words]

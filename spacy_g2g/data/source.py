@@ -99,7 +99,7 @@ def find_pieces(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Ra
     pieces: list[str] = []
     ranges = []
     for sentence in sentences:
-        for form, forms in sentence.text_tokens():
+        for form, forms in sentence.surface_tokens():
             of_token = cut(form, forms) if len(forms) > 1 else None
             if of_token is not None:
                 ranges.append((len(pieces), len(pieces) + len(forms)))

@@ -31,7 +31,7 @@ CORPUS_ROWS = (
     ("Sentences with several roots", "several_roots", "sentences"),
     ("Sentences with cycles", "cycles", "sentences"),
     ("Words without a head", "missing", "words"),
-    ("Words with a head and no label", "unlabelled", "words"),
+    ("Words with a head and no label", "unlabeled", "words"),
     ("Heads in other sentences", "outside", "words"),
     ("Heads that are white space", "space_heads", "words"),
 )
@@ -63,8 +63,8 @@ TEXTS: dict[str, dict[str, str]] = {
             "{incomplete} of {sentences} sentences lack heads of some words: transition-based parsers learn "
             "nothing from them, graph-based ones the other heads. Complete the trees, or leave them out."
         ),
-        "unlabelled": (
-            "{unlabelled} of {words} words have a head and no label. Only their heads are learned; if no "
+        "unlabeled": (
+            "{unlabeled} of {words} words have a head and no label. Only their heads are learned; if no "
             "word has a label, all get the label dep."
         ),
         "several_roots": (
@@ -205,9 +205,9 @@ WHEN: dict[str, Callable[[Figures], Any]] = {
     "tokens": lambda f: f["token_f1"] is not None and f["token_f1"] < 0.985,
     "no_boundaries": lambda f: f["unset"] and not f["has_boundaries"],
     "few_sentences": lambda f: 0 < f["sentences"] < 200,
-    "no_labels": lambda f: f["words"] and not f["labels"] and not f["unlabelled"],
+    "no_labels": lambda f: f["words"] and not f["labels"] and not f["unlabeled"],
     "duplicates": lambda f: f["long_duplicates"] > 0.01 * f["sentences"],
-    "no_labels_in_dev": lambda f: f["words"] and not f["labels"] and not f["unlabelled"],
+    "no_labels_in_dev": lambda f: f["words"] and not f["labels"] and not f["unlabeled"],
     "labels_only_in_dev": lambda f: f["labels_only_in_dev"] and f["train"]["labels"],
     "no_encoder": lambda f: f["encoder_problem"],
     "no_inner_starts": lambda f: f["learns_sentences"] and f["words"] and not f["inner_starts"],

@@ -24,9 +24,9 @@ from thinc.api import Config
 from ..arrays import IntArray
 from ..data.corpus import Corpus
 from ..data.docs import TREEBANK_KEY
-from ..data.gold import gold_parses, lay_out_examples
-from ..data.multiword import has_words, multiword_tokens
-from ..data.segmentation import Layout, lay_out, word_attributes
+from ..data.gold import gold_parses, segment_examples
+from ..data.multiword import is_split, multiword_tokens
+from ..data.segmentation import Segmentation, segment, word_attributes
 from ..data.source import USER_DATA_KEY, source_sentences
 from ..errors import Errors
 from ..evaluation.tokenization import compare_tokens, read_chunks
@@ -61,7 +61,7 @@ class GoldCorpus:
     """A corpus as training sees it.
 
     docs: Predicted Docs of the examples.
-    layout: Where their sentences are.
+    segmentation: Where their sentences are.
     words: Words of each sentence that has any.
     heads: Number of each word's gold head in its sentence, 0 for ROOT, -1 if missing; int [words].
     labels: Gold label of each word, "" if missing.
@@ -70,7 +70,7 @@ class GoldCorpus:
     """
 
     docs: list[Doc]
-    layout: Layout
+    segmentation: Segmentation
     words: list[list[str]]
     heads: IntArray
     labels: list[str]
@@ -79,7 +79,7 @@ class GoldCorpus:
 
     def texts(self, attr: str) -> list[str]:
         """Return an attribute of all words of the predicted Docs."""
-        return word_attributes(self.docs, self.layout, attr)
+        return word_attributes(self.docs, self.segmentation, attr)
 
 
 def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figures:
@@ -153,13 +153,15 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
     nlp: Pipeline whose tokenizer is compared with the words.
     """
     docs, references = [e.predicted for e in examples], [e.reference for e in examples]
-    layout = lay_out_examples(examples)
-    gold_heads, labels = gold_parses(examples, layout)
-    heads = heads_in_sentences(layout, gold_heads)
-    of_words = join_heads(layout, gold_heads)[layout.words]
+    segmentation = segment_examples(examples)
+    gold_heads, labels = gold_parses(examples, segmentation)
+    heads = heads_in_sentences(segmentation, gold_heads)
+    of_words = join_heads(segmentation, gold_heads)[segmentation.words]
     is_lost = (heads < 0) & (of_words >= 0)
-    is_outside = is_lost & (layout.sentence_of[of_words] != layout.sentence_of[layout.words])
-    graphs = [Graph(heads[at].tolist(), labels[at]) for at in layout.sentence_slices]
+    is_outside = is_lost & (
+        segmentation.sentence_of[of_words] != segmentation.sentence_of[segmentation.words]
+    )
+    graphs = [Graph(heads[at].tolist(), labels[at]) for at in segmentation.sentence_slices]
     counts: Counter[str] = Counter()
     for graph in graphs:
         counts.update(_count_graph(graph))
@@ -168,9 +170,9 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         "docs": len(docs),
         "sentences": len(graphs),
         "words": len(labels),
-        "white_space": len(layout.sentence_of) - len(layout.words),
-        "longest": max(layout.n_words.tolist(), default=0),
-        "unset": int(lay_out(docs).unset.sum()),
+        "white_space": len(segmentation.sentence_of) - len(segmentation.words),
+        "longest": max(segmentation.n_words.tolist(), default=0),
+        "unset": int(segment(docs).unset.sum()),
         "misaligned": max(0, n_heads - int((of_words >= 0).sum())),
         **{name: counts[name] for name in _count_graph(Graph([], []))},
         "missing": int((heads < 0).sum() - is_lost.sum()),
@@ -180,9 +182,9 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         **_count_starts(references),
         **_count_tokens(nlp, references),
     }
-    words = word_attributes(docs, layout, "ORTH")
-    sentences = [words[at] for at in layout.sentence_slices]
-    return GoldCorpus(docs, layout, sentences, heads, labels, graphs, figures)
+    words = word_attributes(docs, segmentation, "ORTH")
+    sentences = [words[at] for at in segmentation.sentence_slices]
+    return GoldCorpus(docs, segmentation, sentences, heads, labels, graphs, figures)
 
 
 def _count_graph(graph: Graph) -> dict[str, int]:
@@ -208,7 +210,7 @@ def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
     roots = dict(Counter(filter(None, compress(labels, is_root))).most_common())
     root = next(iter(roots), "")
     return {
-        "unlabelled": int((heads >= 0).sum()) - sum(by_label.values()),
+        "unlabeled": int((heads >= 0).sum()) - sum(by_label.values()),
         "labels": by_label,
         "rare_labels": {label: n for label, n in by_label.items() if n < RARE_LABEL},
         "roots": roots,
@@ -236,7 +238,7 @@ def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
     """
     kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
     sentences = [sentence for doc in kept for sentence in source_sentences(doc)]
-    with_words = [doc for doc in references if has_words(doc)]
+    with_words = [doc for doc in references if is_split(doc)]
     multiword = [token for doc in with_words for token in multiword_tokens(doc)]
     chunks = read_chunks(sentences, getattr(nlp.tokenizer, "rules", None))
     tokens = compare_tokens(nlp.tokenizer, chunks) if chunks else None
@@ -358,7 +360,7 @@ def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> 
         labels = pipe.labels or order_labels([*train.figures["labels"]], Counter(train.figures["roots"]))
         ids = {label: i for i, label in enumerate(dict.fromkeys([*labels, *corpus.figures["labels"]]))}
         label_ids = np.array([ids.get(label, -1) for label in corpus.labels])
-        gold = make_trees(corpus.layout, corpus.heads, label_ids)
+        gold = make_trees(corpus.segmentation, corpus.heads, label_ids)
         can_learn = pipe.model.attrs["can_learn"](pipe.model, gold).tolist()
     others = [graph for graph, can in zip(corpus.graphs, can_learn, strict=True) if not can]
     return {
@@ -377,7 +379,7 @@ def _compare_initial(corpus: GoldCorpus, names: Sequence[str]) -> Figures:
     """
     strings = StringStore()
     hashes = {strings.add(name): i for i, name in enumerate(names)}
-    heads, ids = initial_graphs(corpus.docs, corpus.layout, hashes)
+    heads, ids = initial_graphs(corpus.docs, corpus.segmentation, hashes)
     labels = np.array([*names, ""], dtype=object)[ids]
     gold = np.array(corpus.labels, dtype=object)
     is_known = (corpus.heads >= 0) & (gold != "")

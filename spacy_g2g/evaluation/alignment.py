@@ -1,4 +1,4 @@
-"""Alignment of words between two tokenisations of the same text.
+"""Alignment of words between two tokenizations of the same text.
 
 The CoNLL 2018 shared task defines it (https://universaldependencies.org/conll18/evaluation.html). Tokens are
 compared by the characters that they cover, without white space. A word outside of multiword tokens aligns

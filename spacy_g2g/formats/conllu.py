@@ -110,7 +110,7 @@ class ConlluSentence:
             spaces[token.end - 1] = token.space_after
         return spaces
 
-    def text_tokens(self) -> list[tuple[str, tuple[str, ...]]]:
+    def surface_tokens(self) -> list[tuple[str, tuple[str, ...]]]:
         """List the tokens of the text, each with the forms of its words."""
         forms = [word.form for word in self.words]
         return [(token.form, tuple(forms[token.start - 1 : token.end])) for token in self.tokens]

@@ -24,7 +24,7 @@ CACHED_SCORES = 2**18
 class GraphSelfAttention(RelationTables):
     """Self-attention with relations between positions as input.
 
-    Let r_ij be the relation of i to j, and N a layer normalisation or the identity. Each head computes
+    Let r_ij be the relation of i to j, and N a layer normalization or the identity. Each head computes
 
         e_ij = q_i . (k_j + N(K[r_ij])) / sqrt(d)
         a_i  = softmax(e_i)
@@ -33,7 +33,7 @@ class GraphSelfAttention(RelationTables):
     (Mohammadshahi and Henderson 2020, "Graph-to-Graph Transformer for Transition-based Dependency
     Parsing", eq. 4 and 5; 2021, "Recursive Non-Autoregressive Graph-to-Graph Transformer", eq. 7 to 9).
 
-    The code computes edges alone, and the relation NONE has no parameters. This is a re-parametrisation, not
+    The code computes edges alone, and the relation NONE has no parameters. This is a re-parametrization, not
     an approximation. Let K[r] and V[r] stand for the differences to the NONE row:
     - q_i . K[NONE] adds one number to all scores of query i, and softmax drops it;
     - sum_j a_ij V[NONE] = V[NONE] is a constant of the output, which the output bias already contains,
@@ -56,8 +56,8 @@ class GraphSelfAttention(RelationTables):
 
     config: Sizes of the encoder. Scores are divided by sqrt(d) times the square root of the number of their
         terms, which is 3 for disentangled attention with all terms. ``n_relations`` is the number of rows in
-        the tables K and V, [n_relations, d], which the heads share; 0 for no tables. ``normalise_keys`` makes
-        N a layer normalisation. ``attention_dropout`` is the rate on the attention weights a, before both the
+        the tables K and V, [n_relations, d], which the heads share; 0 for no tables. ``normalize_keys`` makes
+        N a layer normalization. ``attention_dropout`` is the rate on the attention weights a, before both the
         values and V[r] are taken.
     """
 

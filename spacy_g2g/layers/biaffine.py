@@ -11,7 +11,7 @@ from .linear import Linear
 from .packing import Packing, fill_up
 
 LEAKY_SLOPE = 0.1
-# Number of arcs labelled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
+# Number of arcs labeled at once, by device. It bounds memory: each arc takes n_labels * label_width numbers.
 LABELLED_AT_ONCE = {"cpu": 256, "cuda": 8192}
 # Smallest distance in each bucket of distances. Words on the left and on the right have buckets of their own.
 DISTANCES = (1, 2, 3, 4, 5, 7, 10, 15, 25)

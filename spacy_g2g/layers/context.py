@@ -1,4 +1,4 @@
-"""An LSTM over the words of a sentence, for words whose vectors know only their neighbours."""
+"""An LSTM over the words of a sentence, for words whose vectors know only their neighbors."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .norms import make_norm
 
 
 class InputEmbeddings(nn.Module):
-    """Sum of piece, position, segment and extra vectors, normalised (Devlin et al. 2019, figure 2).
+    """Sum of piece, position, segment and extra vectors, normalized (Devlin et al. 2019, figure 2).
 
     The tables have the width ``embedding_width``. If the layers have another width, a linear layer follows
     the norm (ELECTRA, Clark et al. 2020), or stands before it without a bias (``project_first``, DeBERTa).

@@ -29,7 +29,7 @@ class EncoderLayer(nn.Module):
     2020, "On Layer Normalization in the Transformer Architecture").
 
     config: Sizes and arithmetic.
-    number: Number of the layer, from 0. If input vectors are normalised, the first sub-layer needs no norm
+    number: Number of the layer, from 0. If input vectors are normalized, the first sub-layer needs no norm
         before it.
     """
 
@@ -76,7 +76,7 @@ class GraphEncoder(nn.Module):
         self.convolution = None if config.convolution is None else Convolution(config, config.convolution)
         self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
         self.final_norm = make_norm(config, config.width) if config.pre_norm else nn.Identity()
-        self._initialise()
+        self._initialize()
 
     def forward(
         self,
@@ -187,7 +187,7 @@ class GraphEncoder(nn.Module):
         """Tables of relations of all layers."""
         return [layer.attention for layer in self.layers]  # type: ignore[misc]
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         std = self.config.initializer_range
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | nn.Conv1d):

@@ -31,7 +31,7 @@ class Disentangled:
 
     max_distance: Number of distances on each side, or the end of their scale; above 0.
     distance_buckets: Number of buckets of distances on each side; 0 for a vector for each distance.
-    distance_norm: Whether the vectors of distances are normalised.
+    distance_norm: Whether the vectors of distances are normalized.
     content_to_position: Whether attention has this term.
     position_to_content: Whether attention has this term.
     share_projections: Whether the projections of queries and keys serve the vectors of distances, too.
@@ -78,14 +78,14 @@ class EncoderConfig:
     n_layers: Number of layers.
     n_attention_heads: Attention heads of each layer.
     hidden_width: Width of the feed-forward networks.
-    n_key_heads: Heads of keys and values, which neighbouring heads of queries share (Ainslie et al. 2023,
+    n_key_heads: Heads of keys and values, which neighboring heads of queries share (Ainslie et al. 2023,
         "GQA"); 0 for as many as attention heads.
     n_positions: Length of the longest input, in pieces (512 for RoBERTa's 514).
     position_table: Whether positions have vectors, which are added to the input.
     position_offset: First row of the position table in use.
     project_first: Whether embeddings of another width are projected before their norm, not after it.
     n_segments: Number of segment types; 0 for no segment table.
-    embedding_norm: Whether the input vectors are normalised.
+    embedding_norm: Whether the input vectors are normalized.
     norm: Kind of all norms: "layer" (Ba et al. 2016) or "rms" (Zhang & Sennrich 2019).
     norm_bias: Whether layer norms have a bias.
     layer_norm_eps: Constant that keeps norms from dividing by zero.
@@ -100,7 +100,7 @@ class EncoderConfig:
     initializer_range: Standard deviation of random weights.
     n_added_pieces: Number of pieces after the vocabulary that no checkpoint knows (ROOT).
     n_relations: Number of relations of the graph input; see ``GraphSelfAttention``.
-    normalise_keys: Whether relation keys are normalised; see ``GraphSelfAttention``.
+    normalize_keys: Whether relation keys are normalized; see ``GraphSelfAttention``.
     rotary: Rotary positions; None for none.
     disentangled: Disentangled attention; None for none.
     convolution: Convolution beside the first layer; None for none.
@@ -133,7 +133,7 @@ class EncoderConfig:
     initializer_range: float = 0.02
     n_added_pieces: int = 0
     n_relations: int = 0
-    normalise_keys: bool = False
+    normalize_keys: bool = False
     rotary: Rotary | None = None
     disentangled: Disentangled | None = None
     convolution: SideConvolution | None = None

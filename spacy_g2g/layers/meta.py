@@ -14,7 +14,7 @@ from ..errors import Errors
 
 
 class _NoNumbers(TorchFunctionMode):
-    """Context without initialisation of weights.
+    """Context without initialization of weights.
 
     They have no memory here, yet PyTorch would import its compiler to fill them, which takes over a second.
     """

@@ -1,4 +1,4 @@
-"""Normalisation of vectors."""
+"""Normalization of vectors."""
 
 from torch import nn
 

@@ -9,7 +9,7 @@ from .encoder_config import EncoderConfig
 class RelationTables(nn.Module):
     """Vectors of the relations in graph input, which one layer of attention adds to keys and values.
 
-    config: Sizes, the number of relations, and whether keys are normalised; see ``GraphSelfAttention``.
+    config: Sizes, the number of relations, and whether keys are normalized; see ``GraphSelfAttention``.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -20,7 +20,7 @@ class RelationTables(nn.Module):
             self.relation_keys = nn.Parameter(torch.zeros(n_relations, width))
             self.relation_values = nn.Parameter(torch.zeros(n_relations, width))
             self.relation_norm: nn.Module = nn.Identity()
-            if config.normalise_keys:
+            if config.normalize_keys:
                 self.relation_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
                 nn.init.normal_(self.relation_keys, std=0.02)
                 nn.init.zeros_(self.relation_norm.weight)

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from ..arrays import FloatArray, IntArray
-from .types import Coverage, Parse, Sentence, Tree
+from .types import Arcs, Coverage, Parse, Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Batch:
         """Return the parses of the sentences, from padded arrays, [sentences, words] each; see ``Parse``."""
         ends = zip(self.n_words.tolist(), self.coverages, strict=True)
         return [
-            Parse(Tree(heads[i, :n], labels[i, :n]), head_probs[i, :n], label_probs[i, :n], coverage)
+            Parse(Arcs(heads[i, :n], labels[i, :n]), head_probs[i, :n], label_probs[i, :n], coverage)
             for i, (n, coverage) in enumerate(ends)
         ]
 

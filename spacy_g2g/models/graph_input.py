@@ -1,4 +1,4 @@
-"""From graphs over words to edges between pieces: labelled relations for RNGTr, unlabelled ones for G2GTr.
+"""From graphs over words to edges between pieces: labeled relations for RNGTr, unlabeled ones for G2GTr.
 
 RNGTr (Mohammadshahi & Henderson 2021, section 3.2): a relation stands for the label of an arc and for the end
 that attends. With L labels, relation l goes from a head to its dependent, and l + L from a dependent to its
@@ -59,7 +59,7 @@ def graph_edges(batch: PieceBatch, n_labels: int) -> IntArray:
     )
 
 
-def unlabelled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
+def unlabeled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
     """List the same edges with two relations, to a dependent (0) and to a head (1), and the labels apart.
 
     Returns int [4, edges], and the row of ``LabelEmbeddings`` for each piece's arc, int [rows, width].
@@ -67,11 +67,11 @@ def unlabelled_graph(batch: PieceBatch) -> tuple[IntArray, IntArray]:
     row, head, dependent, label = _piece_arcs(batch)
     label_rows = np.zeros_like(batch.piece_ids)
     label_rows[row, dependent] = to_label_rows(label)
-    return both_directions(row=row, head=head, dependent=dependent, relations=unlabelled(row)), label_rows
+    return both_directions(row=row, head=head, dependent=dependent, relations=unlabeled(row)), label_rows
 
 
-def unlabelled(row: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the relations of unlabelled arcs in both directions, int [arcs] each."""
+def unlabeled(row: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the relations of unlabeled arcs in both directions, int [arcs] each."""
     return np.full_like(row, TO_DEPENDENT), np.full_like(row, TO_HEAD)
 
 

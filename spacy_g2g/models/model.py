@@ -120,7 +120,7 @@ def _run(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Call
 
 
 def resize_output(model: Model[Any, Any], n_labels: int) -> Model[Any, Any]:
-    """Make room for added labels in a model that is initialised, and return the model."""
+    """Make room for added labels in a model that is initialized, and return the model."""
     shim = get_shim(model)
     if shim.spec is not None:
         shim.resize_labels(n_labels)
@@ -134,7 +134,7 @@ def find_learnable(
     model: Model[Any, Any],  # noqa: ARG001
     gold: Sequence[Any],
 ) -> BoolArray:
-    """Return which gold trees give a loss, bool [trees]. The model need not be initialised."""
+    """Return which gold trees give a loss, bool [trees]. The model need not be initialized."""
     learnable: BoolArray = network.can_learn(settings, gold)
     return learnable
 

@@ -94,7 +94,7 @@ class WordNetwork(nn.Module):
     has_root_vector: Whether ROOT has a vector of its own instead of a piece that the encoder reads; None if
         it does where words come as vectors.
     n_relations: Number of relations in graph input; 0 for a network that takes none.
-    normalise_keys: See ``GraphSelfAttention``.
+    normalize_keys: See ``GraphSelfAttention``.
     words: How ``encode`` makes vectors of words from layers of pieces; None for the first piece's vector in
         the last layer.
     """
@@ -112,7 +112,7 @@ class WordNetwork(nn.Module):
         *,
         has_root_vector: bool | None = None,
         n_relations: int = 0,
-        normalise_keys: bool = False,
+        normalize_keys: bool = False,
         words: WordSettings | None = None,
     ) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class WordNetwork(nn.Module):
         self.has_root_vector = spec.encoder is None if has_root_vector is None else has_root_vector
         if spec.encoder is not None:
             self.encoder = GraphEncoder(
-                replace(spec.encoder, n_relations=n_relations, normalise_keys=normalise_keys)
+                replace(spec.encoder, n_relations=n_relations, normalize_keys=normalize_keys)
             )
             if spec.tags is not None:
                 self.tags = TagEmbeddings(len(spec.tags), spec.encoder)

@@ -90,7 +90,7 @@ class NetworkShim(Shim, Generic[N]):
 
     @property
     def network(self) -> N:
-        """PyTorch module. Raises ValueError before initialisation."""
+        """PyTorch module. Raises ValueError before initialization."""
         if self._model is None:
             raise ValueError(Errors.E405)
         network: N = self._model
@@ -98,7 +98,7 @@ class NetworkShim(Shim, Generic[N]):
 
     @property
     def known_spec(self) -> NetworkSpec:
-        """Specification of the network. Raises ValueError before initialisation."""
+        """Specification of the network. Raises ValueError before initialization."""
         if self.spec is None:
             raise ValueError(Errors.E405)
         return self.spec
@@ -110,7 +110,7 @@ class NetworkShim(Shim, Generic[N]):
 
     @property
     def wordpieces(self) -> WordPieces:
-        """Table of pieces. Raises ValueError before initialisation and for words that come as vectors."""
+        """Table of pieces. Raises ValueError before initialization and for words that come as vectors."""
         if self._wordpieces is None:
             raise ValueError(Errors.E405 if self.spec is None else Errors.E415)
         return self._wordpieces
@@ -172,7 +172,7 @@ class NetworkShim(Shim, Generic[N]):
             self._optimizer = None
 
     def to_bytes(self) -> bytes:
-        """Return the specification and the weights; empty before initialisation."""
+        """Return the specification and the weights; empty before initialization."""
         if self.spec is None:
             return b""
         return to_bytes(self.spec, self.network.state_dict(), self.stored_as)

@@ -26,7 +26,7 @@ from .model import make_model
 from .network import NetworkSpec
 from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
-from .types import ArcScores, Parse, ParserModel, Sentence, Start, Tree, pad_trees
+from .types import Arcs, ArcScores, Parse, ParserModel, Sentence, Start, pad_trees
 
 #: Least log-probability of a head or a label in a mean. It keeps sums finite.
 LEAST_LOG_PROB = -100.0
@@ -149,7 +149,7 @@ class RNGTr(SynTr[PieceBatch]):
         """Return the graph input of a batch."""
         return to_edges(graph_edges(batch, self.n_labels), self.device) if self.graph_input else None
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: PieceBatch, gold: Sequence[Arcs]) -> Tensor:
         """Sum the loss of SynTr over all passes; finished sentences have no loss."""
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         scores = self.score(batch, self.edges(batch))
@@ -253,7 +253,7 @@ class RNGTr(SynTr[PieceBatch]):
 
 def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
     """Return tables of relations for each layer of a shared encoder."""
-    config = replace(encoder, n_relations=n_relations, normalise_keys=n_relations > 0)
+    config = replace(encoder, n_relations=n_relations, normalize_keys=n_relations > 0)
     return nn.ModuleList(RelationTables(config) for _ in range(config.n_layers))
 
 

@@ -194,7 +194,7 @@ class BiaffineSettings(WordSettings, TagSettings, VectorSettings):
     n_context_layers: int = setting(
         0,
         "Number of layers of a bidirectional LSTM between the words' vectors and the scorers. It has the "
-        "dropout of the scorers. It pays where the vectors know only a few neighbours, as those of spaCy's "
+        "dropout of the scorers. It pays where the vectors know only a few neighbors, as those of spaCy's "
         "`tok2vec` do; 0 for no LSTM.",
         FROM_ZERO,
     )

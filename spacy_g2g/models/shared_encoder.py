@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, get_array_module, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..data.segmentation import Layout, lay_out, word_attributes
+from ..data.segmentation import Segmentation, segment, word_attributes
 from .forks import computing
 from .model import read_words
 from .network import NetworkSpec, WordNetwork
@@ -80,7 +80,7 @@ def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: St
     if X is None or Y is None:
         return
     source = Y.encoder or encoder_from_scratch()
-    checkpoint = source(word_attributes(X, lay_out(X), "ORTH"))
+    checkpoint = source(word_attributes(X, segment(X), "ORTH"))
     shim = get_network_shim(model)
     build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
     model.set_dim("nO", shim.known_spec.width, force=True)
@@ -89,41 +89,41 @@ def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: St
 def _encode_docs(
     model: Model[Any, Any], docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    return encode(model, docs, lay_out(docs), is_train)
+    return encode(model, docs, segment(docs), is_train)
 
 
 @computing
 def encode(
-    model: Model[Any, Any], docs: Sequence[Doc], layout: Layout, is_train: bool
+    model: Model[Any, Any], docs: Sequence[Doc], segmentation: Segmentation, is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     """Return the vectors of the tokens of each Doc, and a callback that takes their gradients.
 
     model: The model of ``build_encoder``.
     docs: The Docs.
-    layout: Where their sentences are, whatever the Docs say of them.
+    segmentation: Where their sentences are, whatever the Docs say of them.
     is_train: Whether gradients will come back.
     Returns float32 [tokens, width] for each Doc, zeros for white space.
     """
     shim: Any = get_network_shim(model)
-    words = word_attributes(docs, layout, "ORTH")
-    sentences = [Sentence(words[at]) for at in layout.sentence_slices]
+    words = word_attributes(docs, segmentation, "ORTH")
+    sentences = [Sentence(words[at]) for at in segmentation.sentence_slices]
     if not is_train:
-        return _over_tokens(shim.predict(sentences), layout), lambda _: []
+        return _over_tokens(shim.predict(sentences), segmentation), lambda _: []
     shim.network.encoder.set_dropout(model.attrs["dropout_rate"])
     vectors, backprop_words = shim.begin_update(sentences)
     xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
 
     def backprop(d_docs: list[Floats2d]) -> list[Doc]:
-        backprop_words(xp.concatenate(d_docs)[xp.asarray(layout.words)])
+        backprop_words(xp.concatenate(d_docs)[xp.asarray(segmentation.words)])
         return []
 
-    return _over_tokens(vectors, layout), backprop
+    return _over_tokens(vectors, segmentation), backprop
 
 
-def _over_tokens(vectors: Floats2d, layout: Layout) -> list[Floats2d]:
+def _over_tokens(vectors: Floats2d, segmentation: Segmentation) -> list[Floats2d]:
     """Return the vectors of the tokens of each Doc, from those of all words."""
     xp: Any = get_array_module(vectors)  # type: ignore[no-untyped-call]
-    tokens = xp.zeros((int(layout.doc_starts[-1]), vectors.shape[1]), dtype="f")
-    tokens[xp.asarray(layout.words)] = vectors
-    n_docs = len(layout.doc_starts) - 1
-    return xp.split(tokens, layout.doc_starts[1:-1].tolist())[:n_docs]  # type: ignore[no-any-return]
+    tokens = xp.zeros((int(segmentation.doc_starts[-1]), vectors.shape[1]), dtype="f")
+    tokens[xp.asarray(segmentation.words)] = vectors
+    n_docs = len(segmentation.doc_starts) - 1
+    return xp.split(tokens, segmentation.doc_starts[1:-1].tolist())[:n_docs]  # type: ignore[no-any-return]

@@ -32,7 +32,7 @@ class G2GShim(NetworkShim[Network[Any]]):
     upstream_factor = 1.0
 
     def resize_labels(self, n_labels: int) -> None:
-        """Make room for labels that are added after initialisation."""
+        """Make room for labels that are added after initialization."""
         self.network.resize_labels(n_labels)
         # New labels begin at zero. At the low rate of pretrained scorers they would hardly learn.
         pretrained = tuple(part for part in self.known_spec.pretrained if part != "scorers")

@@ -22,7 +22,7 @@ from .network_shim import find_shims, find_upstream
 from .start import checkpoint_of
 
 #: Makes the checkpoint to start from, given the words of the training data.
-#: A checkpoint without weights stands for random initialisation.
+#: A checkpoint without weights stands for random initialization.
 EncoderSource = Callable[[Iterable[str]], Checkpoint]
 
 
@@ -91,7 +91,7 @@ def encoder_from_scratch(
     hidden_width: Hidden width of the feed-forward networks.
     n_positions: Most pieces that the encoder reads at once, including [CLS], ROOT and [SEP].
     vocab_size: Largest number of WordPiece pieces.
-    min_frequency: Smallest frequency of two neighbouring pieces that are merged into a new piece.
+    min_frequency: Smallest frequency of two neighboring pieces that are merged into a new piece.
     lowercase: Convert words to lower case. Accents are kept.
     Raises ValueError for sizes that no encoder can have.
     """

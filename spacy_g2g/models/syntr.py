@@ -26,7 +26,7 @@ from .batch import Batch
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, builder
-from .types import ArcScores, Parse, ParserModel, Tree, pad_trees
+from .types import Arcs, ArcScores, Parse, ParserModel, pad_trees
 
 #: Least probability of a head among all trees. It keeps logarithms finite.
 LEAST_PROBABILITY = 1e-20
@@ -55,7 +55,7 @@ class SynTr(Network[B]):
     meets_constraints = scores_arcs = True
 
     def __init__(self, spec: NetworkSpec, settings: BiaffineSettings, *, n_relations: int = 0) -> None:
-        super().__init__(spec, n_relations=n_relations, normalise_keys=n_relations > 0, words=settings)
+        super().__init__(spec, n_relations=n_relations, normalize_keys=n_relations > 0, words=settings)
         self.context = None
         width = spec.width
         if settings.n_context_layers:
@@ -89,7 +89,7 @@ class SynTr(Network[B]):
         arcs = arcs.masked_fill(~possible, -torch.inf)
         return Scores(arcs, dependents, heads, batch.n_words)
 
-    def loss(self, batch: B, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: B, gold: Sequence[Arcs]) -> Tensor:
         """Sum the negative log-likelihood of gold heads, and of gold labels at gold heads."""
         scores = self.score(batch)
         return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
@@ -251,7 +251,7 @@ class SynTr(Network[B]):
         found = self.arc_scores(scores, i, parse.n_words)
         if sentence.constraints:
             (met,) = found.best(1, sentence.constraints)
-            prior = None if parse.prior is None else found.at(met.tree.heads)
+            prior = None if parse.prior is None else found.for_heads(met.tree.heads)
             parse = replace(met, coverage=parse.coverage, prior=prior)
         return replace(parse, scores=found if sentence.keep_scores else None)
 

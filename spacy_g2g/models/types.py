@@ -29,7 +29,7 @@ Coverage = Literal["whole", "shortened", "windows", "parts", "cut"]
 
 
 @dataclass(frozen=True)
-class Tree:
+class Arcs:
     """Heads and labels of a sentence of n words. As the input of a refiner, they may form any graph.
 
     heads: int [n]. Word i, counted from 1, has its head in ``heads[i - 1]``; 0 is ROOT, -1 is missing.
@@ -55,11 +55,11 @@ class ArcScores:
     labels: FloatArray
     heads: IntArray | None = None
 
-    def at(self, heads: IntArray) -> ArcScores:
+    def for_heads(self, heads: IntArray) -> ArcScores:
         """Return the scores with the labels of the arcs to some heads alone, int [n]."""
         return ArcScores(self.arcs, self.labels[np.arange(len(heads)), np.maximum(heads - 1, 0)], heads)
 
-    def restricted(self, constraints: Sequence[Constraint]) -> ArcScores:
+    def masked(self, constraints: Sequence[Constraint]) -> ArcScores:
         """Return the scores with -inf for the arcs that the constraints exclude one by one."""
         if not constraints:
             return self
@@ -76,7 +76,7 @@ class ArcScores:
         Raises ValueError if no tree meets the constraints.
         """
         n, n_labels = len(self.arcs), self.labels.shape[-1] + 1
-        arcs = self.restricted(constraints).arcs.astype(np.float64)
+        arcs = self.masked(constraints).arcs.astype(np.float64)
         trees = best_trees(arcs, k, subtree_words(constraints, n))[0]
         if not len(trees):
             raise ValueError(Errors.E107.format(sentence=0))
@@ -84,11 +84,11 @@ class ArcScores:
         words = np.arange(n)
         parses = []
         for heads in trees:
-            log_probs = self.at(heads).labels
+            log_probs = self.for_heads(heads).labels
             best = np.where(allowed, log_probs, -np.inf).argmax(axis=1)
             labels = np.where(heads == 0, ROOT_LABEL, best + 1)
             label_probs = np.where(heads == 0, np.float32(1), np.exp(log_probs[words, best]))
-            parses.append(Parse(Tree(heads, labels), np.exp(self.arcs[words, heads]), label_probs))
+            parses.append(Parse(Arcs(heads, labels), np.exp(self.arcs[words, heads]), label_probs))
         return parses
 
 
@@ -111,7 +111,7 @@ class Sentence:
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
-    graph: Tree | None = None
+    graph: Arcs | None = None
     vectors: Floats2d | None = None
     constraints: tuple[Constraint, ...] = ()
     keep_scores: bool = False
@@ -158,7 +158,7 @@ class Parse:
         all arcs.
     """
 
-    tree: Tree
+    tree: Arcs
     head_probs: FloatArray
     label_probs: FloatArray
     coverage: Coverage = "whole"
@@ -172,7 +172,7 @@ class Parse:
         return len(self.tree.heads)
 
 
-def pad_trees(trees: Sequence[Tree | None], width: int) -> tuple[IntArray, IntArray]:
+def pad_trees(trees: Sequence[Arcs | None], width: int) -> tuple[IntArray, IntArray]:
     """Pad heads and labels, int [sentences, width] each, with -1; a missing tree is all -1."""
     heads = np.full((len(trees), width), -1, dtype=np.int64)
     labels = np.full((len(trees), width), -1, dtype=np.int64)

@@ -15,7 +15,7 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer
 
-from ..data.multiword import cut, has_words, mark_words, multiword_tokens, text_tokens
+from ..data.multiword import cut, is_split, mark_words, multiword_tokens, surface_tokens
 from ..errors import Errors
 from ..models.settings import setting
 from ..pipeline.component import ComponentSettings, factory
@@ -36,7 +36,7 @@ TOKENS_AT_ONCE = 10_000
 class OpenToken(NamedTuple):
     """Token that may be split.
 
-    before, form, after: The token and its neighbours; "" at the edge of a text.
+    before, form, after: The token and its neighbors; "" at the edge of a text.
     candidates: What it may be.
     """
 
@@ -76,11 +76,11 @@ class MwtSplitter(SavedPipe):
         self.vocab, self.name = vocab, name
         self.cfg: dict[str, Any] = {}
         self.finder = SentenceFinder(self)
-        settings.give_to(self)
+        settings.apply_to(self)
         self._after_loading("", ())
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Read ``cfg``, which is empty before initialisation, and for a treebank without multiword tokens.
+        """Read ``cfg``, which is empty before initialization, and for a treebank without multiword tokens.
 
         Raises ValueError for what is no table, and for one of another network.
         """
@@ -101,7 +101,7 @@ class MwtSplitter(SavedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[Found] | None]:
         """Return the multiword tokens of each Doc; None for a Doc whose words are final."""
         docs = list(docs)
-        is_open = [i for i, doc in enumerate(docs) if self.table is not None and not has_words(doc)]
+        is_open = [i for i, doc in enumerate(docs) if self.table is not None and not is_split(doc)]
         texts = {i: self._read(docs[i]) for i in is_open}
         open_tokens = {i: self._open([token.form for token in text]) for i, text in texts.items()}
         chosen = iter(self._choose([token for of_doc in open_tokens.values() for _, token in of_doc]))
@@ -198,7 +198,7 @@ class MwtSplitter(SavedPipe):
         """
         validate_get_examples(get_examples, "MwtSplitter.initialize")
         self.cfg.clear()
-        table = SplitTable.learn(token for e in get_examples() for token in text_tokens(e.reference))
+        table = SplitTable.learn(token for e in get_examples() for token in surface_tokens(e.reference))
         if table.splits or table.known:
             self.cfg[TABLE] = table.to_json()
             kinds: Any = table.n_kinds
@@ -236,7 +236,7 @@ class MwtSplitter(SavedPipe):
         """Return the tokens of references that may be split, with their words."""
         if self.table is None:
             return []
-        texts = [text_tokens(example.reference) for example in examples]
+        texts = [surface_tokens(example.reference) for example in examples]
         return [(token, text[i][1]) for text in texts for i, token in self._open([form for form, _ in text])]
 
     def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..data.multiword import TextToken, can_be_cut
+from ..data.multiword import SurfaceToken, can_be_cut
 from ..errors import Errors
 
 #: Forms of the words of a token.
@@ -115,7 +115,7 @@ class SplitTable:
         self._parts = {word for words in ways for word in words if STEM not in word}
 
     @classmethod
-    def learn(cls, tokens: Iterable[TextToken]) -> SplitTable:
+    def learn(cls, tokens: Iterable[SurfaceToken]) -> SplitTable:
         """Learn splits from tokens and their words."""
         splits: dict[Split, None] = {}
         known: defaultdict[str, Counter[Words]] = defaultdict(Counter)

@@ -1,4 +1,4 @@
-"""The network that splits multiword tokens, from the letters of a token and of its neighbours."""
+"""The network that splits multiword tokens, from the letters of a token and of its neighbors."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class SplitterSettings(NetworkSettings):
 
 
 def features_of(before: str, form: str, after: str) -> list[int]:
-    """Return the features of a token and of its neighbours; these are "" at the edge of a text."""
-    return [*_of_token(form), *_of_neighbour(before, "before"), *_of_neighbour(after, "after")]
+    """Return the features of a token and of its neighbors; these are "" at the edge of a text."""
+    return [*_of_token(form), *_of_neighbor(before, "before"), *_of_neighbor(after, "after")]
 
 
 @lru_cache(maxsize=50_000)
@@ -81,7 +81,7 @@ def _of_token(form: str) -> list[int]:
 
 
 @lru_cache(maxsize=50_000)
-def _of_neighbour(form: str, side: str) -> list[int]:
+def _of_neighbor(form: str, side: str) -> list[int]:
     text = lower(form)
     return _rows(*(f"{side} {part}" for part in (text, f"{text[:2]}_", f"_{text[-2:]}", f"_{text[-3:]}")))
 
@@ -136,7 +136,7 @@ class Splitter(ScoringNetwork):
 def build_splitter(settings: SplitterSettings) -> SplitterModel:
     """Build a network that splits multiword tokens, for ``mwt_splitter``.
 
-    It reads the letters of a token and of its neighbours: parts of them as hash embeddings (Bojanowski et al.
+    It reads the letters of a token and of its neighbors: parts of them as hash embeddings (Bojanowski et al.
     2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
     how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
     """

@@ -28,7 +28,7 @@ def final_parser(nlp: Language, *, keep_scores: bool = False) -> G2GParser:
     return parsers[-1]
 
 
-def knowing_parsers(nlp: Language) -> list[G2GParser]:
+def treebank_parsers(nlp: Language) -> list[G2GParser]:
     """Return the parsers of a pipeline that know treebanks by name; the last one if none does."""
     parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, G2GParser) and pipe.treebanks]
     return parsers or [final_parser(nlp)]

@@ -84,17 +84,17 @@ def judge_probabilities(
     docs: Docs of the parser, which kept its scores.
     gold: Gold sentence with the same words for each Doc.
     parser: The parser.
-    predictions: Gets each arc, each labelled arc and each tree.
+    predictions: Gets each arc, each labeled arc and each tree.
     """
     for doc, sentence in zip(docs, gold, strict=True):
         for found in parser.confidence(doc):
             right = []
-            for i, arc, labelled in zip(found.tokens, found.arcs, found.labelled, strict=True):
+            for i, arc, labeled in zip(found.tokens, found.arcs, found.labeled, strict=True):
                 head, word = doc[i].head.i, sentence.words[i]
                 right.append(word.head == (0 if head == i else head + 1))
                 predictions.append(("arcs", arc, right[-1]))
                 if known(word.deprel):
-                    predictions.append(("labelled arcs", labelled, right[-1] and doc[i].dep_ == word.deprel))
+                    predictions.append(("labeled arcs", labeled, right[-1] and doc[i].dep_ == word.deprel))
             predictions.append(("trees", found.tree, all(right)))
         doc._.set(SCORES, None)
         yield doc

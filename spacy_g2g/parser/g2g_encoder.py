@@ -17,14 +17,14 @@ from spacy.vocab import Vocab
 from thinc.api import Optimizer, set_dropout_rate
 from thinc.types import Floats2d
 
-from ..data.gold import lay_out_examples
-from ..data.segmentation import Layout
+from ..data.gold import segment_examples
+from ..data.segmentation import Segmentation
 from ..models.settings import setting
 from ..models.types import WordVectorModel
 from ..pipeline.component import ComponentSettings, factory
 from ..pipeline.listener import connect, listener_paths
 from ..pipeline.saved_pipe import SavedPipe
-from ..sentences.finder import SentenceFinder, SentenceSettings, of_finder
+from ..sentences.finder import SentenceFinder, SentenceSettings, finder_property
 
 #: Pipelines that encoders were made for, whose configs tell where components listen.
 _HOMES: WeakKeyDictionary[Any, ReferenceType[Language]] = WeakKeyDictionary()
@@ -44,7 +44,7 @@ class Encoded(NamedTuple):
     """Vectors of the tokens of each Doc, float [tokens, width], and where the sentences are."""
 
     vectors: Sequence[Floats2d]
-    layout: Layout
+    segmentation: Segmentation
 
 
 @dataclass
@@ -73,12 +73,12 @@ class G2GEncoder(SavedPipe, Tok2Vec):
     the optimizer follows it.
     """
 
-    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+    sentences, boundaries, blocks = map(finder_property, ("sentences", "boundaries", "blocks"))
 
     def __init__(self, vocab: Vocab, name: str, settings: EncoderSettings) -> None:
         super().__init__(vocab, settings.model, name)
         self.finder = SentenceFinder(self)
-        settings.give_to(self)
+        settings.apply_to(self)
         self._batch: _Batch | None = None
         #: Identities of the vocabularies whose Docs it has encoded.
         self.vocabs: set[int] = set()
@@ -119,13 +119,13 @@ class G2GEncoder(SavedPipe, Tok2Vec):
     def predict(self, docs: Iterable[Doc]) -> Encoded:
         """Return the vectors of all tokens, and where the sentences are. Does not modify the Docs."""
         docs = list(docs)
-        layout = self.finder.lay_out(docs)
-        if not len(layout.starts):
-            return Encoded(super().predict(docs), layout)
-        return Encoded(self._encode(docs, layout, is_train=False)[0], layout)
+        segmentation = self.finder.segment(docs)
+        if not len(segmentation.starts):
+            return Encoded(super().predict(docs), segmentation)
+        return Encoded(self._encode(docs, segmentation, is_train=False)[0], segmentation)
 
     def _encode(
-        self, docs: list[Doc], layout: Layout, *, is_train: bool
+        self, docs: list[Doc], segmentation: Segmentation, *, is_train: bool
     ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Any]]:
         """Return the vectors of sentences that the Docs need not know, and a callback for their gradients.
 
@@ -133,11 +133,15 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         """
         self.vocabs.update(id(doc.vocab) for doc in docs)
         encode = self.model.attrs.get("encode")
-        return self.model(docs, is_train) if encode is None else encode(self.model, docs, layout, is_train)
+        return (
+            self.model(docs, is_train) if encode is None else encode(self.model, docs, segmentation, is_train)
+        )
 
     def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
         """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
-        for doc, found in zip(docs, encoded.layout.by_doc(encoded.layout.sent_start), strict=True):
+        for doc, found in zip(
+            docs, encoded.segmentation.by_doc(encoded.segmentation.sent_start), strict=True
+        ):
             values: Any = found.view(np.uint64)
             if (doc.to_array("SENT_START") != values).any():
                 doc.from_array("SENT_START", values)
@@ -164,7 +168,7 @@ class G2GEncoder(SavedPipe, Tok2Vec):
         self._finish_batch()
         set_dropout_rate(self.model, drop)
         docs = [example.predicted for example in examples]
-        vectors, backprop = self._encode(docs, lay_out_examples(examples), is_train=True)
+        vectors, backprop = self._encode(docs, segment_examples(examples), is_train=True)
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
         self.finder.update(examples, losses)

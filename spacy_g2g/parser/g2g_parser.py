@@ -23,11 +23,11 @@ from thinc.api import Model
 from ..arrays import BoolArray
 from ..data.doc_graphs import PRIOR
 from ..data.docs import TREEBANK_KEY
-from ..data.gold import gold_parses, lay_out_examples
-from ..data.segmentation import Layout, lay_out
+from ..data.gold import gold_parses, segment_examples
+from ..data.segmentation import Segmentation, segment
 from ..errors import Errors, Warnings
 from ..models.settings import setting
-from ..models.types import ArcScores, Parse, Sentence, Start, Tree
+from ..models.types import Arcs, ArcScores, Parse, Sentence, Start
 from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from ..pipeline.labels import check_labels, count_labels, order_labels
 from ..pipeline.long_sentences import cut_long, join_parts
@@ -36,10 +36,10 @@ from ..pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, make_
 from ..scored import scored_trees
 from ..scored.doc_constraints import CONSTRAINTS, read_constraints
 from ..scored.scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
-from ..sentences.finder import SentenceSettings, of_finder
+from ..sentences.finder import SentenceSettings, finder_property
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .parser_pipe import ParserPipe
-from .prior import HasRefiners, keep_prior
+from .prior import PriorSource, keep_prior
 
 if TYPE_CHECKING:
     from ..scored.confidence import Temperatures
@@ -64,7 +64,7 @@ class ParserSettings(SentenceSettings, TreeSettings):
     )
 
 
-class G2GParser(HasRefiners, ParserPipe):
+class G2GParser(PriorSource, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -76,12 +76,12 @@ class G2GParser(HasRefiners, ParserPipe):
 
     store_probabilities: bool
     keep_scores: bool
-    sentences, boundaries, blocks = map(of_finder, ("sentences", "boundaries", "blocks"))
+    sentences, boundaries, blocks = map(finder_property, ("sentences", "boundaries", "blocks"))
 
     def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
         super().__init__(vocab, settings.model, name)
         self.cfg["labels"] = []
-        settings.give_to(self)
+        settings.apply_to(self)
         for extension in (PRIOR, SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):
@@ -89,13 +89,13 @@ class G2GParser(HasRefiners, ParserPipe):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
         """Return the sentences that have words, in order, with what their trees must have.
 
         Raises ValueError for constraints that can't hold together, or that the model can't meet.
         """
-        sentences = make_sentences(docs, layout, self.model.attrs.get("tag_attr"), self.treebanks)
-        constraints = read_constraints(docs, layout, self.labels)
+        sentences = make_sentences(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
+        constraints = read_constraints(docs, segmentation, self.labels)
         if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
         if self.keep_scores:
@@ -128,11 +128,11 @@ class G2GParser(HasRefiners, ParserPipe):
 
     def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
-        layout, parses = batch.layout, batch.parses
+        segmentation, parses = batch.segmentation, batch.parses
         label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
         write_trees(
             docs,
-            layout,
+            segmentation,
             concatenate([parse.tree.heads for parse in parses], np.int64),
             concatenate([parse.tree.labels for parse in parses], np.int64),
             label_hashes,
@@ -140,7 +140,7 @@ class G2GParser(HasRefiners, ParserPipe):
         )
         self._use_noun_chunks(docs)
         if self.store_probabilities:
-            for (place, words), parse in zip(layout.word_places(), parses, strict=True):
+            for (place, words), parse in zip(segmentation.word_places(), parses, strict=True):
                 probs = zip(words, parse.head_probs.tolist(), parse.label_probs.tolist(), strict=True)
                 for word, head_prob, dep_prob in probs:
                     underscore = docs[place][word]._
@@ -175,28 +175,28 @@ class G2GParser(HasRefiners, ParserPipe):
         if not self.scores_arcs:
             raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
 
-    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+    def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse of each sentence that has words. The Doc is not changed.
 
         Raises ValueError if the model gives no scores.
         """
         self.check_scores_arcs()
-        sentences = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], layout)]
-        sentences, _ = self._with_vectors(sentences, [doc], layout)
+        sentences = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], segmentation)]
+        sentences, _ = self._with_vectors(sentences, [doc], segmentation)
         return [p.scores for p in self.parse(sentences) if p.scores is not None] if sentences else []
 
     # Training
 
-    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Tree]]:
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Segmentation, list[Arcs]]:
         """Return the predicted Docs, where their sentences are, and the gold trees of those with words.
 
         Words whose head or label is missing, misaligned or outside the predicted sentence have no loss.
         White space may have any label, since it is not learned.
-        Raises ValueError for a label that was not seen in initialisation.
+        Raises ValueError for a label that was not seen in initialization.
         """
-        layout = lay_out_examples(examples)
-        gold_heads, deps = gold_parses(examples, layout)
-        heads = heads_in_sentences(layout, gold_heads)
+        segmentation = segment_examples(examples)
+        gold_heads, deps = gold_parses(examples, segmentation)
+        heads = heads_in_sentences(segmentation, gold_heads)
         ids = {label: i for i, label in enumerate(self.labels)} | {"": -1}
         unknown = sorted(set(deps) - set(ids))
         if unknown and not self.labels:
@@ -205,7 +205,11 @@ class G2GParser(HasRefiners, ParserPipe):
             raise ValueError(Errors.E802.format(unknown=unknown, name=self.name, labels=self.label_data))
         labels = np.array([ids[dep] for dep in deps], dtype=np.int64)
         labels[heads < 0] = -1
-        return [example.predicted for example in examples], layout, make_trees(layout, heads, labels)
+        return (
+            [example.predicted for example in examples],
+            segmentation,
+            make_trees(segmentation, heads, labels),
+        )
 
     def initialize(
         self,
@@ -238,7 +242,7 @@ class G2GParser(HasRefiners, ParserPipe):
             if None in names:
                 raise ValueError(Errors.E825.format(name=self.name))
             self.cfg[TREEBANKS] = [*names]
-        sentences = make_sentences(references, lay_out(references), tag_attr, self.treebanks)
+        sentences = make_sentences(references, segment(references), tag_attr, self.treebanks)
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
@@ -271,7 +275,7 @@ class G2GParser(HasRefiners, ParserPipe):
                 Warnings.W804.format(name=self.name, n=n_known - n_learnable, of=n_known), stacklevel=3
             )
 
-    def _has_gold(self, gold: Sequence[Tree]) -> BoolArray:
+    def _has_gold(self, gold: Sequence[Arcs]) -> BoolArray:
         """Return which gold trees have at least one head, bool [sentences]."""
         return np.array([bool((tree.heads >= 0).any()) for tree in gold], dtype=np.bool_)
 
@@ -300,7 +304,7 @@ class G2GParser(HasRefiners, ParserPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the parser. After initialisation the root label comes first."""
+        """Labels of the parser. After initialization the root label comes first."""
         return tuple(self.cfg["labels"])
 
     @property
@@ -309,7 +313,7 @@ class G2GParser(HasRefiners, ParserPipe):
         return list(self.labels)
 
     def add_label(self, label: str) -> int:
-        """Add a label. After initialisation the model is resized, and the scores of the label start at zero.
+        """Add a label. After initialization the model is resized, and the scores of the label start at zero.
 
         Returns 1, or 0 if the label is there already.
         Raises ValueError unless label is a string of one character or more.

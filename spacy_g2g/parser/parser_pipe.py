@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
 from ..arrays import BoolArray
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 from ..errors import Errors, Warnings
 from ..pipeline.listener import EncoderListener
 from ..pipeline.saved_pipe import SavedPipe
@@ -69,13 +69,13 @@ class ParserPipe(SavedPipe):
     def predict(self, docs: Iterable[Doc]) -> ParsedBatch:
         """Return the parses of all sentences that have words, and do not modify the Docs.
 
-        Raises ValueError before initialisation.
+        Raises ValueError before initialization.
         """
         docs = list(docs)
-        layout = self.finder.lay_out(docs)
-        sentences, _ = self._with_vectors(self.inputs(docs, layout), docs, layout)
-        batch = ParsedBatch(layout, self.parse(sentences) if sentences else [])
-        self._warn_unset(layout)
+        segmentation = self.finder.segment(docs)
+        sentences, _ = self._with_vectors(self.inputs(docs, segmentation), docs, segmentation)
+        batch = ParsedBatch(segmentation, self.parse(sentences) if sentences else [])
+        self._warn_unset(segmentation)
         return batch
 
     def parse(self, sentences: "Sequence[Sentence]") -> Sequence[Any]:
@@ -84,24 +84,28 @@ class ParserPipe(SavedPipe):
         return parses
 
     @abstractmethod
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
+    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
         """Return the input of the model: the sentences that have words, in order."""
 
     def _with_vectors(
-        self, sentences: "list[Sentence]", docs: Sequence[Doc], layout: Layout, is_train: bool = False
+        self,
+        sentences: "list[Sentence]",
+        docs: Sequence[Doc],
+        segmentation: Segmentation,
+        is_train: bool = False,
     ) -> "tuple[list[Sentence], Callable[[dict[int, Any]], None]]":
         """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
         tok2vec = self.model.maybe_get_ref("tok2vec")
         if tok2vec is None or not (docs and (sentences or is_train)):
             return sentences, lambda *_: None
-        return add_vectors(sentences, tok2vec, docs, layout, is_train)
+        return add_vectors(sentences, tok2vec, docs, segmentation, is_train)
 
-    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
+    def training_inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
         """Return the input of the model in training."""
-        return self.inputs(docs, layout)
+        return self.inputs(docs, segmentation)
 
-    def _warn_unset(self, layout: Layout) -> None:
-        if layout.unset.any() and not self._warned_unset:
+    def _warn_unset(self, segmentation: Segmentation) -> None:
+        if segmentation.unset.any() and not self._warned_unset:
             warnings.warn(Warnings.W801.format(name=self.name), stacklevel=2)
             self._warned_unset = True
 
@@ -133,9 +137,9 @@ class ParserPipe(SavedPipe):
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
         set_dropout_rate(self.model, drop)
-        docs, layout, gold = self._read_gold(examples)
-        sentences = self.training_inputs(docs, layout)
-        inputs, backprop_vectors = self._with_vectors(sentences, docs, layout, is_train=True)
+        docs, segmentation, gold = self._read_gold(examples)
+        sentences = self.training_inputs(docs, segmentation)
+        inputs, backprop_vectors = self._with_vectors(sentences, docs, segmentation, is_train=True)
         learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
         gradients: dict[int, Any] = {}
         if learnable:
@@ -154,8 +158,8 @@ class ParserPipe(SavedPipe):
         return losses
 
     @abstractmethod
-    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Any]]:
-        """Return the predicted Docs, their layout, and the gold standard of each sentence that has words."""
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Segmentation, list[Any]]:
+        """Return the predicted Docs, their sentences, and the gold standard of each that has words."""
 
     def _can_learn(self, gold: Sequence[Any]) -> BoolArray:
         """Return which of the gold parses the model can learn from, bool [sentences]."""
@@ -174,7 +178,7 @@ class ParserPipe(SavedPipe):
         sentences: "list[Sentence]",
         start: "Start",
     ) -> None:
-        """Initialise the model for training.
+        """Initialize the model for training.
 
         encoder: Origin of the encoder's weights; None for the model's own choice.
         Raises ValueError for an encoder without scorers if the model has a shared one.
@@ -195,7 +199,7 @@ class ParserPipe(SavedPipe):
             )
 
     def _vector_width(self, get_examples: Callable[[], Iterable[Example]]) -> int:
-        """Initialise the shared encoder, and return the width of its vectors."""
+        """Initialize the shared encoder, and return the width of its vectors."""
         tok2vec: Model[Any, Any] = self.model.get_ref("tok2vec")
         docs = list(islice((example.x for example in get_examples() if len(example.x)), EXAMPLES_FOR_WIDTH))
         tok2vec.initialize(X=docs)
@@ -210,7 +214,7 @@ class ParserPipe(SavedPipe):
     def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
         """Return the sizes that the model was built for, which must equal those of the component.
 
-        The result is empty if the model is not initialised or does not state its sizes, and if only part of
+        The result is empty if the model is not initialized or does not state its sizes, and if only part of
         the component was loaded.
         """
         return {} if {"model", "cfg"} & set(exclude) else self.model.attrs.get("built_for") or {}

@@ -14,12 +14,12 @@ from thinc.api import Model
 
 from ..data.doc_graphs import PRIOR
 from ..data.kept import read_kept, with_tokens
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 from ..models.types import ArcScores, Parse, Sentence
 from ..trees.tree import ROOT_LABEL, are_trees
 
 
-class HasRefiners:
+class PriorSource:
     """Part of a parser that knows the refiners behind it, which read its prior.
 
     Whenever a pipeline changes, spaCy empties ``listener_map`` of the components that others may listen to
@@ -56,17 +56,17 @@ def keep_prior(doc: Doc, parses: Sequence[Parse], labels: Sequence[str]) -> None
 
 
 def with_priors(
-    sentences: Sequence[Sentence], docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
+    sentences: Sequence[Sentence], docs: Sequence[Doc], segmentation: Segmentation, labels: Sequence[str]
 ) -> list[Sentence]:
     """Return sentences with the priors of their Docs. Docs that a parser cut otherwise have none.
 
     sentences: Sentences that have words.
     docs: The Docs.
-    layout: Where the sentences are.
+    segmentation: Where the sentences are.
     labels: Labels of the refiner, the root label first.
     """
     n_words: list[list[int]] = [[] for _ in docs]
-    for place, n in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
+    for place, n in zip(segmentation.doc_of.tolist(), segmentation.n_words.tolist(), strict=True):
         n_words[place] += [n] if n else []
     priors = [prior for doc, n in zip(docs, n_words, strict=True) for prior in _priors(doc, n, list(labels))]
     return [
@@ -97,7 +97,7 @@ def _priors(doc: Doc, n_words: list[int], labels: list[str]) -> Iterator[ArcScor
         yield prior
 
 
-def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:
+def keep_if_certain(sentence: Sentence, certain: float, n_labels: int) -> Parse | None:
     """Return the tree that a sentence has, if its prior makes all heads certain; else None.
 
     Labels have the parser's probabilities, or 1 where the prior has none.
@@ -121,7 +121,7 @@ def certain_parse(sentence: Sentence, certain: float, n_labels: int) -> Parse | 
     return Parse(graph, probs, label_probs)
 
 
-def with_scores(parse: Parse, prior: ArcScores, scores: ArcScores) -> Parse:
+def attach_prior_scores(parse: Parse, prior: ArcScores, scores: ArcScores) -> Parse:
     """Return a tree that is certain with the parser's scores, by which it is the best one.
 
     prior: Prior of the parser. It lacks the scores of labels of arcs that are not the parser's.

@@ -18,7 +18,7 @@ from thinc.api import Model
 from ..arrays import BoolArray, IntArray
 from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
 from ..data.kept import with_tokens
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 from ..errors import Errors
 from ..models.settings import RATE, setting
 from ..models.types import ArcScores, Parse, Sentence, Start
@@ -28,7 +28,7 @@ from ..pipeline.sentence_inputs import ParsedBatch
 from ..pipeline.trees import graphs_of_passes, initial_graphs, make_trees
 from ..trees.corruption import corrupt
 from .g2g_parser import G2GParser
-from .prior import certain_parse, with_priors, with_scores
+from .prior import attach_prior_scores, keep_if_certain, with_priors
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
@@ -68,7 +68,7 @@ class RngRefiner(G2GParser):
     """Refiner of the trees that Docs have. It writes a tree with one root for each sentence.
 
     The initial graph of a Doc may be anything: a parser's tree, part of a tree, or nothing. Its labels may
-    belong to another scheme. Labels that were not known at initialisation are all the same to the model.
+    belong to another scheme. Labels that were not known at initialization are all the same to the model.
 
     The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
     alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
@@ -91,15 +91,15 @@ class RngRefiner(G2GParser):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
         """Return the sentences that have words, with their initial graphs."""
-        heads, labels = self._initial_graphs(docs, layout)
-        sentences = self._with_graphs(super().inputs(docs, layout), layout, heads, labels)
-        return with_priors(sentences, docs, layout, self.labels)
+        heads, labels = self._initial_graphs(docs, segmentation)
+        sentences = self._with_graphs(super().inputs(docs, segmentation), segmentation, heads, labels)
+        return with_priors(sentences, docs, segmentation, self.labels)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
-        kept = [certain_parse(sentence, self.certain, len(self.labels)) for sentence in sentences]
+        kept = [keep_if_certain(sentence, self.certain, len(self.labels)) for sentence in sentences]
         pairs = list(zip(sentences, kept, strict=True))
         passed = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
         refined = iter(super().parse(passed) if passed else [])
@@ -111,23 +111,23 @@ class RngRefiner(G2GParser):
                 scores = next(refined).scores
                 assert sentence.prior is not None
                 assert scores is not None
-                parse = with_scores(parse, sentence.prior, scores)
+                parse = attach_prior_scores(parse, sentence.prior, scores)
             parses.append(parse)
         return parses
 
     @property
     def reads_prior(self) -> bool:
-        """Whether trees depend on what the parser before tells (see ``HasRefiners``)."""
+        """Whether trees depend on what the parser before tells (see ``PriorSource``)."""
         return bool(self.model.attrs.get("reads_prior")) or self.certain < 1
 
-    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+    def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse; see ``G2GParser.new_scores``.
 
         Raises ValueError for a Doc that was refined, of which another parse gives other scores.
         """
         if doc._.get(ITERATIONS) is not None:
             raise ValueError(Errors.E841.format(text=doc.text[:40], name=self.name))
-        return super().new_scores(doc, layout)
+        return super().new_scores(doc, segmentation)
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
@@ -136,10 +136,10 @@ class RngRefiner(G2GParser):
         for doc in docs:
             _remove(doc, PRIOR)
         super().set_annotations(docs, scores)
-        layout = scores.layout
-        passes = np.zeros(len(layout.n_words), dtype=np.int64)
-        passes[layout.n_words > 0] = [len(parse.iterations) for parse in scores.parses]
-        edges = np.searchsorted(layout.doc_of, np.arange(len(docs) + 1)).tolist()
+        segmentation = scores.segmentation
+        passes = np.zeros(len(segmentation.n_words), dtype=np.int64)
+        passes[segmentation.n_words > 0] = [len(parse.iterations) for parse in scores.parses]
+        edges = np.searchsorted(segmentation.doc_of, np.arange(len(docs) + 1)).tolist()
         for doc, (start, end) in zip(docs, pairwise(edges), strict=True):
             doc._.set(ITERATIONS, passes[start:end].tolist())
             # Remove graphs of an earlier run. The next run would prefer the initial graph to the tree.
@@ -151,37 +151,37 @@ class RngRefiner(G2GParser):
                 doc._.set(GRAPHS, [first, *others])
                 doc.user_data[GRAPHS] = with_tokens(doc, {})
 
-    def _initial_graphs(self, docs: Sequence[Doc], layout: Layout) -> tuple[IntArray, IntArray]:
+    def _initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[IntArray, IntArray]:
         """Return heads and label ids of the initial graphs; see ``initial_graphs``."""
         known = [*self.labels, *self.cfg["initial_labels"]]
         ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
-        return initial_graphs(docs, layout, ids)
+        return initial_graphs(docs, segmentation, ids)
 
     def _with_graphs(
-        self, sentences: Sequence[Sentence], layout: Layout, heads: IntArray, labels: IntArray
+        self, sentences: Sequence[Sentence], segmentation: Segmentation, heads: IntArray, labels: IntArray
     ) -> list[Sentence]:
-        graphs = make_trees(layout, heads, labels)
+        graphs = make_trees(segmentation, heads, labels)
         return [replace(s, graph=graph) for s, graph in zip(sentences, graphs, strict=True)]
 
     # Training
 
-    def training_inputs(self, docs: Sequence[Doc], layout: Layout) -> list[Sentence]:
+    def training_inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
         """Return the sentences, their graphs corrupted or left out at the rates of this component."""
-        sentences = super().inputs(docs, layout)
-        heads, labels = self._initial_graphs(docs, layout)
+        sentences = super().inputs(docs, segmentation)
+        heads, labels = self._initial_graphs(docs, segmentation)
         is_empty: BoolArray = np.zeros(len(sentences), dtype=np.bool_)
         if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
             rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
             heads, labels = corrupt(
                 heads,
                 labels,
-                lengths=layout.n_words[layout.n_words > 0],
+                lengths=segmentation.n_words[segmentation.n_words > 0],
                 head_rate=self.head_corruption,
                 label_rate=self.label_corruption,
                 rng=rng,
             )
             is_empty = rng.random(len(sentences)) < self.empty_share
-        pairs = zip(self._with_graphs(sentences, layout, heads, labels), is_empty.tolist(), strict=True)
+        pairs = zip(self._with_graphs(sentences, segmentation, heads, labels), is_empty.tolist(), strict=True)
         return [replace(sentence, graph=None) if empty else sentence for sentence, empty in pairs]
 
     def initialize(

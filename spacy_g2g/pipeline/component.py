@@ -21,7 +21,7 @@ class ComponentSettings(CheckedSettings):
     model: Model[Any, Any] = setting(None, "Architecture.")
     half_precision_weights: bool = setting(False, "Save weights in float16, which takes half the space.")
 
-    def give_to(self, component: Any) -> None:
+    def apply_to(self, component: Any) -> None:
         """Set the settings as attributes of a component, where users may change them."""
         for name, value in vars(self).items():
             setattr(component, name, value)

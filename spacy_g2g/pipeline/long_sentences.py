@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..models.types import Parse, Sentence, Tree
+from ..models.types import Arcs, Parse, Sentence
 
 #: Number of words of the longest sentence that is parsed whole.
 MAX_WORDS = 2000
@@ -87,4 +87,4 @@ def _join(parts: Sequence[Parse], label: int) -> Parse:
         is_root[: starts[1]] = False
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
-    return Parse(Tree(heads, labels), head_probs, label_probs, coverage="cut")
+    return Parse(Arcs(heads, labels), head_probs, label_probs, coverage="cut")

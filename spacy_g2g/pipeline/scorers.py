@@ -49,24 +49,24 @@ def score_ud(examples: Iterable[Example]) -> dict[str, Any]:
     Returns ``ud_uas``, ``ud_las``, ``ud_las_per_type`` (label to p, r, f) and ``ud_sents_p``,
     ``ud_sents_r``, ``ud_sents_f``; each is None without gold.
     """
-    unlabelled, labelled, sentences = PRFScore(), PRFScore(), PRFScore()
+    unlabeled, labeled, sentences = PRFScore(), PRFScore(), PRFScore()
     per_type: dict[str, PRFScore] = {}
     for example in examples:
         if example.reference.has_annotation("DEP"):
             guessed, gold = _arc_sets(example)
-            unlabelled.score_set({arc[:2] for arc in guessed}, {arc[:2] for arc in gold})
-            labelled.score_set(guessed, gold)
+            unlabeled.score_set({arc[:2] for arc in guessed}, {arc[:2] for arc in gold})
+            labeled.score_set(guessed, gold)
             for label in {arc[2] for arc in guessed | gold} - {""}:
                 of_label = ({arc for arc in arcs if arc[2] == label} for arcs in (guessed, gold))
                 per_type.setdefault(label, PRFScore()).score_set(*of_label)
             sentences.score_set(*_span_sets(example))
-    found = len(labelled) > 0
+    found = len(labeled) > 0
     p, r, f = (
         (sentences.precision, sentences.recall, sentences.fscore) if len(sentences) else (None, None, None)
     )
     return {
-        "ud_uas": unlabelled.fscore if found else None,
-        "ud_las": labelled.fscore if found else None,
+        "ud_uas": unlabeled.fscore if found else None,
+        "ud_las": labeled.fscore if found else None,
         "ud_las_per_type": {k: v.to_dict() for k, v in sorted(per_type.items())} if found else None,
         "ud_sents_p": p,
         "ud_sents_r": r,
@@ -83,9 +83,9 @@ def _arc_sets(example: Example) -> tuple[set[tuple[int, int, str]], set[tuple[in
     heads, deps = gold_parse(example)
     words = [token for token in example.predicted if not token.is_space]
     gold = {(token.i, int(heads[token.i]), deps[token.i]) for token in words if heads[token.i] >= 0}
-    unlabelled = {i for i, _, dep in gold if not dep}
+    unlabeled = {i for i, _, dep in gold if not dep}
     guessed = {
-        (token.i, token.head.i if token.has_head() else -1, "" if token.i in unlabelled else token.dep_)
+        (token.i, token.head.i if token.has_head() else -1, "" if token.i in unlabeled else token.dep_)
         for token in words
         if heads[token.i] >= 0 or _has_gold(example, token.i)
     }

@@ -17,28 +17,28 @@ from spacy.tokens import Doc
 from ..arrays import HashArray, IntArray
 from ..data.doc_graphs import TokenGraph, empty_tokens, initial_arrays, to_tokens, tree_of
 from ..data.docs import write_tree
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 from ..formats.graph import Graph
-from ..models.types import Tree
+from ..models.types import Arcs
 from .sentence_inputs import ParsedBatch
 
 #: Label of white-space tokens.
 SPACE_LABEL = "dep"
 
 
-def make_trees(layout: Layout, heads: IntArray, labels: IntArray) -> list[Tree]:
+def make_trees(segmentation: Segmentation, heads: IntArray, labels: IntArray) -> list[Arcs]:
     """Cut heads and labels of all words into a tree for each sentence that has words.
 
-    layout: Where the sentences are.
+    segmentation: Where the sentences are.
     heads: Number of each head in its sentence; int [words].
     labels: Label ids; int [words].
     """
-    return [Tree(heads[at], labels[at]) for at in layout.sentence_slices]
+    return [Arcs(heads[at], labels[at]) for at in segmentation.sentence_slices]
 
 
 def write_trees(
     docs: Sequence[Doc],
-    layout: Layout,
+    segmentation: Segmentation,
     heads: IntArray,
     labels: IntArray,
     label_hashes: HashArray,
@@ -47,59 +47,59 @@ def write_trees(
     """Write heads, labels and sentence boundaries to Docs.
 
     docs: The Docs.
-    layout: Where their sentences are.
+    segmentation: Where their sentences are.
     heads: Number of each head in its sentence, from 1, or 0 for ROOT; int [words].
     labels: Indices in ``label_hashes``; int [words].
     label_hashes: Hashes of the labels, the root label first; uint64 [labels].
     space: Hash of the label of white-space tokens.
     """
-    n_tokens = int(layout.doc_starts[-1])
+    n_tokens = int(segmentation.doc_starts[-1])
     tokens = np.arange(n_tokens)
-    absolute, deps = _attach_spaces(layout, tokens, np.uint64(space), label_hashes[0])
-    first = layout.first_word[layout.sentence_of[layout.words]]
-    head_tokens = layout.words[first + np.maximum(heads, 1) - 1]
-    absolute[layout.words] = np.where(heads == 0, layout.words, head_tokens)
-    deps[layout.words] = label_hashes[labels]
+    absolute, deps = _attach_spaces(segmentation, tokens, np.uint64(space), label_hashes[0])
+    first = segmentation.first_word[segmentation.sentence_of[segmentation.words]]
+    head_tokens = segmentation.words[first + np.maximum(heads, 1) - 1]
+    absolute[segmentation.words] = np.where(heads == 0, segmentation.words, head_tokens)
+    deps[segmentation.words] = label_hashes[labels]
     parse: Any = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
-    sent_starts: Any = np.where(layout.starts, 1, -1).astype(np.int64).view(np.uint64)
-    for doc, start, end in zip(docs, layout.doc_starts[:-1], layout.doc_starts[1:], strict=True):
+    sent_starts: Any = np.where(segmentation.starts, 1, -1).astype(np.int64).view(np.uint64)
+    for doc, start, end in zip(docs, segmentation.doc_starts[:-1], segmentation.doc_starts[1:], strict=True):
         write_tree(doc, parse[start:end], sent_starts[start:end])
 
 
 def _attach_spaces(
-    layout: Layout, tokens: IntArray, space: np.uint64, root: np.uint64
+    segmentation: Segmentation, tokens: IntArray, space: np.uint64, root: np.uint64
 ) -> tuple[IntArray, HashArray]:
     """Return heads (token indices) and labels of all tokens, right for white space and not set for words."""
-    first_tokens = np.flatnonzero(layout.starts)
+    first_tokens = np.flatnonzero(segmentation.starts)
     deps = np.full(len(tokens), space, dtype=np.uint64)
-    if len(layout.words) == len(tokens):
+    if len(segmentation.words) == len(tokens):
         return tokens.copy(), deps
-    sentence = layout.sentence_of
-    has_words = layout.n_words[sentence] > 0
-    before = np.searchsorted(layout.words, tokens, side="right") - 1
-    word = np.maximum(before, layout.first_word[sentence])
+    sentence = segmentation.sentence_of
+    is_split = segmentation.n_words[sentence] > 0
+    before = np.searchsorted(segmentation.words, tokens, side="right") - 1
+    word = np.maximum(before, segmentation.first_word[sentence])
     absolute = first_tokens[sentence]
-    absolute[has_words] = layout.words[word[has_words]]
-    deps[~has_words & layout.starts] = root
+    absolute[is_split] = segmentation.words[word[is_split]]
+    deps[~is_split & segmentation.starts] = root
     return absolute, deps
 
 
 def initial_graphs(
-    docs: Sequence[Doc], layout: Layout, label_ids: Mapping[int, int]
+    docs: Sequence[Doc], segmentation: Segmentation, label_ids: Mapping[int, int]
 ) -> tuple[IntArray, IntArray]:
     """Return the initial graphs of a refiner: ``doc._.g2g_initial``, or the Docs' own trees.
 
     docs: The Docs.
-    layout: Where their sentences are.
+    segmentation: Where their sentences are.
     label_ids: Label ids by the labels' hashes.
     Returns the number of each head in its sentence (0 for ROOT; -1 if missing, in another sentence or white
     space), int [words], and label ids (-1 for unknown labels and missing heads), int [words].
     """
     graphs = [initial_arrays(doc) for doc in docs]
-    heads = heads_in_sentences(layout, [heads for heads, _ in graphs])
+    heads = heads_in_sentences(segmentation, [heads for heads, _ in graphs])
     hashes = np.array(sorted(label_ids), dtype=np.uint64)
     ids = np.array([label_ids[int(value)] for value in hashes], dtype=np.int64)
-    deps = concatenate([deps for _, deps in graphs], np.uint64)[layout.words]
+    deps = concatenate([deps for _, deps in graphs], np.uint64)[segmentation.words]
     if not len(hashes):
         return heads, np.full(len(deps), -1, dtype=np.int64)
     places = np.minimum(np.searchsorted(hashes, deps), len(hashes) - 1)
@@ -107,31 +107,31 @@ def initial_graphs(
     return heads, labels
 
 
-def join_heads(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
+def join_heads(segmentation: Segmentation, heads: Sequence[IntArray]) -> IntArray:
     """Return heads as token indices over the whole batch, -1 if missing; int [tokens].
 
-    layout: Where the sentences are.
+    segmentation: Where the sentences are.
     heads: For each Doc, indices in the Doc, -1 if missing; int [tokens of the Doc].
     """
-    starts = layout.doc_starts[:-1]
+    starts = segmentation.doc_starts[:-1]
     joined = [np.where(of_doc < 0, -1, of_doc + start) for of_doc, start in zip(heads, starts, strict=True)]
     return concatenate(joined, np.int64)
 
 
-def heads_in_sentences(layout: Layout, heads: Sequence[IntArray]) -> IntArray:
+def heads_in_sentences(segmentation: Segmentation, heads: Sequence[IntArray]) -> IntArray:
     """Return heads as numbers within sentences.
 
-    layout: Where the sentences are.
+    segmentation: Where the sentences are.
     heads: For each Doc, indices in the Doc, a root's its own, -1 if missing; int [tokens of the Doc].
     Returns numbers from 1, 0 for ROOT, and -1 if the head is missing, in another sentence or white space;
     int [words].
     """
-    number = np.zeros(len(layout.sentence_of), dtype=np.int64)
-    sentence = layout.sentence_of[layout.words]
-    number[layout.words] = np.arange(len(layout.words)) - layout.first_word[sentence] + 1
-    head = join_heads(layout, heads)[layout.words]
-    inside = (head >= 0) & (layout.sentence_of[head] == sentence) & (number[head] > 0)
-    return np.where(head == layout.words, 0, np.where(inside, number[head], -1))
+    number = np.zeros(len(segmentation.sentence_of), dtype=np.int64)
+    sentence = segmentation.sentence_of[segmentation.words]
+    number[segmentation.words] = np.arange(len(segmentation.words)) - segmentation.first_word[sentence] + 1
+    head = join_heads(segmentation, heads)[segmentation.words]
+    inside = (head >= 0) & (segmentation.sentence_of[head] == sentence) & (number[head] > 0)
+    return np.where(head == segmentation.words, 0, np.where(inside, number[head], -1))
 
 
 def concatenate(arrays: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
@@ -151,7 +151,7 @@ def graphs_of_passes(
     labels: Names of the labels.
     """
     words: list[list[list[int]]] = [[] for _ in docs]
-    for i, of_sentence in batch.layout.word_places():
+    for i, of_sentence in batch.segmentation.word_places():
         words[i].append(of_sentence)
     for doc, of_doc, parses in zip(docs, words, batch.by_doc(), strict=True):
         n_passes = max((len(parse.iterations) for parse in parses), default=0)

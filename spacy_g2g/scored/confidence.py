@@ -1,4 +1,4 @@
-"""Probabilities of arcs, labelled arcs and trees, and the temperatures that calibrate them.
+"""Probabilities of arcs, labeled arcs and trees, and the temperatures that calibrate them.
 
 Trees have the probabilities of the distribution over all trees with one root whose scores are the sums of the
 arcs' log-probabilities, divided by a temperature. Temperatures are fitted as Guo, Pleiss, Sun and Weinberger
@@ -13,13 +13,13 @@ import torch
 
 from ..arrays import DoubleArray, FloatArray, IntArray
 from ..layers.matrix_tree import log_partition, marginals
-from ..models.types import ArcScores, Tree
+from ..models.types import Arcs, ArcScores
 from ..trees.tree import ROOT_LABEL
 
 #: Largest number of arcs of a batch, with padding.
 ARCS_AT_ONCE = 500_000
 #: Bounds of temperatures, and the number of steps of the search for the best one.
-COLDEST, WARMEST, N_STEPS = 0.1, 10.0, 14
+MIN_TEMPERATURE, MAX_TEMPERATURE, N_STEPS = 0.1, 10.0, 14
 #: Least probability of what happened. It keeps logarithms finite.
 LEAST = 1e-12
 
@@ -32,7 +32,7 @@ class Temperatures(NamedTuple):
 
 
 def confidences(
-    scores: Sequence[ArcScores], trees: Sequence[Tree], temperatures: Temperatures
+    scores: Sequence[ArcScores], trees: Sequence[Arcs], temperatures: Temperatures
 ) -> list[tuple[float, DoubleArray, DoubleArray]]:
     """Return the probabilities of a tree of each sentence, and of its parts.
 
@@ -48,7 +48,7 @@ def confidences(
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
             heads, labels = trees[i].heads, trees[i].labels
-            words, known = np.arange(len(heads)), _labelled_words(trees[i])
+            words, known = np.arange(len(heads)), _labeled_words(trees[i])
             log_prob = arcs[row].numpy()[words, heads].sum() - log_z[row]
             head_probs = probs[row, words, heads]
             label_probs = ((heads == 0) & (labels == ROOT_LABEL)).astype(np.float64)
@@ -58,7 +58,7 @@ def confidences(
     return found
 
 
-def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
+def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
     """Return the temperatures at which the arcs and labels of gold trees are most probable.
 
     A temperature is 1 if the trees do not tell it, as trees of one word do not.
@@ -70,7 +70,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
     all_heads: list[IntArray] = []
     all_labels: list[tuple[FloatArray, IntArray]] = []
     for scores, tree in pairs:
-        words = _labelled_words(tree)
+        words = _labeled_words(tree)
         all_arcs.append(scores.arcs)
         all_heads.append(tree.heads)
         all_labels.append((scores.labels[words, tree.heads[words] - 1], tree.labels[words] - 1))
@@ -87,7 +87,7 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Tree]]) -> Temperatures:
     def loss_of_labels(temperature: float) -> float:
         return -sum(float(_log_probs(*labels, temperature).sum()) for labels in all_labels)
 
-    return Temperatures(_least(loss_of_heads), _least(loss_of_labels))
+    return Temperatures(_best_temperature(loss_of_heads), _best_temperature(loss_of_labels))
 
 
 def _padded_scores(
@@ -107,7 +107,7 @@ def _padded_scores(
         yield members, torch.from_numpy(arcs), torch.from_numpy(np.arange(width) < lengths[:, None])
 
 
-def _labelled_words(tree: Tree) -> IntArray:
+def _labeled_words(tree: Arcs) -> IntArray:
     """Return the words that have a known label and a head that is a word, int [words]."""
     return np.flatnonzero((tree.heads > 0) & (tree.labels > ROOT_LABEL))
 
@@ -120,12 +120,12 @@ def _log_probs(logits: FloatArray, chosen: IntArray, temperature: float) -> Doub
     return log_probs
 
 
-def _least(loss: Callable[[float], float]) -> float:
+def _best_temperature(loss: Callable[[float], float]) -> float:
     """Return the temperature with the least loss, by golden-section search over its logarithm.
 
     Returns 1 if the loss does not depend on the temperature.
     """
-    low, high = np.log(COLDEST), np.log(WARMEST)
+    low, high = np.log(MIN_TEMPERATURE), np.log(MAX_TEMPERATURE)
     share = (np.sqrt(5.0) - 1.0) / 2.0
     left, right = high - share * (high - low), low + share * (high - low)
     loss_left, loss_right = loss(float(np.exp(left))), loss(float(np.exp(right)))

@@ -7,7 +7,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from ..data.kept import TOKENS, fits, new_places, warn_of_other_tokens, with_tokens
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 from ..errors import Errors
 from ..trees.constraints import Constraint, Kind, find_conflict
 
@@ -68,21 +68,21 @@ def constrain(
 
 
 def read_constraints(
-    docs: Sequence[Doc], layout: Layout, labels: Sequence[str]
+    docs: Sequence[Doc], segmentation: Segmentation, labels: Sequence[str]
 ) -> list[tuple[Constraint, ...]]:
     """Return the constraints of each sentence that has words.
 
     docs: The Docs, with or without ``doc._.g2g_constraints``.
-    layout: Where their sentences are.
+    segmentation: Where their sentences are.
     labels: Labels of the parser.
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if no tree meets all constraints of a sentence.
     """
     given = [(Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {} for doc in docs]
     if not any(given):
-        return [()] * int((layout.n_words > 0).sum())
+        return [()] * int((segmentation.n_words > 0).sum())
     words: list[list[list[int]]] = [[] for _ in docs]
-    for place, tokens in layout.word_places():
+    for place, tokens in segmentation.word_places():
         words[place].append(tokens)
     return [
         constraints

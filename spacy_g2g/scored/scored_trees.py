@@ -12,11 +12,11 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..data.gold import gold_parses, lay_out_examples
+from ..data.gold import gold_parses, segment_examples
 from ..data.kept import fits, with_tokens
-from ..data.segmentation import Layout, lay_out
+from ..data.segmentation import Segmentation, segment
 from ..errors import Errors
-from ..models.types import ArcScores, Parse, Tree
+from ..models.types import Arcs, ArcScores, Parse
 from ..pipeline.long_sentences import MAX_WORDS
 from ..pipeline.sentence_inputs import ParsedBatch
 from ..pipeline.trees import heads_in_sentences, make_trees
@@ -47,7 +47,7 @@ class Scorer(Protocol):
     def temperatures(self) -> "Temperatures":
         """Temperatures of heads and labels."""
 
-    def new_scores(self, doc: Doc, layout: Layout) -> list[ArcScores]:
+    def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse of each sentence that has words."""
 
     def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
@@ -81,13 +81,13 @@ class TreeConfidence:
     tree: Probability of all heads together.
     tokens: Tokens of the sentence, without white space.
     arcs: Probability of the head of each of them.
-    labelled: Probability of head and label together.
+    labeled: Probability of head and label together.
     """
 
     tree: float
     tokens: list[int]
     arcs: list[float]
-    labelled: list[float]
+    labeled: list[float]
 
 
 def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
@@ -109,11 +109,11 @@ def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
     """
     if not isinstance(k, int | np.integer) or k < 1:
         raise ValueError(Errors.E816.format(k=k))
-    layout = lay_out([doc])
+    segmentation = segment([doc])
     sentences = zip(
-        layout.word_places(),
-        _scores(self, doc, layout),
-        read_constraints([doc], layout, self.labels),
+        segmentation.word_places(),
+        _scores(self, doc, segmentation),
+        read_constraints([doc], segmentation, self.labels),
         strict=True,
     )
     return [
@@ -134,13 +134,13 @@ def reparse(self: Scorer, doc: Doc) -> Doc:
     >>> parser.reparse(doc)[0].head.i
     2
     """
-    layout = lay_out([doc])
-    kept = kept_scores(self, doc, layout)
+    segmentation = segment([doc])
+    kept = kept_scores(self, doc, segmentation)
     if kept is None:
         raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
-    constraints = read_constraints([doc], layout, self.labels)
+    constraints = read_constraints([doc], segmentation, self.labels)
     parses = [scores.best(1, found)[0] for scores, found in zip(kept, constraints, strict=True)]
-    self.write([doc], ParsedBatch(layout, parses))
+    self.write([doc], ParsedBatch(segmentation, parses))
     return doc
 
 
@@ -152,24 +152,24 @@ def confidence(self: Scorer, doc: Doc) -> list[TreeConfidence]:
 
     doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
         again, as in ``kbest``.
-    Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labelled``.
+    Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labeled``.
     Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
 
     >>> (sentence,) = parser.confidence(doc)
-    >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labelled, strict=True))
+    >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labeled, strict=True))
     True
     """
     from .confidence import confidences
 
-    layout, trees = _trees(self, Example(doc, doc))
+    segmentation, trees = _trees(self, Example(doc, doc))
     if any((tree.heads < 0).any() for tree in trees):
         raise ValueError(Errors.E818.format(text=doc.text[:40]))
-    constraints = read_constraints([doc], layout, self.labels)
-    pairs = zip(_scores(self, doc, layout), constraints, strict=True)
-    probs = confidences([scores.restricted(found) for scores, found in pairs], trees, self.temperatures)
+    constraints = read_constraints([doc], segmentation, self.labels)
+    pairs = zip(_scores(self, doc, segmentation), constraints, strict=True)
+    probs = confidences([scores.masked(found) for scores, found in pairs], trees, self.temperatures)
     return [
-        TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labelled=labelled.tolist())
-        for (_, tokens), (tree, arcs, labelled) in zip(layout.word_places(), probs, strict=True)
+        TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labeled=labeled.tolist())
+        for (_, tokens), (tree, arcs, labeled) in zip(segmentation.word_places(), probs, strict=True)
     ]
 
 
@@ -185,11 +185,11 @@ def calibrate(self: Scorer, examples: Iterable[Example]) -> "Temperatures":
     """
     from .confidence import fit_temperatures
 
-    def complete() -> Iterator[tuple[ArcScores, Tree]]:
+    def complete() -> Iterator[tuple[ArcScores, Arcs]]:
         for example in examples:
-            layout, trees = _trees(self, example)
-            if (layout.n_words <= MAX_WORDS).all():
-                pairs = zip(_scores(self, example.predicted, layout), trees, strict=True)
+            segmentation, trees = _trees(self, example)
+            if (segmentation.n_words <= MAX_WORDS).all():
+                pairs = zip(_scores(self, example.predicted, segmentation), trees, strict=True)
                 yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
 
     fitted = fit_temperatures(complete())
@@ -210,11 +210,11 @@ def keep_scores(self: Scorer, doc: Doc, parses: Sequence[Parse]) -> None:
     doc._.set(SCORES, record if len(kept) == len(parses) else None)
 
 
-def kept_scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores] | None:
+def kept_scores(self: Scorer, doc: Doc, segmentation: Segmentation) -> list[ArcScores] | None:
     """Return the scores of this parser that a Doc keeps for its sentences that have words, None without any.
 
     doc: The Doc.
-    layout: Where its sentences are.
+    segmentation: Where its sentences are.
     Raises ValueError if the scores are not those of these sentences and words, or have other labels.
     """
     kept: dict[str, Any] | None = doc._.get(SCORES)
@@ -224,7 +224,10 @@ def kept_scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores] | Non
     if labels != [*self.labels]:
         raise ValueError(Errors.E860.format(name=self.name, found=labels, expected=[*self.labels]))
     arrays = kept["sentences"]
-    found, expected = [len(scores["arcs"]) for scores in arrays], [n for n in layout.n_words.tolist() if n]
+    found, expected = (
+        [len(scores["arcs"]) for scores in arrays],
+        [n for n in segmentation.n_words.tolist() if n],
+    )
     if found != expected:
         raise ValueError(Errors.E813.format(found=found, expected=expected))
     if not fits(doc, kept):
@@ -238,23 +241,23 @@ def check_whole(words: Sequence[str]) -> None:
         raise ValueError(Errors.E817.format(n=len(words), most=MAX_WORDS, start=" ".join(words[:SHOWN])))
 
 
-def _scores(self: Scorer, doc: Doc, layout: Layout) -> list[ArcScores]:
+def _scores(self: Scorer, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
     """Return the scores that a Doc keeps of this parser, or those of a new parse."""
-    kept = kept_scores(self, doc, layout)
+    kept = kept_scores(self, doc, segmentation)
     if kept is not None:
         return kept
-    for _, tokens in layout.word_places():
+    for _, tokens in segmentation.word_places():
         check_whole([doc[i].text for i in tokens])
-    return self.new_scores(doc, layout)
+    return self.new_scores(doc, segmentation)
 
 
-def _trees(self: Scorer, example: Example) -> tuple[Layout, list[Tree]]:
+def _trees(self: Scorer, example: Example) -> tuple[Segmentation, list[Arcs]]:
     """Return the layout of the predicted Doc, and the trees of the reference. Unknown labels are -1."""
-    layout = lay_out_examples([example])
-    heads, deps = gold_parses([example], layout)
+    segmentation = segment_examples([example])
+    heads, deps = gold_parses([example], segmentation)
     ids = {label: i for i, label in enumerate(self.labels)}
     labels = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
-    return layout, make_trees(layout, heads_in_sentences(layout, heads), labels)
+    return segmentation, make_trees(segmentation, heads_in_sentences(segmentation, heads), labels)
 
 
 def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:

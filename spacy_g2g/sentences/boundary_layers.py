@@ -13,7 +13,7 @@ from ..arrays import IntArray
 from ..layers.dropout import Dropout
 from ..layers.linear import Linear
 
-#: Number of neighbours on either side that a convolution reads, and the distances between them, by layer.
+#: Number of neighbors on either side that a convolution reads, and the distances between them, by layer.
 REACH, DISTANCES = 2, (1, 2, 4, 8)
 #: Places are filled up to a multiple of this. oneDNN makes code for each number that it meets.
 STEP = 256
@@ -22,7 +22,7 @@ HIDDEN = 64
 
 
 class BoundaryScorer(nn.Module):
-    """Convolutions over the words of texts, and a scorer of the places between neighbouring words.
+    """Convolutions over the words of texts, and a scorer of the places between neighboring words.
 
     A word sees 30 others on either side (dilated convolutions, Strubell et al. 2017).
 

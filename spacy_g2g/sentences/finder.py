@@ -23,7 +23,7 @@ from ..arrays import BoolArray, DoubleArray
 from ..data.docs import write_tree
 from ..data.gold import gold_boundaries, gold_starts
 from ..data.multiword import attribute_hashes, multiword_tokens
-from ..data.segmentation import Layout, lay_out, word_attributes
+from ..data.segmentation import Segmentation, segment, word_attributes
 from ..errors import Errors
 from ..models.settings import CheckedSettings, check_choice, setting
 from ..pipeline.trees import concatenate
@@ -41,7 +41,7 @@ THRESHOLD = "sentence_threshold"
 #: Thresholds that are tried when it is fitted.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
 #: F1 that a threshold must gain for each unit away from even odds, times the root of the number of sentences.
-ODDS_PRICE = 0.15
+THRESHOLD_PENALTY = 0.15
 #: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
@@ -69,7 +69,7 @@ class SentenceSettings(CheckedSettings):
     )
 
 
-def of_finder(name: str) -> Any:
+def finder_property(name: str) -> Any:
     """Return a property of a component for a setting that its ``finder`` holds."""
     return property(
         lambda pipe: getattr(pipe.finder, name),
@@ -120,24 +120,24 @@ class SentenceFinder:
 
     # Prediction
 
-    def lay_out(self, docs: Sequence[Doc]) -> Layout:
+    def segment(self, docs: Sequence[Doc]) -> Segmentation:
         """Return where the sentences of Docs are: their own, or those that are found."""
-        layout = lay_out(docs)
-        known = layout.by_doc(layout.sent_start)
+        segmentation = segment(docs)
+        known = segmentation.by_doc(segmentation.sent_start)
         chosen = [i for i, of_doc in enumerate(known) if self._is_open(of_doc[1:])]
         if not chosen:
-            return layout
-        firsts = layout.words[layout.first_word[:-1][layout.n_words > 0]]
-        starts = layout.starts.copy()
+            return segmentation
+        firsts = segmentation.words[segmentation.first_word[:-1][segmentation.n_words > 0]]
+        starts = segmentation.starts.copy()
         found: list[BoolArray | None] = [None] * len(docs)
         for i, log_odds in zip(chosen, self.log_odds([docs[i] for i in chosen]), strict=True):
-            start, end = layout.doc_starts[i : i + 2]
-            words = layout.words[slice(*np.searchsorted(layout.words, [start, end]))]
+            start, end = segmentation.doc_starts[i : i + 2]
+            words = segmentation.words[slice(*np.searchsorted(segmentation.words, [start, end]))]
             # One that was given with white space before its first word starts there.
             new = words[log_odds > self.pipe.cfg[THRESHOLD]]
             starts[new[~np.isin(new, firsts)]] = True
             found[i] = starts[start:end]
-        return layout.cut(found)
+        return segmentation.cut(found)
 
     def _is_open(self, inner: Any) -> bool:
         """Return whether the sentences of a Doc are to be found, by the boundaries at its inner tokens."""
@@ -154,33 +154,35 @@ class SentenceFinder:
         assert self.boundaries is not None
         found: list[DoubleArray] = []
         for batch in _doc_batches(docs):
-            layout = lay_out(batch)
-            texts, white_space = self._texts(batch, layout)
+            segmentation = segment(batch)
+            texts, white_space = self._texts(batch, segmentation)
             scores: Any = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
             log_odds = np.where(white_space.is_block & self.blocks, np.inf, scores).astype(np.float64)
             ruled_out = (
-                white_space.is_repeated | (white_space.is_inside & self.blocks) | _is_inner(batch, layout)
+                white_space.is_repeated
+                | (white_space.is_inside & self.blocks)
+                | _is_inner(batch, segmentation)
             )
-            log_odds[ruled_out | (layout.sent_start[layout.words] == -1)] = -np.inf
+            log_odds[ruled_out | (segmentation.sent_start[segmentation.words] == -1)] = -np.inf
             found += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
         return found
 
-    def _texts(self, docs: Sequence[Doc], layout: Layout) -> tuple[Texts, WhiteSpace]:
+    def _texts(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[Texts, WhiteSpace]:
         """Return what the network of boundaries reads, and the white space of the Docs."""
         from .boundary_network import ROWS, Texts
 
         assert self.boundaries is not None
-        edges = np.searchsorted(layout.words, layout.doc_starts)
+        edges = np.searchsorted(segmentation.words, segmentation.doc_starts)
         attributes = np.concatenate([attribute_hashes(doc, [*ROWS]) for doc in docs])
-        white_space = read_white_space(docs, layout)
-        vectors: Any = self.boundaries.ops.alloc2f(len(layout.words), 0)
+        white_space = read_white_space(docs, segmentation)
+        vectors: Any = self.boundaries.ops.alloc2f(len(segmentation.words), 0)
         read, n_layers = self.pipe.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
         if read is not None and n_layers is not None:
-            words = word_attributes(docs, layout, "ORTH")
+            words = word_attributes(docs, segmentation, "ORTH")
             texts = [words[start:end] for start, end in pairwise(edges.tolist())]
             vectors = read(self.pipe.model, texts, n_layers)
         features = white_space.features
-        return Texts(attributes[layout.words], features, vectors, np.diff(edges)), white_space
+        return Texts(attributes[segmentation.words], features, vectors, np.diff(edges)), white_space
 
     # Training
 
@@ -195,7 +197,7 @@ class SentenceFinder:
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
-            self.boundaries.initialize(X=self._texts(docs, lay_out(docs))[0])
+            self.boundaries.initialize(X=self._texts(docs, segment(docs))[0])
             self.pipe.cfg[THRESHOLD] = 0.0
 
     def update(self, examples: Sequence[Example], losses: dict[str, float]) -> None:
@@ -209,11 +211,11 @@ class SentenceFinder:
         key = f"{self.pipe.name}_boundaries"
         losses.setdefault(key, 0.0)
         docs = [example.predicted for example in examples]
-        layout = lay_out(docs)
-        gold = concatenate([gold_boundaries(example) for example in examples], np.int64)[layout.words]
+        segmentation = segment(docs)
+        gold = concatenate([gold_boundaries(example) for example in examples], np.int64)[segmentation.words]
         if not (gold >= 0).any():
             return
-        texts_and_gold: Any = (self._texts(docs, layout)[0], gold)
+        texts_and_gold: Any = (self._texts(docs, segmentation)[0], gold)
         loss: Any
         loss, backprop = self.trained.begin_update(texts_and_gold)
         backprop(loss)
@@ -235,25 +237,27 @@ class SentenceFinder:
         docs = [doc for doc, starts in pairs if starts is not None]
         for doc in docs:
             write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), np.zeros(len(doc), dtype=np.uint64))
-        layout = lay_out(docs)
-        gold = concatenate([starts for _, starts in pairs if starts is not None], np.bool_)[layout.words]
+        segmentation = segment(docs)
+        gold = concatenate([starts for _, starts in pairs if starts is not None], np.bool_)[
+            segmentation.words
+        ]
         log_odds = concatenate(self.log_odds(docs), np.float64)
-        log_odds[np.diff(layout.sentence_of[layout.words], prepend=-1) > 0] = np.inf
+        log_odds[np.diff(segmentation.sentence_of[segmentation.words], prepend=-1) > 0] = np.inf
         f_of = {threshold: sentence_f(gold, log_odds > threshold) for threshold in THRESHOLDS}
         # What few sentences say of a threshold is largely chance, and even odds are the safest.
-        price = ODDS_PRICE / max(1, int(gold.sum())) ** 0.5
+        price = THRESHOLD_PENALTY / max(1, int(gold.sum())) ** 0.5
         best = max(THRESHOLDS, key=lambda threshold: f_of[threshold] - price * abs(threshold))
         self.pipe.cfg[THRESHOLD] = best
         return best, f_of[best]
 
 
-def _is_inner(docs: Sequence[Doc], layout: Layout) -> BoolArray:
+def _is_inner(docs: Sequence[Doc], segmentation: Segmentation) -> BoolArray:
     """Return whether each word goes on with the multiword token of the word before it; bool [words]."""
-    pairs = zip(layout.doc_starts.tolist(), docs, strict=False)
+    pairs = zip(segmentation.doc_starts.tolist(), docs, strict=False)
     inner = [
         at + i for at, doc in pairs for start, end in multiword_tokens(doc) for i in range(start + 1, end)
     ]
-    return np.isin(layout.words, inner)
+    return np.isin(segmentation.words, inner)
 
 
 def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:

@@ -9,7 +9,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..data.segmentation import lay_out
+from ..data.segmentation import segment
 from .lines import read_white_space
 
 #: Tag of white space in spaCy's own pipelines.
@@ -48,7 +48,7 @@ class G2GLayout:
             token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
             token.set_morph("")
         if len(spaces) and self.blocks:
-            layout, starts = lay_out([doc]), doc.to_array("SENT_START").astype(np.int64)
+            layout, starts = segment([doc]), doc.to_array("SENT_START").astype(np.int64)
             _, is_block, _, is_inside = read_white_space([doc], layout)
             first = layout.words[is_block]
             starts[first[starts[first] == 0]] = 1

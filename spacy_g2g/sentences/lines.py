@@ -18,7 +18,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 
 from ..arrays import BoolArray, FloatArray, HashArray, IntArray
-from ..data.segmentation import Layout
+from ..data.segmentation import Segmentation
 
 #: Kinds of beginnings of lines, behind the marks of a quotation.
 KINDS = ("item", "number", "heading", "row", "rule", "capital", "small", "other")
@@ -90,7 +90,7 @@ class WhiteSpace(NamedTuple):
     is_inside: BoolArray
 
 
-def read_white_space(docs: Sequence[Doc], layout: Layout) -> WhiteSpace:
+def read_white_space(docs: Sequence[Doc], layout: Segmentation) -> WhiteSpace:
     """Describe the white space before each word.
 
     docs: The Docs.

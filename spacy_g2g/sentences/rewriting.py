@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from ..arrays import BoolArray, IntArray
 from ..data.docs import TOKEN_ANNOTATIONS, copy_treebank, write_tree
-from ..data.multiword import copy_words, has_words
+from ..data.multiword import copy_words, is_split
 from ..formats.conllu import ConlluSentence
 from ..formats.misc import misc_text, white_space
 
@@ -63,7 +63,7 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
         sources += [piece.source, *([-1] if rest else [])]
     written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)
     _annotate(written, doc, np.array(sources, dtype=np.int64))
-    if has_words(doc):
+    if is_split(doc):
         copy_words(doc, written, sources, lower=lower)
     copy_treebank(doc, written)
     return written

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from spacy.tokens import Doc
 
 from ..data.multiword import mark_words
-from ..data.segmentation import lay_out
+from ..data.segmentation import segment
 from ..errors import Errors
 from ..scored.doc_constraints import constrain, read_constraints
 from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
@@ -186,7 +186,7 @@ def constrained_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple
         return doc
     constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
     try:
-        read_constraints([doc], lay_out([doc]), labels)
+        read_constraints([doc], segment([doc]), labels)
     except ValueError:
         constrain(doc)
     return doc
@@ -203,8 +203,8 @@ def write(cas: Cas, metadata: Metadata, asked: Sequence[Sentence], answers: Sequ
                     zip(found["tokens"], found["heads"], found["deps"], strict=True)
                 ):
                     fields = {HEAD: tokens[head], WORD: tokens[word], feature: dep, PREDICTED: True}
-                    if has_score and "labelled" in found:
-                        fields[feature + SCORE] = found["labelled"][i]
+                    if has_score and "labeled" in found:
+                        fields[feature + SCORE] = found["labeled"][i]
                     cas.add(layer(begin=tokens[word].begin, end=tokens[word].end, **fields))
         return str(cas.to_xmi())
 

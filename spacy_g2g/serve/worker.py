@@ -115,7 +115,7 @@ class Worker:
     def _run(self) -> None:
         while (first := self._waiting.get()[2]) is not None:
             batch = self._fill([first])
-            # A request that has ended in the meantime has cancelled its tasks.
+            # A request that has ended in the meantime has canceled its tasks.
             tasks = [task for task in batch if task.future.set_running_or_notify_cancel()]
             if not self._parse(tasks) and len(tasks) > 1:
                 for task in tasks:

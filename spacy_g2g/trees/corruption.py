@@ -1,7 +1,7 @@
 """Random errors in heads and labels, from which a refiner learns to correct trees.
 
 On its own training sentences, a parser makes hardly any errors that a refiner could learn from. Heads are
-therefore replaced by those that parsers confuse them with: the head's head, a sibling, or a neighbour of the
+therefore replaced by those that parsers confuse them with: the head's head, a sibling, or a neighbor of the
 word.
 """
 
@@ -36,12 +36,12 @@ def corrupt(
     has_head = heads >= 0
     moved = has_head & (rng.random(len(heads)) < head_rate)
     new_heads = np.where(moved, _other_heads(heads, lengths, rng), heads)
-    relabelled = has_head & (rng.random(len(heads)) < label_rate)
-    relabelled |= (heads == 0) != (new_heads == 0)
+    relabeled = has_head & (rng.random(len(heads)) < label_rate)
+    relabeled |= (heads == 0) != (new_heads == 0)
     new_labels = labels.copy()
     for is_root in (True, False):
         donors = labels[has_head & ((heads == 0) == is_root)]
-        targets = np.flatnonzero(relabelled & ((new_heads == 0) == is_root))
+        targets = np.flatnonzero(relabeled & ((new_heads == 0) == is_root))
         if len(donors):
             new_labels[targets] = rng.choice(donors, len(targets))
     return new_heads, new_labels
@@ -54,8 +54,8 @@ def _other_heads(heads: IntArray, lengths: IntArray, rng: np.random.Generator) -
     length = np.repeat(lengths, lengths)
     number = np.arange(n) - first + 1
     grandparent = np.where(heads > 0, heads[first + np.maximum(heads, 1) - 1], -1)
-    neighbour = number + rng.choice([-1, 1], n)
-    choices = np.stack([grandparent, _siblings(heads, first, rng) - first + 1, neighbour])
+    neighbor = number + rng.choice([-1, 1], n)
+    choices = np.stack([grandparent, _siblings(heads, first, rng) - first + 1, neighbor])
     other = choices[rng.integers(len(choices), size=n), np.arange(n)]
     useless = (other < 0) | (other > length) | (other == number) | (other == heads)
     return np.where(useless, _any_other(heads, number, length, rng), other)

@@ -47,7 +47,7 @@ def amr_model(**settings: Any) -> dict[str, Any]:
 
 
 def amr_nlp(model: dict[str, Any] | None = None, **settings: Any) -> Language:
-    """A pipeline of an uninitialised tiny parser; settings are the component's."""
+    """A pipeline of an uninitialized tiny parser; settings are the component's."""
     fix_random_seed(0)
     nlp = spacy.blank("xx")
     nlp.add_pipe("amr_parser", config={"model": model or amr_model(), **settings})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_g2g.analysis.error_analysis import Analysis, analyse_errors
+from spacy_g2g.analysis.error_analysis import Analysis, analyze_errors
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.formats.conllu import ConlluSentence, parse_sentence
 from spacy_g2g.formats.graph import Graph
@@ -139,7 +139,7 @@ def assert_rows(analysis: Analysis, part: tuple[str, str], expected) -> None:
 
 def analysis_of(gold: list[Tree], *systems: list[Tree], **settings) -> Analysis:
     named = {f"s{i}": [sentence_of(tree).graph() for tree in trees] for i, trees in enumerate(systems)}
-    return analyse_errors([sentence_of(tree) for tree in gold], named, **settings)
+    return analyze_errors([sentence_of(tree) for tree in gold], named, **settings)
 
 
 @given(treebanks(), st.booleans(), st.booleans())
@@ -273,7 +273,7 @@ def test_labels_come_by_their_frequency_and_are_those_of_all_systems():
 
 def test_words_without_a_head_are_wrong_and_arcs_of_a_cycle_are_far_from_the_root():
     graph = Graph([2, 1, -1, 3, 2], ["nsubj", "root", "", "obj", "punct"])
-    analysis = analyse_errors([sentence_of(GOLD)], {"s0": [graph]})
+    analysis = analyze_errors([sentence_of(GOLD)], {"s0": [graph]})
     assert_rows(analysis, ("overall", "compared"), {"UAS": (0.4, 5), "LAS": (0.4, 5)})
     assert_rows(analysis, ("distance_to_root", ">7"), {"precision": (2 / 3, 3), "recall": (None, 0)})
     assert_rows(analysis, ("arc_projectivity", "projective"), {"precision": (1 / 3, 3), "recall": (0.4, 5)})

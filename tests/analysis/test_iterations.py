@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy_g2g.analysis.error_analysis import Analysis
 from spacy_g2g.analysis.iterations import (
     PARTS,
-    analyse_refinement,
+    analyze_refinement,
     find_changes,
     find_reductions,
     find_scores,
@@ -46,8 +46,8 @@ def refined_sentences(draw) -> Refined:
     return parse_sentence([*rows, "\n"], trees="full"), found, draw(st.integers(0, len(found) - 1))
 
 
-def analyse(*refined: Refined) -> Analysis:
-    return analyse_refinement(*map(list, zip(*refined, strict=True)))
+def analyze(*refined: Refined) -> Analysis:
+    return analyze_refinement(*map(list, zip(*refined, strict=True)))
 
 
 def stopped(analysis: Analysis) -> list[tuple[int, int, int]]:
@@ -87,7 +87,7 @@ def test_error_reduction_is_that_of_the_paper():
 @given(st.lists(refined_sentences(), min_size=1, max_size=5))
 @tries(150)
 def test_scores_and_changes_equal_the_definitions_word_by_word(refined):
-    analysis = analyse(*refined)
+    analysis = analyze(*refined)
     n_graphs = max(len(found) for _, found, _ in refined)
     assert analysis.names == [str(t) for t in range(n_graphs)]
     table = [arcs_of(refined, t) for t in range(n_graphs)]
@@ -113,7 +113,7 @@ def test_scores_and_changes_equal_the_definitions_word_by_word(refined):
 
 @given(st.lists(refined_sentences(), min_size=1, max_size=5))
 def test_labels_are_ranked_by_their_error_reduction(refined):
-    analysis = analyse(*refined)
+    analysis = analyze(*refined)
     rows = list(reduction_rows(analysis))
     assert [name for name, *_ in rows[: len(PARTS)]] == list(PARTS)
     totals = [total for *_, total in rows[len(PARTS) :]]
@@ -124,7 +124,7 @@ def test_labels_are_ranked_by_their_error_reduction(refined):
 
 @given(st.lists(refined_sentences(), min_size=1, max_size=5))
 def test_stopped_sentences_are_counted_by_passes(refined):
-    found = stopped(analyse(*refined))
+    found = stopped(analyze(*refined))
     most = max(passes for *_, passes in refined)
     for t, figures in enumerate(found):
         chosen = [(gold, graphs) for gold, graphs, passes in refined if passes == t]
@@ -140,7 +140,7 @@ WRONG = Graph([2, 0, 1], TREE.deps)
 
 
 def test_one_sentence_from_an_empty_graph():
-    analysis = analyse((GOLD, [Graph([-1, -1, -1], ["", "", ""]), WRONG, TREE], 2))
+    analysis = analyze((GOLD, [Graph([-1, -1, -1], ["", "", ""]), WRONG, TREE], 2))
     las = find_scores(analysis, PARTS["LAS"])
     assert las == pytest.approx([0, 2 / 3, 1])
     assert find_reductions(las) == pytest.approx([2 / 3, 1])
@@ -150,13 +150,13 @@ def test_one_sentence_from_an_empty_graph():
 
 
 def test_without_errors_there_is_no_error_reduction():
-    analysis = analyse((GOLD, [TREE, TREE], 1))
+    analysis = analyze((GOLD, [TREE, TREE], 1))
     assert {row[-1] for row in reduction_rows(analysis)} == {"-"}
     assert stopped(analysis) == [(0, 0, 0), (1, 3, 1)]
 
 
 def test_a_sentence_that_stopped_early_keeps_its_last_graph():
-    analysis = analyse((GOLD, [WRONG, WRONG], 1), (GOLD, [WRONG] * 3 + [TREE], 3))
+    analysis = analyze((GOLD, [WRONG, WRONG], 1), (GOLD, [WRONG] * 3 + [TREE], 3))
     assert find_scores(analysis, PARTS["LAS"]) == pytest.approx([4 / 6, 4 / 6, 4 / 6, 5 / 6])
     assert stopped(analysis) == [(0, 0, 0), (1, 3, 1), (0, 0, 0), (1, 3, 0)]
 
@@ -164,11 +164,11 @@ def test_a_sentence_that_stopped_early_keeps_its_last_graph():
 def test_a_sentence_that_stopped_early_is_unchanged_also_where_a_tree_was_decoded_in_the_end():
     cycle = Graph([2, 1, 2], TREE.deps)
     early, late = (GOLD, [TREE, cycle, TREE], 2), (GOLD, [TREE, cycle, cycle, TREE], 3)
-    assert stopped(analyse(early, late, late))[2:] == [(1, 3, 1), (2, 6, 0)]
+    assert stopped(analyze(early, late, late))[2:] == [(1, 3, 1), (2, 6, 0)]
 
 
 def test_subtypes_do_not_count_but_for_being_unchanged():
-    analysis = analyse((GOLD, [Graph(TREE.heads, ["nsubj:pass", "root", "obj"]), TREE], 1))
+    analysis = analyze((GOLD, [Graph(TREE.heads, ["nsubj:pass", "root", "obj"]), TREE], 1))
     assert find_scores(analysis, PARTS["LAS"]) == [1.0, 1.0]
     assert list(find_changes(analysis).values()) == [[0]] * 3
     assert stopped(analysis)[1] == (1, 3, 0)

@@ -6,7 +6,7 @@ from spacy_g2g.analysis.plots import plot_refinement, plot_reliability
 from spacy_g2g.formats.graph import Graph
 from spacy_g2g.scored.reliability import reliability
 
-from .test_iterations import GOLD, TREE, WRONG, Refined, analyse
+from .test_iterations import GOLD, TREE, WRONG, Refined, analyze
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ ODD = Graph(TREE.heads, ["nsubj", "root", "a$b_c$<i>"])
 
 def drawn(tmp_path: Path, *refined: Refined) -> str:
     path = tmp_path / "plot.svg"
-    plot_refinement(analyse(*refined), path)
+    plot_refinement(analyze(*refined), path)
     return path.read_text(encoding="utf8")
 
 

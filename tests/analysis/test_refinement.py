@@ -17,7 +17,7 @@ from spacy_g2g.analysis.refinement import refinement
 from spacy_g2g.cli import app
 
 from ..formats.samples import row
-from ..util import initialised_nlp, model_config, randomise, read_treebank, tiny_encoder, treebank_examples
+from ..util import initialised_nlp, model_config, randomize, read_treebank, tiny_encoder, treebank_examples
 
 REFINER = {"@architectures": "spacy_g2g.RNGTr.v1", "iterations": 3}
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     nlp = initialised_nlp()
     refiner = nlp.add_pipe("rng_refiner", config={"model": {**model_config(), **REFINER}})
     refiner.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=tiny_encoder())
-    randomise(refiner.model, scale=0.3)
+    randomize(refiner.model, scale=0.3)
     path = tmp_path_factory.mktemp("refined") / "pipeline"
     nlp.to_disk(path)
     return str(path)

@@ -19,7 +19,7 @@ from ..util import (
     model_config,
     parser_of,
     plain_doc,
-    randomise,
+    randomize,
     set_encoder,
     treebank_examples,
 )
@@ -212,13 +212,13 @@ def test_doubtful_arcs_are_those_of_the_parsers_confidence(tmp_path, out):
     folder, source = str(tmp_path / "parser"), str(tmp_path / "in.conllu")
     nlp.to_disk(folder)
     (found,) = parser_of(nlp).confidence(nlp(plain_doc(nlp.vocab, "she saw the cat")))
-    doubt = sorted(found.labelled)[2]
+    doubt = sorted(found.labeled)[2]
     words = enumerate(["she", "saw", "the", "cat"], start=1)
     Path(source).write_text("".join(f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in words))
     assert render(folder, source, out, doubt=doubt) == 1
     assert f"2 arcs below {doubt:g}" in " ".join(read(out).text_of("figcaption"))
     heads = {title.partition("head ")[2] for title in read(out).text_of("title")[1:]}
-    pairs = zip(found.arcs, found.labelled, strict=True)
+    pairs = zip(found.arcs, found.labeled, strict=True)
     assert {f"{arc:.1%}, label {both / arc:.1%}" for arc, both in pairs} <= heads
     render(folder, source, out)  # without doubt, an arc has the parser's own probabilities
     arcs = [title for title in read(out).text_of("title")[1:] if "head" in title]
@@ -235,7 +235,7 @@ def test_our_refiner_tells_its_iterations(tmp_path, out):
     nlp.add_pipe("rng_refiner", config={"model": model})
     set_encoder(nlp, "rng_refiner")
     nlp.initialize(lambda: treebank_examples(nlp))
-    randomise(nlp.get_pipe("rng_refiner").model)
+    randomize(nlp.get_pipe("rng_refiner").model)
     nlp.to_disk(tmp_path / "refiner")
     (tmp_path / "in.conllu").write_text(TEXT)
     render(str(tmp_path / "refiner"), str(tmp_path / "in.conllu"), out)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from spacy_g2g.analysis.error_analysis import analyse_errors
+from spacy_g2g.analysis.error_analysis import analyze_errors
 from spacy_g2g.analysis.page import make_table
 from spacy_g2g.analysis.plots import COLOURS, plot_bins, plot_label_scores
 from spacy_g2g.analysis.report import make_report, overall_rows, significance_rows
@@ -27,7 +27,7 @@ def report(gold: list[Tree], *systems: list[Tree], names: str = "AB", **settings
         for name, own in zip(names, systems, strict=False)
     }
     golds = [sentence_of(tree) for tree in gold]
-    analysis = analyse_errors(golds, graphs, subtypes=subtypes, resamples=5)
+    analysis = analyze_errors(golds, graphs, subtypes=subtypes, resamples=5)
     return make_report(analysis, title="T", **settings)
 
 
@@ -67,7 +67,7 @@ def test_the_page_is_well_formed_and_asks_for_nothing():
     assert links == ids != []
 
 
-def test_tables_and_pictures_are_labelled_and_rows_fit_their_headers():
+def test_tables_and_pictures_are_labeled_and_rows_fit_their_headers():
     page = report([GOLD], [SYSTEM], [GOLD], [SYSTEM], names="ABC")
     parsed = Page(page)
     assert [bool(attributes["alt"]) for attributes in parsed.all("img")] == [True] * 2

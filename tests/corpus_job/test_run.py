@@ -198,7 +198,7 @@ def test_a_job_does_not_read_its_own_output(chain_pipeline, corpus, tmp_path):
 # Documents that can't be parsed
 
 
-def test_documents_that_raise_or_cannot_be_read_are_errors_and_their_neighbours_are_parsed(
+def test_documents_that_raise_or_cannot_be_read_are_errors_and_their_neighbors_are_parsed(
     chain_pipeline, tmp_path
 ):
     bad = {3: "This does RAISE .", 5: "a " * 600_000, 6: "RAISE", 20: "also RAISE"}

@@ -14,7 +14,7 @@ from spacy_g2g.data.multiword import (
     attribute_hashes,
     copy_words,
     cut,
-    has_words,
+    is_split,
     mark_words,
     multiword_tokens,
     word_forms,
@@ -91,9 +91,9 @@ def test_words_survive(kept, doc: Doc):
 
 def test_a_doc_without_multiword_tokens_has_final_words_too(doc: Doc):
     plain = Doc(doc.vocab, words=["a", "b"])
-    assert not has_words(plain)
+    assert not is_split(plain)
     copy_words(plain, plain)
-    assert has_words(plain.copy())
+    assert is_split(plain.copy())
     assert (word_forms(plain), multiword_tokens(plain)) == (["a", "b"], [])
 
 
@@ -176,7 +176,7 @@ def test_treebanks_are_written_as_they_were_read(name: str):
 def test_docs_of_a_doc_bin_have_final_words(doc: Doc):
     plain = Doc(doc.vocab, words=["a", "b"])
     read = list(read_bin(DocBin(docs=[doc, plain]).to_bytes(), spacy.blank("xx").vocab))
-    assert [has_words(found) for found in read] == [True, True]
+    assert [is_split(found) for found in read] == [True, True]
     assert word_forms(read[0]) == word_forms(doc)
 
 
@@ -199,6 +199,6 @@ def test_rows_have_the_words_where_norms_are_lost(kept, doc: Doc):
 
 def test_a_part_gets_its_marks_back(doc: Doc):
     part = doc[2:5].as_doc()
-    assert not has_words(part)
+    assert not is_split(part)
     copy_words(doc, part, range(2, 5))
     assert word_forms(part) == ["a", "el", "mar"]

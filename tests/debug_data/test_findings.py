@@ -10,7 +10,7 @@ from spacy_g2g.debug_data.findings import ERRORS, TEXTS, find_problems, show_fig
 COUNTED = (
     "no_tree",
     "incomplete",
-    "unlabelled",
+    "unlabeled",
     "several_roots",
     "cycles",
     "outside",

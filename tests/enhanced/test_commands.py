@@ -23,13 +23,13 @@ from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.table import annotations_of, docs_to_table, make_schema
 from spacy_g2g.data.docs import TOKEN_ANNOTATIONS, sentences_to_docs
-from spacy_g2g.data.multiword import has_words, mark_words
+from spacy_g2g.data.multiword import is_split, mark_words
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..analysis.test_drawing import Page
 from ..chains import attach_to_previous
 from ..test_hostile_input import ODD
-from ..util import graph_examples, make_nlp, parser_of, randomise
+from ..util import graph_examples, make_nlp, parser_of, randomize
 
 TEXT = """# sent_id = s
 1\ttea\ttea\tNOUN\t_\t_\t0\troot\t0:root|2:x\t_
@@ -58,7 +58,7 @@ def save_random(folder: Path) -> str:
     """Save a pipeline with a parser of random weights."""
     nlp = make_nlp()
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     nlp.add_pipe("sentencizer", first=True)
     nlp.add_pipe("ud_enhancer")
     nlp.to_disk(folder)
@@ -185,7 +185,7 @@ HOSTILE = [
 
 
 def mark_pieces(doc):
-    if not has_words(doc):
+    if not is_split(doc):
         ranges = [(i, i + 2) for i in range(len(doc)) if doc[i].text == "dir"]
         mark_words(doc, ranges, ["dire", "il"] * len(ranges))
     for token in doc:

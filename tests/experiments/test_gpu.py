@@ -8,7 +8,7 @@ import pytest
 
 from experiments import gpu
 from spacy_g2g.data.corpus import make_corpus
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def test_best_heads_are_chains_but_for_every_twentieth_sentence():
     examples = list(make_corpus(SAMPLE, limit=20)(gpu.spacy.blank("xx")))
     parser = gpu.make_system("SynTr", examples, args).get_pipe("g2g_parser")
     docs = [example.predicted.copy() for example in examples]
-    sentences = parser.inputs(docs, lay_out(docs))
+    sentences = parser.inputs(docs, segment(docs))
     network = get_shim(parser.model).network.eval()
     scores = network.score(get_shim(parser.model).wordpieces.batch(sentences))
     heads = scores.arcs.argmax(-1).tolist()

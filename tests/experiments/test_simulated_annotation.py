@@ -24,7 +24,7 @@ def answer(request: Any) -> Any:
     found = GOLD if 1 in heads else [0, 0, 0, 0, 0]
     sure = [0.9, 0.5, 0.6, 0.7, 0.8]
     deps = ["root"] + ["dep" if 1 in heads else "obj"] * 4
-    sentence = {"heads": [heads.get(i, head) for i, head in enumerate(found)], "deps": deps, "labelled": sure}
+    sentence = {"heads": [heads.get(i, head) for i, head in enumerate(found)], "deps": deps, "labeled": sure}
     return httpx.Response(200, json={"sentences": [sentence]})
 
 

@@ -42,16 +42,16 @@ def as_edges(graph: list[Edge]) -> Edges:
     return Edges(*torch.tensor(graph, dtype=torch.long).reshape(-1, 4).T)
 
 
-def make(normalise_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
+def make(normalize_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
     config = EncoderConfig(
-        0, WIDTH, WIDTH, 1, N_HEADS, 1, n_relations=N_RELATIONS, normalise_keys=normalise_keys
+        0, WIDTH, WIDTH, 1, N_HEADS, 1, n_relations=N_RELATIONS, normalize_keys=normalize_keys
     )
     return GraphSelfAttention(replace(config, attention_dropout=dropout))
 
 
-def random_module(normalise_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
+def random_module(normalize_keys: bool = False, dropout: float = 0.0) -> GraphSelfAttention:
     torch.manual_seed(2)
-    module = make(normalise_keys, dropout)
+    module = make(normalize_keys, dropout)
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4)
@@ -81,14 +81,14 @@ def dense_parameters(dtype: torch.dtype) -> dict[str, Tensor]:
     return {name: (torch.randn(shape, dtype=dtype) * 0.4).requires_grad_() for name, shape in shapes.items()}
 
 
-def textbook(p: dict[str, Tensor], x: Tensor, mask: Tensor, graph: list[Edge], normalise: bool) -> Tensor:
+def textbook(p: dict[str, Tensor], x: Tensor, mask: Tensor, graph: list[Edge], normalize: bool) -> Tensor:
     """Compute the papers' formula, with a relation for every pair of positions."""
     batch, n, _ = x.shape
     relation = torch.full((batch, n, n), NONE)
     for sentence, i, j, r in graph:
         relation[sentence, i, j] = r + 1
     keys = nn.functional.layer_norm(p["keys"], (HEAD_WIDTH,), p["gain"], p["bias"], 1e-12)
-    keys = (keys if normalise else p["keys"])[relation]  # [batch, n, n, d]
+    keys = (keys if normalize else p["keys"])[relation]  # [batch, n, n, d]
     values = p["values"][relation]
     qkv = (x @ p["qkv.weight"].T + p["qkv.bias"]).view(batch, n, 3, N_HEADS, HEAD_WIDTH)
     z = []
@@ -100,7 +100,7 @@ def textbook(p: dict[str, Tensor], x: Tensor, mask: Tensor, graph: list[Edge], n
     return torch.cat(z, -1) @ p["output.weight"].T + p["output.bias"]
 
 
-def fold_none(p: dict[str, Tensor], normalise: bool) -> dict[str, Tensor]:
+def fold_none(p: dict[str, Tensor], normalize: bool) -> dict[str, Tensor]:
     """Express the textbook's parameters in ours, as the docstring of GraphSelfAttention argues."""
     none_value = p["values"][NONE].repeat(N_HEADS)
     ours = {
@@ -111,7 +111,7 @@ def fold_none(p: dict[str, Tensor], normalise: bool) -> dict[str, Tensor]:
         "relation_keys": p["keys"][1:] - p["keys"][NONE],
         "relation_values": p["values"][1:] - p["values"][NONE],
     }
-    if normalise:
+    if normalize:
         none_key = nn.functional.layer_norm(p["keys"][NONE], (HEAD_WIDTH,), p["gain"], p["bias"], 1e-12)
         ours["relation_keys"] = p["keys"][1:]
         ours["relation_norm.weight"] = p["gain"]
@@ -121,17 +121,17 @@ def fold_none(p: dict[str, Tensor], normalise: bool) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
 @pytest.mark.parametrize("padding", [True, False])
-@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
 def test_sparse_form_equals_the_textbook_in_values_and_gradients(
-    graph: list[Edge], normalise: bool, padding: bool, dtype: torch.dtype, tolerance: float
+    graph: list[Edge], normalize: bool, padding: bool, dtype: torch.dtype, tolerance: float
 ) -> None:
     parameters = dense_parameters(dtype)
-    module = make(normalise)
+    module = make(normalize)
     x = torch.randn(3, 6, WIDTH, dtype=dtype, requires_grad=True)
     mask = torch.arange(6) < LENGTHS[:, None] if padding else torch.ones(3, 6, dtype=torch.bool)
-    expected = textbook(parameters, x, mask, graph, normalise)
-    ours = fold_none(parameters, normalise)
+    expected = textbook(parameters, x, mask, graph, normalize)
+    ours = fold_none(parameters, normalize)
     found = functional_call(
         module, ours, (x, Geometry(mask if padding else None, as_edges(graph))), strict=True
     )
@@ -144,7 +144,7 @@ def test_sparse_form_equals_the_textbook_in_values_and_gradients(
             torch.autograd.grad((y[mask] * weights).mean(), leaf, retain_graph=True, allow_unused=True)[0]
             for y in (found, expected)
         ]
-        if not normalise and name in ("gain", "bias"):
+        if not normalize and name in ("gain", "bias"):
             assert gradients == [None, None]
             continue
         torch.testing.assert_close(
@@ -160,7 +160,7 @@ def test_heads_computed_in_parts_give_the_same(
     edges: Edges | None, n_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = random_module(
-        normalise_keys=True, dropout=1e-9
+        normalize_keys=True, dropout=1e-9
     ).train()  # computed by the formula, nothing dropped
     x = torch.randn(3, 6, WIDTH)
     mask = torch.arange(6) < LENGTHS[:, None]
@@ -174,15 +174,15 @@ def test_heads_computed_in_parts_give_the_same(
         torch.testing.assert_close(in_parts, whole, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("normalise", [True, False])
-def test_new_relations_are_no_graph_and_can_be_learned(normalise: bool) -> None:
-    module = make(normalise)
+@pytest.mark.parametrize("normalize", [True, False])
+def test_new_relations_are_no_graph_and_can_be_learned(normalize: bool) -> None:
+    module = make(normalize)
     x = torch.randn(3, 6, WIDTH)
     edges = as_edges(GRAPHS["trees"])
     found = attend(module, x, None, edges)
     torch.testing.assert_close(found, module(x), atol=1e-6, rtol=1e-6)
     found.square().sum().backward()
-    learned = module.relation_norm.weight if normalise else module.relation_keys
+    learned = module.relation_norm.weight if normalize else module.relation_keys
     for parameter in (learned, module.relation_values):
         assert 0 < parameter.grad.abs().max() < 100
 

@@ -314,7 +314,7 @@ def test_impossible_number_of_layers_is_refused(folder: Path, n_layers: int) -> 
 
 def test_load_weights_leaves_added_pieces_and_relations_as_they_are(folder: Path) -> None:
     checkpoint = load_checkpoint(folder)
-    config = replace(checkpoint.config, n_added_pieces=2, n_relations=5, normalise_keys=True)
+    config = replace(checkpoint.config, n_added_pieces=2, n_relations=5, normalize_keys=True)
     encoder = GraphEncoder(config)
     before = {name: weight.clone() for name, weight in encoder.state_dict().items()}
     load_weights(encoder, checkpoint.weights)

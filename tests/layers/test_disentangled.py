@@ -147,12 +147,12 @@ def textbook(
     return torch.cat(z, -1) @ module.output.weight.T + module.output.bias
 
 
-@pytest.mark.parametrize("normalise", [True, False])
-def test_graphs_equal_the_textbook_in_values_and_gradients(normalise: bool) -> None:
+@pytest.mark.parametrize("normalize", [True, False])
+def test_graphs_equal_the_textbook_in_values_and_gradients(normalize: bool) -> None:
     torch.manual_seed(1)
     assert CONFIG.disentangled is not None
     table = DistanceTable(CONFIG, CONFIG.disentangled)
-    module = GraphSelfAttention(replace(CONFIG, normalise_keys=normalise)).eval()
+    module = GraphSelfAttention(replace(CONFIG, normalize_keys=normalize)).eval()
     with torch.no_grad():
         for parameter in (*module.parameters(), *table.parameters()):
             parameter.copy_(torch.randn_like(parameter) * 0.4)

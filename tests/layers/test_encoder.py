@@ -125,7 +125,7 @@ def test_padding_piece_does_not_matter() -> None:
     torch.testing.assert_close(encoder(other, MASK)[MASK], encoder(PIECES, MASK)[MASK], **CLOSE)
 
 
-def test_extra_vectors_are_added_before_the_sum_is_normalised() -> None:
+def test_extra_vectors_are_added_before_the_sum_is_normalized() -> None:
     encoder = random_encoder(replace(CONFIG, embedding_width=16))
     extra = torch.randn(3, 7, 16)
     table = encoder.embeddings
@@ -165,7 +165,7 @@ def test_random_weights_are_those_of_bert() -> None:
 
 
 def test_gradients_reach_every_parameter() -> None:
-    encoder = random_encoder(replace(CONFIG, embedding_width=16, n_relations=4, normalise_keys=True)).train()
+    encoder = random_encoder(replace(CONFIG, embedding_width=16, n_relations=4, normalize_keys=True)).train()
     encoder(PIECES, MASK, edges=EDGES)[MASK].square().sum().backward()
 
     def unused(gradient: Tensor | None) -> bool:
@@ -235,10 +235,10 @@ def test_layers_on_real_pieces_alone_give_the_values_and_gradients_of_padded_row
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("normalise_keys", [True, False])
-def test_encoder_with_relations_but_no_graph_equals_the_one_without(normalise_keys: bool, part: str) -> None:
+@pytest.mark.parametrize("normalize_keys", [True, False])
+def test_encoder_with_relations_but_no_graph_equals_the_one_without(normalize_keys: bool, part: str) -> None:
     plain = random_encoder(replace(CONFIG, **PARTS[part]))
-    config = replace(CONFIG, n_relations=4, normalise_keys=normalise_keys, **PARTS[part])
+    config = replace(CONFIG, n_relations=4, normalize_keys=normalize_keys, **PARTS[part])
     graphs = random_encoder(config)
     graphs.load_state_dict(plain.state_dict(), strict=False)
     no_edges = Edges(*torch.zeros(4, 0, dtype=torch.long))

@@ -97,8 +97,8 @@ def textbook(module: GraphSelfAttention, x: Tensor, base: float, reach: int, edg
     [
         (0.0, 0, {"n_key_heads": 2}),
         (100.0, 0, {"n_key_heads": 1, "attention_bias": False}),
-        (100.0, 0, {"normalise_keys": True}),
-        (100.0, 3, {"normalise_keys": True, "attention_bias": False}),  # blocks
+        (100.0, 0, {"normalize_keys": True}),
+        (100.0, 3, {"normalize_keys": True, "attention_bias": False}),  # blocks
         (100.0, 8, {"n_key_heads": 2}),  # one block
         (100.0, 1, {}),  # many blocks, one of which has many edges
         (100.0, 20, {}),  # which no position is beyond

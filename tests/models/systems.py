@@ -7,7 +7,7 @@ import numpy as np
 
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 from spacy_g2g.transition.models.gold import gold_steps
 from spacy_g2g.transition.models.sent_tr import build_sent_tr
 from spacy_g2g.transition.models.stack_transformer import build_stack_transformer
@@ -23,7 +23,7 @@ from ..util import (
     TINY_STACK,
     TINY_TRANSITIONS,
     initialised_model,
-    randomise,
+    randomize,
     read_treebank,
 )
 
@@ -33,13 +33,13 @@ ROWS = (*PAPER_ROWS, *STACK_ROWS)
 KINDS = ("SentTr", "SentTr+G2GTr", "DepTr", "G2CLSTr", "StateTr", "StateTr+G2GTr+C")
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
 GOLD = [
-    Tree(np.array([w[2] for w in s]), np.array([(i % 5 + 1) if w[2] else 0 for i, w in enumerate(s)]))
+    Arcs(np.array([w[2] for w in s]), np.array([(i % 5 + 1) if w[2] else 0 for i, w in enumerate(s)]))
     for s in read_treebank()
 ]
 
 
 def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[ParserModel, G2GShim]:
-    """An initialised model of a row of the papers' table, with weights so random that all inputs matter."""
+    """An initialized model of a row of the papers' table, with weights so random that all inputs matter."""
     sizes = {"n_positions": settings.pop("n_positions", 64)}
     if row in STACK_ROWS:
         model = build_stack_transformer(**{**TINY_STACK, **STACK_ROWS[row], **settings})
@@ -47,7 +47,7 @@ def make(row: str, seed: int = 0, scale: float = 0.1, **settings: Any) -> tuple[
         architecture, of_row = PAPER_ROWS[row]
         model = BUILD[architecture](**{**TINY_TRANSITIONS, **of_row, **settings})
     shim = initialised_model(model, seed, len(LABELS), **sizes)
-    randomise(model, seed + 1, scale)
+    randomize(model, seed + 1, scale)
     return model, shim
 
 
@@ -70,7 +70,7 @@ def learnable(swap: bool) -> list[int]:
     ]
 
 
-def oracle_of(network: Any, trees: Sequence[Tree]) -> tuple[np.ndarray, list[Step]]:
+def oracle_of(network: Any, trees: Sequence[Arcs]) -> tuple[np.ndarray, list[Step]]:
     """Actions of the oracle, [sentences, steps], and its steps."""
     steps = gold_steps(trees, np.array([len(tree.heads) for tree in trees]), swap=has_swap(network))
     return np.stack([step.actions for step in steps], axis=1), steps
@@ -81,9 +81,9 @@ def batch_of(shim: G2GShim, numbers: Sequence[int]) -> PieceBatch:
     return shim.wordpieces.batch([SENTENCES[i] for i in numbers])
 
 
-def random_tree(n: int, rng: np.random.Generator) -> Tree:
+def random_tree(n: int, rng: np.random.Generator) -> Arcs:
     """A tree with one root, of words with random heads."""
     while True:
         heads = rng.integers(0, n + 1, n)
         if is_tree(heads):
-            return Tree(heads, np.where(heads == 0, 0, rng.integers(1, len(LABELS), n)))
+            return Arcs(heads, np.where(heads == 0, 0, rng.integers(1, len(LABELS), n)))

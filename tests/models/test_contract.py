@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 from spacy_g2g.trees.tree import are_trees
 
 from ..util import ALL_LEVERS, LABELS, PAPER_ROWS, STACK_ROWS, mostly_slow
@@ -17,7 +17,7 @@ from . import systems, test_rngtr, test_syntr
 from .checks import assert_batches_change_nothing
 from .systems import GOLD, KINDS, SENTENCES
 
-#: Makes an initialised model with random weights, and its shim, for each architecture or row of the papers.
+#: Makes an initialized model with random weights, and its shim, for each architecture or row of the papers.
 MAKE: dict[str, Callable[..., tuple[ParserModel, G2GShim]]] = {
     "SynTr": test_syntr.make,
     "SynTr by trees": partial(test_syntr.make, head_loss="tree"),
@@ -36,7 +36,7 @@ WITH_BEAMS = [(row, beam_width) for row in (*KINDS, "Stack-bh") for beam_width i
 def test_no_sentences_have_no_parses_and_one_word_is_the_root(name: str, settings: dict[str, Any]):
     model, _ = MAKE[name](**settings)
     assert model.predict([]) == []
-    graph = Tree(np.array([1]), np.array([8])) if name == "RNGTr" else None
+    graph = Arcs(np.array([1]), np.array([8])) if name == "RNGTr" else None
     (parse,) = model.predict([Sentence(["yes"], graph=graph)])
     assert (parse.tree.heads.tolist(), parse.tree.labels.tolist()) == ([0], [0])
     assert (parse.head_probs.tolist(), parse.label_probs.tolist()) == ([1.0], [1.0])
@@ -116,7 +116,7 @@ def test_trees_that_an_oracle_can_build_can_be_learned(row: str, swap: bool):
         ([2, 1], [1, 1], False),
         ([], [], False),
     ]
-    gold = [Tree(np.array(heads, dtype=np.int64), np.array(labels)) for heads, labels, _ in cases]
+    gold = [Arcs(np.array(heads, dtype=np.int64), np.array(labels)) for heads, labels, _ in cases]
     assert model.attrs["can_learn"](model, gold).tolist() == [expected for *_, expected in cases]
     assert model.attrs["can_learn"](model, []).tolist() == []
 
@@ -154,7 +154,7 @@ def test_added_labels_leave_trees_and_can_be_learned_and_saved(row: str):
             assert found.tree.labels.tolist() == expected.tree.labels.tolist()
     number = systems.learnable(systems.has_swap(network))[0]
     heads = GOLD[number].heads
-    gold = Tree(heads, np.where(heads == 0, 0, len(LABELS) + 1))
+    gold = Arcs(heads, np.where(heads == 0, 0, len(LABELS) + 1))
     loss, backprop = model.begin_update(([SENTENCES[number]], [gold]))
     backprop(None)
     assert np.isfinite(loss)

@@ -17,9 +17,9 @@ from spacy_g2g.models.graph_input import (
     graph_edges,
     rows_with_added_labels,
     to_edges,
-    unlabelled_graph,
+    unlabeled_graph,
 )
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 from spacy_g2g.models.wordpieces import WordPieces
 
 from ..util import tries
@@ -38,7 +38,7 @@ def batch_of(graphs: Sequence[Graph], with_graph: bool = True) -> PieceBatch:
     """Sentences given as numbers of pieces, heads and labels of their words."""
     sentences = []
     for lengths, heads, labels in graphs:
-        tree = Tree(np.array(heads), np.array(labels)) if with_graph else None
+        tree = Arcs(np.array(heads), np.array(labels)) if with_graph else None
         sentences.append(Sentence(sentence_of(*lengths).words, graph=tree))
     return PIECES.batch(sentences)
 
@@ -148,18 +148,18 @@ def test_added_labels_begin_as_any_other_label(place: int, n_added: int, expecte
     assert rows.dtype == torch.int64
 
 
-# Unlabelled relations, and labels as vectors
+# Unlabeled relations, and labels as vectors
 
 
 @tries(40)
 @given(st.lists(graphs(), min_size=1, max_size=3))
 @example([([3, 3, 4], [2, 0, 2], [1, 0, 2]), ([1], [0], [0])])
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)])
-def test_unlabelled_edges_are_the_labelled_ones_by_their_direction(sentences: list[Graph]):
+def test_unlabeled_edges_are_the_labeled_ones_by_their_direction(sentences: list[Graph]):
     batch = batch_of(sentences)
-    labelled, found = graph_edges(batch, N_LABELS), unlabelled_graph(batch)[0]
-    assert np.array_equal(found[:3], labelled[:3])
-    assert np.array_equal(found[3], labelled[3] >= UP)
+    labeled, found = graph_edges(batch, N_LABELS), unlabeled_graph(batch)[0]
+    assert np.array_equal(found[:3], labeled[:3])
+    assert np.array_equal(found[3], labeled[3] >= UP)
 
 
 @tries(40)
@@ -168,7 +168,7 @@ def test_unlabelled_edges_are_the_labelled_ones_by_their_direction(sentences: li
 @example([([1] * 14, [0, *range(1, 14)], [1] * 14)], True)
 def test_each_piece_has_the_label_of_its_arc(sentences: list[Graph], with_graph: bool):
     batch = batch_of(sentences, with_graph)
-    _, rows = unlabelled_graph(batch)
+    _, rows = unlabeled_graph(batch)
     assert rows.shape == batch.piece_ids.shape
     for row, i in product(*map(range, rows.shape)):
         words = batch.words[row].tolist()

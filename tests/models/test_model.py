@@ -13,7 +13,7 @@ from spacy_g2g.models.network import Network
 from spacy_g2g.models.rngtr import RNGTr, RNGTrSettings
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.syntr import SynTr, SynTrSettings, build_syntr
-from spacy_g2g.models.types import Tree
+from spacy_g2g.models.types import Arcs
 from spacy_g2g.transition.models.sent_tr import SentTr, SentTrSettings
 from spacy_g2g.transition.models.stack_transformer import StackTransformer, StackTransformerSettings
 
@@ -52,7 +52,7 @@ def test_a_network_that_declares_nothing_meets_no_constraints_and_reads_no_prior
 
 def test_a_model_tells_before_it_is_built_what_it_can_learn_from():
     model = make_model("new", SentTr, SentTrSettings(swap=False))
-    gold = [Tree(np.array(heads), np.array([0, 1, 1, 1])) for heads in ([0, 1, 1, 1], [3, 4, 0, 3])]
+    gold = [Arcs(np.array(heads), np.array([0, 1, 1, 1])) for heads in ([0, 1, 1, 1], [3, 4, 0, 3])]
     assert model.attrs["can_learn"](model, gold).tolist() == [True, False]
 
 
@@ -78,7 +78,7 @@ def test_prediction_after_training_drops_nothing():
 def test_added_labels_are_learned_and_kept():
     model, shim = make()
     resize_output = model.attrs["resize_output"]
-    gold = [Tree(tree.heads, np.full(len(tree.heads), 6)) for tree in GOLD]
+    gold = [Arcs(tree.heads, np.full(len(tree.heads), 6)) for tree in GOLD]
     optimizer = Adam(0.01)
     learn(model)
     shim.finish_update(optimizer)

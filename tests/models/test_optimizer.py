@@ -8,7 +8,7 @@ from spacy_g2g.models.optimizer import PIECES
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
 
-from ..util import TINY_MODEL, randomise, start, weights_of
+from ..util import TINY_MODEL, randomize, start, weights_of
 from .checks import pretrained
 from .tiny_syntr import GOLD, MISSING, SENTENCES, changes, learn, make
 
@@ -21,7 +21,7 @@ def inner_optimizer(shim: G2GShim) -> torch.optim.Optimizer:
 def test_checkpoint_weights_learn_at_the_rate_times_their_factor():
     model = build_syntr(encoder_rate_factor=0.1, **TINY_MODEL)  # type: ignore[arg-type]
     shim = start(model, SENTENCES, pretrained)
-    randomise(model)
+    randomize(model)
     before = weights_of(model)
     learn(model)
     shim.finish_update(Adam(0.01, L2=0.0, eps=1e-12))

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 
 from .test_wordpieces import CLS, PAD, ROOT, SEP, char_tokenizer, make, sentence_of, word_tokenizer
 
 
-def graph_of(n: int, seed: int) -> Tree:
+def graph_of(n: int, seed: int) -> Arcs:
     rng = np.random.default_rng(seed)
-    return Tree(rng.integers(-1, n + 1, n), rng.integers(-1, 5, n))
+    return Arcs(rng.integers(-1, n + 1, n), rng.integers(-1, 5, n))
 
 
 def assert_same_batch(found: PieceBatch, expected: PieceBatch) -> None:
@@ -46,7 +46,7 @@ def test_windows_tell_their_sentence_and_its_words():
 
 def test_graphs_are_padded_and_missing_ones_are_empty():
     pieces = make(char_tokenizer())
-    graph = Tree(np.array([2, 0]), np.array([3, 0]))
+    graph = Arcs(np.array([2, 0]), np.array([3, 0]))
     batch = pieces.batch([Sentence(["a", "b"], graph=graph), sentence_of(1, 1, 1)])
     assert batch.heads is not None
     assert batch.labels is not None

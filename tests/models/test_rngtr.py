@@ -16,7 +16,7 @@ from spacy_g2g.models.rngtr import RNGTr, build_rngtr
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.syntr import Scores
-from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree, pad_trees
+from spacy_g2g.models.types import Arcs, Parse, ParserModel, Sentence, pad_trees
 from spacy_g2g.trees.tree import are_trees, is_tree
 
 from ..trees.reference import maximum_spanning_tree
@@ -27,7 +27,7 @@ from .test_syntr import GOLD
 N_LABELS, N_INITIAL = 6, 3
 ROWS = read_treebank()
 WORDS = [[word[0] for word in row] for row in ROWS]
-TREES = [Tree(np.array([w[2] for w in row]), np.arange(len(row)) % 5 + 1) for row in ROWS]
+TREES = [Arcs(np.array([w[2] for w in row]), np.arange(len(row)) % 5 + 1) for row in ROWS]
 
 
 def make(seed: int = 0, n_initial: int = N_INITIAL, **settings: Any) -> tuple[ParserModel, G2GShim]:
@@ -48,8 +48,8 @@ def network_of(shim: G2GShim) -> RNGTr:
     return network.eval()
 
 
-def random_graph(n: int, rng: np.random.Generator) -> Tree:
-    return Tree(rng.integers(-1, n + 1, n), rng.integers(-1, N_LABELS + N_INITIAL, n))
+def random_graph(n: int, rng: np.random.Generator) -> Arcs:
+    return Arcs(rng.integers(-1, n + 1, n), rng.integers(-1, N_LABELS + N_INITIAL, n))
 
 
 def mixed_sentences(seed: int = 0) -> list[Sentence]:
@@ -85,7 +85,7 @@ def passes(parses: Sequence[Parse]) -> list[int]:
 # One sentence at a time
 
 
-def literal_arg_max(network: RNGTr, scores: Scores, n: int) -> tuple[Tree, list[float], list[float]]:
+def literal_arg_max(network: RNGTr, scores: Scores, n: int) -> tuple[Arcs, list[float], list[float]]:
     """The best head of each word of one sentence, and the best label at it."""
     heads = [int(scores.arcs[0, i].argmax()) for i in range(n)]
     return literal_labels(network, scores, heads)
@@ -94,7 +94,7 @@ def literal_arg_max(network: RNGTr, scores: Scores, n: int) -> tuple[Tree, list[
 @torch.no_grad()
 def literal_labels(
     network: RNGTr, scores: Scores, heads: Sequence[int]
-) -> tuple[Tree, list[float], list[float]]:
+) -> tuple[Arcs, list[float], list[float]]:
     labels, head_probs, label_probs = [], [], []
     for i, head in enumerate(heads):
         head_probs.append(float(scores.arcs[0, i].softmax(-1)[head]))
@@ -103,16 +103,16 @@ def literal_labels(
         ]
         labels.append(int(of_labels.argmax()) + 1 if head else 0)
         label_probs.append(float(of_labels.softmax(-1).max()) if head else 1.0)
-    return Tree(np.array(heads), np.array(labels)), head_probs, label_probs
+    return Arcs(np.array(heads), np.array(labels)), head_probs, label_probs
 
 
-def same(first: Tree | None, second: Tree) -> bool:
+def same(first: Arcs | None, second: Arcs) -> bool:
     return first is not None and bool(
         (first.heads == second.heads).all() and (first.labels == second.labels).all()
     )
 
 
-def literal_passes(network: RNGTr, shim: G2GShim, sentence: Sentence) -> Iterator[tuple[Scores, Tree, bool]]:
+def literal_passes(network: RNGTr, shim: G2GShim, sentence: Sentence) -> Iterator[tuple[Scores, Arcs, bool]]:
     """The scores of each pass over one sentence, its arg-max graph, and whether it was the last pass."""
     graph = sentence.graph
     for t in range(1, network.iterations + 1):
@@ -257,7 +257,7 @@ def test_labels_alone_keep_a_sentence_from_stopping(made: tuple[ParserModel, G2G
     parses = model.predict([Sentence(words) for words in WORDS])
     i = next(i for i, parse in enumerate(parses) if 1 < len(parse.iterations) < 4)
     fixed = parses[i].iterations[-2].tree
-    other = Tree(fixed.heads, np.where(np.arange(len(fixed.labels)) == 0, -1, fixed.labels))
+    other = Arcs(fixed.heads, np.where(np.arange(len(fixed.labels)) == 0, -1, fixed.labels))
     finished, going_on = model.predict([Sentence(WORDS[i], graph=graph) for graph in (fixed, other)])
     assert len(finished.iterations) == 1
     assert len(going_on.iterations) > 1
@@ -265,7 +265,7 @@ def test_labels_alone_keep_a_sentence_from_stopping(made: tuple[ParserModel, G2G
 
 def test_an_empty_graph_never_stops_in_the_first_pass(made: tuple[ParserModel, G2GShim]):
     model, _ = made
-    empty = Tree(np.full(1, -1), np.full(1, -1))
+    empty = Arcs(np.full(1, -1), np.full(1, -1))
     with_empty, without = model.predict([Sentence(["yes"], graph=empty), Sentence(["yes"])])
     # The only tree of one word: the second pass finds it again.
     assert passes([with_empty, without]) == [2, 2]
@@ -308,7 +308,7 @@ def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
         n = len(words)
         heads = data.draw(st.lists(st.integers(-1, n), min_size=n, max_size=n))
         labels = data.draw(st.lists(st.integers(-1, N_LABELS + N_INITIAL - 1), min_size=n, max_size=n))
-        sentences.append(Sentence(words, graph=Tree(np.array(heads), np.array(labels))))
+        sentences.append(Sentence(words, graph=Arcs(np.array(heads), np.array(labels))))
     for sentence, parse in zip(sentences, model.predict(sentences), strict=True):
         n = len(sentence.words)
         assert are_trees(parse.tree.heads[None], np.array([n])).all()

@@ -10,7 +10,7 @@ from thinc.api import Adam
 from spacy_g2g.models.rngtr import build_rngtr
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.syntr import build_syntr
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 
 from ..util import TINY_MODEL, initialised_model
 from .checks import assert_same_parse
@@ -36,12 +36,12 @@ def test_the_initial_graph_is_read_where_graph_input_is_not_cut(graph_input: boo
 @pytest.mark.parametrize("change", ["head", "direction", "label", "initial label"])
 def test_each_part_of_a_graph_matters(change: str):
     model, _ = make(iterations=4)
-    first = Tree(np.array([2, 0, 2]), np.array([1, 0, 2]))
+    first = Arcs(np.array([2, 0, 2]), np.array([1, 0, 2]))
     second = {
-        "head": Tree(np.array([3, 0, 2]), np.array([1, 0, 2])),
-        "direction": Tree(np.array([0, 1, 2]), np.array([0, 1, 2])),
-        "label": Tree(np.array([2, 0, 2]), np.array([1, 0, 3])),
-        "initial label": Tree(np.array([2, 0, 2]), np.array([1, 0, N_LABELS + 1])),
+        "head": Arcs(np.array([3, 0, 2]), np.array([1, 0, 2])),
+        "direction": Arcs(np.array([0, 1, 2]), np.array([0, 1, 2])),
+        "label": Arcs(np.array([2, 0, 2]), np.array([1, 0, 3])),
+        "initial label": Arcs(np.array([2, 0, 2]), np.array([1, 0, N_LABELS + 1])),
     }[change]
     probs = [
         model.predict([Sentence(["a", "b", "c"], graph=graph)])[0].iterations[0].head_probs
@@ -105,7 +105,7 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
         labels = network.score_labels(before, np.zeros((10, 7), dtype=np.int64), arcs)
     shim.resize_labels(N_LABELS + 2)
     # Labels that only initial graphs have come after the parser's.
-    moved = [Tree(g.heads, np.where(g.labels >= N_LABELS, g.labels + 2, g.labels)) for g in graphs]
+    moved = [Arcs(g.heads, np.where(g.labels >= N_LABELS, g.labels + 2, g.labels)) for g in graphs]
     batch = shim.wordpieces.batch([replace(s, graph=g) for s, g in zip(sentences, moved, strict=True)])
     with torch.inference_mode():
         after = network.score(batch, network.edges(batch))
@@ -122,11 +122,11 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
 def test_an_added_label_begins_as_any_other_label_and_is_learned():
     model, shim = make(iterations=1)
     shim.resize_labels(N_LABELS + 1)
-    graphs = [Tree(np.array([2, 0]), np.array([label, 0])) for label in (-1, N_LABELS)]
+    graphs = [Arcs(np.array([2, 0]), np.array([label, 0])) for label in (-1, N_LABELS)]
     sentences = [Sentence(["a", "b"], graph=graph) for graph in graphs]
     other, added = model.predict(sentences)
     assert_same_parse(added, other)
-    _, backprop = model.begin_update((sentences[1:], [Tree(np.array([2, 0]), np.array([1, 0]))]))
+    _, backprop = model.begin_update((sentences[1:], [Arcs(np.array([2, 0]), np.array([1, 0]))]))
     backprop(None)
     shim.finish_update(Adam(0.01))
     other, added = model.predict(sentences)
@@ -136,5 +136,5 @@ def test_an_added_label_begins_as_any_other_label_and_is_learned():
 def test_added_labels_need_no_relations_where_graph_input_is_cut():
     model, shim = make(graph_input=False)
     shim.resize_labels(N_LABELS + 1)
-    graph = Tree(np.array([2, 0]), np.array([N_LABELS + N_INITIAL, 0]))
+    graph = Arcs(np.array([2, 0]), np.array([N_LABELS + N_INITIAL, 0]))
     assert model.predict([Sentence(["a", "b"], graph=graph)])[0].tree.heads.tolist().count(0) == 1

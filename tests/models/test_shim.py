@@ -50,7 +50,7 @@ def test_the_same_model_gives_the_same_bytes():
     assert model.to_bytes() == through_bytes(model).to_bytes()
 
 
-def test_a_model_that_is_not_initialised_is_kept_as_such():
+def test_a_model_that_is_not_initialized_is_kept_as_such():
     model = build_syntr(**TINY_MODEL)  # type: ignore[arg-type]
     for kept in (through_bytes(model), through_pickle(model), model.copy()):
         assert get_shim(kept).spec is None

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 from spacy_g2g.transition.models.sent_tr import build_sent_tr
 
-from ..util import randomise, start, tiny_encoder
+from ..util import randomize, start, tiny_encoder
 from .checks import pretrained
 from .tiny_syntr import SENTENCES
 
@@ -21,13 +21,13 @@ def make_sent_tr(unknown_share: float, source: Any = None) -> tuple[ParserModel,
     model = build_sent_tr(hidden_width=16, dropout=0.0, unknown_share=unknown_share)
     sentences = [*SENTENCES, Sentence(["often"] * 9), Sentence(["rare"])]
     shim = start(model, sentences, source or tiny_encoder(min_frequency=1))
-    randomise(model)
+    randomize(model)
     return model, shim
 
 
 def loss_of(model: ParserModel, words: list[str]) -> float:
     """The loss of a tree in which each word hangs on the one before it."""
-    tree = Tree(np.arange(len(words)), np.minimum(np.arange(len(words)), 1))
+    tree = Arcs(np.arange(len(words)), np.minimum(np.arange(len(words)), 1))
     return float(model.begin_update(([Sentence(words)], [tree]))[0])
 
 

@@ -11,14 +11,14 @@ from thinc.api import Adam
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import Graphs, SynTr, build_syntr
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 from spacy_g2g.models.wordpieces import UNKNOWN_TAG
 from spacy_g2g.trees.mst import decode
 from spacy_g2g.trees.tree import are_trees
 
 from ..layers.test_matrix_tree import TREES, brute_force
 from ..trees.reference import maximum_spanning_tree
-from ..util import LABELS, TINY_MODEL, initialised_model, randomise, read_treebank, start, tiny_encoder
+from ..util import LABELS, TINY_MODEL, initialised_model, randomize, read_treebank, start, tiny_encoder
 from .checks import assert_same_parse
 
 SENTENCES = [Sentence([w[0] for w in s], [w[1] for w in s]) for s in read_treebank()]
@@ -52,7 +52,7 @@ words = st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=30)
 def test_every_parse_is_a_tree_with_one_root_and_the_root_label_there_alone(
     model: ParserModel, sentences: list[list[str]], seed: int
 ):
-    randomise(model, seed, scale=0.1)
+    randomize(model, seed, scale=0.1)
     for parse, sentence in zip(model.predict([Sentence(s) for s in sentences]), sentences, strict=True):
         heads, labels = parse.tree.heads, parse.tree.labels
         assert len(heads) == len(labels) == len(parse.head_probs) == len(parse.label_probs) == len(sentence)
@@ -95,8 +95,8 @@ def test_a_tag_that_is_seen_once_trains_the_vector_of_unknown_tags():
     shim = start(model, sentences, tiny_encoder(min_frequency=1), n_labels=3)
     assert shim.spec is not None
     assert shim.spec.tags == ("X",)
-    randomise(model)
-    _, backprop = model.begin_update((sentences, [Tree(np.array([2, 0, 2]), np.array([1, 0, 1]))]))
+    randomize(model)
+    _, backprop = model.begin_update((sentences, [Arcs(np.array([2, 0, 2]), np.array([1, 0, 1]))]))
     backprop(None)
     assert shim.network.tags is not None
     gradient = shim.network.tags.weight.grad
@@ -115,11 +115,11 @@ def test_without_tag_attr_tags_are_not_read():
 # Loss
 
 GOLD = [
-    Tree(np.array([2, 0, 4, 2]), np.array([1, 0, 2, 3])),
-    Tree(np.array([0, -1]), np.array([0, -1])),  # a missing word
-    Tree(np.array([2, 0, 2]), np.array([5, 0, -1])),  # a missing label
-    Tree(np.array([0, 1]), np.array([0, 0])),  # the root label, where it does not belong
-    Tree(np.array([0, 1]), np.array([4, 2])),  # another label at the root
+    Arcs(np.array([2, 0, 4, 2]), np.array([1, 0, 2, 3])),
+    Arcs(np.array([0, -1]), np.array([0, -1])),  # a missing word
+    Arcs(np.array([2, 0, 2]), np.array([5, 0, -1])),  # a missing label
+    Arcs(np.array([0, 1]), np.array([0, 0])),  # the root label, where it does not belong
+    Arcs(np.array([0, 1]), np.array([4, 2])),  # another label at the root
 ]
 
 
@@ -135,7 +135,7 @@ def test_the_loss_is_cross_entropy_of_heads_and_of_labels_at_gold_heads():
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
-def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Tree) -> torch.Tensor:
+def _slow_loss(network: SynTr, shim: G2GShim, sentence: Sentence, gold: Arcs) -> torch.Tensor:
     """The loss of one sentence, by one word and one head at a time."""
     vectors = network.encode(shim.wordpieces.batch([sentence]))
     arcs, dependents, heads = network.scorer(vectors)
@@ -171,7 +171,7 @@ def test_the_loss_of_trees_is_that_of_all_trees_that_agree():
 
 @pytest.mark.parametrize("heads", [[0, 0, 1], [2, 1, 0], [0, 0, -1]])
 def test_heads_of_no_tree_are_learned_one_by_one(heads: list[int]):
-    gold = [Tree(np.array(heads), np.full(3, -1)), Tree(np.array([-1, -1, -1]), np.full(3, -1))]
+    gold = [Arcs(np.array(heads), np.full(3, -1)), Arcs(np.array([-1, -1, -1]), np.full(3, -1))]
     sentences = [Sentence(["a", "b", "c"]), Sentence(["d", "e", "f"])]
     losses = [make(head_loss=loss)[0].begin_update((sentences, gold))[0] for loss in ("local", "tree")]
     assert losses[0] == pytest.approx(losses[1])
@@ -179,7 +179,7 @@ def test_heads_of_no_tree_are_learned_one_by_one(heads: list[int]):
 
 def test_a_parser_by_trees_gives_the_marginal_probabilities_of_heads():
     model, shim = make(head_loss="tree")
-    randomise(model, 3, scale=0.3)
+    randomize(model, 3, scale=0.3)
     arcs = network_of(model).score(shim.wordpieces.batch(SENTENCES[:4])).arcs.detach().double()
     for i, parse in enumerate(model.predict(SENTENCES[:4])):
         n = len(parse.tree.heads)
@@ -195,7 +195,7 @@ def test_a_parser_by_trees_gives_the_marginal_probabilities_of_heads():
 def test_the_loss_of_trees_stays_finite_at_a_high_rate():
     model, shim = make(head_loss="tree")
     optimizer = Adam(0.1, L2=0.0)
-    trees = [Tree(np.array([w[2] for w in s]), np.array([int(w[2] > 0) for w in s])) for s in read_treebank()]
+    trees = [Arcs(np.array([w[2] for w in s]), np.array([int(w[2] > 0) for w in s])) for s in read_treebank()]
     losses = []
     for _ in range(60):
         loss, backprop = model.begin_update((SENTENCES, trees))
@@ -208,7 +208,7 @@ def test_the_loss_of_trees_stays_finite_at_a_high_rate():
 
 def test_gold_without_any_label_has_a_loss_with_a_gradient():
     model, _ = make()
-    tree = Tree(np.array([2, 0]), np.array([-1, -1]))
+    tree = Arcs(np.array([2, 0]), np.array([-1, -1]))
     loss, backprop = model.begin_update(([Sentence(["a", "b"])], [tree]))
     backprop(None)
     assert loss > 0

@@ -8,15 +8,15 @@ import torch
 
 from spacy_g2g.models.shim import G2GShim
 from spacy_g2g.models.syntr import build_syntr
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 
 from ..util import TINY_MODEL, initialised_model, read_treebank, weights_of
 
 SENTENCES = [Sentence([w[0] for w in s]) for s in read_treebank()]
 GOLD = [
-    Tree(np.array([w[2] for w in s]), np.array([i % 5 + 1 for i in range(len(s))])) for s in read_treebank()
+    Arcs(np.array([w[2] for w in s]), np.array([i % 5 + 1 for i in range(len(s))])) for s in read_treebank()
 ]
-MISSING = [Tree(np.full(len(s), -1), np.full(len(s), -1)) for s in read_treebank()]
+MISSING = [Arcs(np.full(len(s), -1), np.full(len(s), -1)) for s in read_treebank()]
 
 
 def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
@@ -26,7 +26,7 @@ def make(**settings: Any) -> tuple[ParserModel, G2GShim]:
 
 
 def learn(
-    model: ParserModel, gold: Sequence[Tree] = GOLD, sentences: Sequence[Sentence] = SENTENCES
+    model: ParserModel, gold: Sequence[Arcs] = GOLD, sentences: Sequence[Sentence] = SENTENCES
 ) -> float:
     """The loss of sentences, whose gradient goes to the weights."""
     loss, backprop = model.begin_update((sentences, gold))

@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_g2g.data.doc_graphs import write_heads, write_initial_graph
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.formats.graph import Graph
 from spacy_g2g.models.types import Sentence
 from spacy_g2g.parser.rng_refiner import RngRefiner
@@ -20,7 +20,7 @@ from ..util import (
     make_nlp,
     parser_of,
     plain_doc,
-    randomise,
+    randomize,
     read_treebank,
 )
 
@@ -29,7 +29,7 @@ def random_nlp(**settings: Any) -> Language:
     """A refiner with random weights, which reads graphs a lot; "x" is a label of initial graphs alone."""
     nlp = make_nlp(factory="rng_refiner", **settings)
     nlp.initialize(lambda: graph_examples(nlp, "wrong"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     return nlp
 
 
@@ -46,7 +46,7 @@ def refiner_of(nlp: Language) -> RngRefiner:
 
 def inputs_of(nlp: Language, docs: Sequence[Doc]) -> list[tuple[list[int], list[int]]]:
     """Heads and labels of the initial graphs, as the model is given them."""
-    return graphs_of(refiner_of(nlp).inputs(docs, lay_out(docs)))
+    return graphs_of(refiner_of(nlp).inputs(docs, segment(docs)))
 
 
 def graphs_of(sentences: Sequence[Sentence]) -> list[tuple[list[int], list[int]]]:

@@ -132,7 +132,7 @@ def test_one_warning_a_doc_tells_of_all_its_long_sentences(nlp: Language):
     assert [len(sent) for sent in doc.sents] == [600, 2, 700]
 
 
-def test_a_long_sentence_does_not_change_its_neighbours(nlp: Language):
+def test_a_long_sentence_does_not_change_its_neighbors(nlp: Language):
     expected = [t.head.i for t in nlp(plain_doc(nlp.vocab, "she saw the cat"))]
     docs = [plain_doc(nlp.vocab, ["cat"] * 600), plain_doc(nlp.vocab, "she saw the cat")]
     with pytest.warns(UserWarning, match="W803"):

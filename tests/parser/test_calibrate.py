@@ -24,7 +24,7 @@ from ..util import (
     make_nlp,
     model_config,
     parser_of,
-    randomise,
+    randomize,
     read_treebank,
     set_encoder,
     treebank_docs,
@@ -38,14 +38,14 @@ def errors_of(pipeline: Path, gold: Path, capsys: pytest.CaptureFixture[str]) ->
     """Calibration error in percent and number of predictions, by kind, as `evaluate` prints them."""
     capsys.readouterr()
     assert evaluate(str(pipeline), gold, calibration=True)["LAS"].f1 == 1.0
-    rows = re.findall(r"^(arcs|labelled arcs|trees) +([0-9.]+) +([0-9]+)$", capsys.readouterr().out, re.M)
+    rows = re.findall(r"^(arcs|labeled arcs|trees) +([0-9.]+) +([0-9]+)$", capsys.readouterr().out, re.M)
     return {kind: (float(error), int(n)) for kind, error, n in rows}
 
 
 def test_calibration_is_fitted_in_place_and_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     nlp = make_nlp()
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     folder = tmp_path / "pipeline"
     nlp.to_disk(folder)
     short, source = tmp_path / "short.conllu", tmp_path / "gold.conllu"
@@ -58,13 +58,13 @@ def test_calibration_is_fitted_in_place_and_measured(tmp_path: Path, capsys: pyt
     # The parser is always right by its own trees, so the coldest temperature is the best.
     assert max(parser_of(spacy.load(folder)).temperatures) < 0.2
     after = errors_of(folder, source, capsys)
-    assert all(after[name][0] < before[name][0] for name in ("arcs", "labelled arcs", "trees"))
+    assert all(after[name][0] < before[name][0] for name in ("arcs", "labeled arcs", "trees"))
     n_words = sum(len(s.words) for s in read_conllu(source))
     assert [n for _, n in after.values()] == [n_words, n_words, sum(1 for _ in read_conllu(source))]
     assert (folder / "g2g_parser" / "model").read_bytes() == model
     pytest.importorskip("matplotlib")
     evaluate(str(folder), source, plot=tmp_path / "plot.svg")
-    error = f"labelled arcs: error {after['labelled arcs'][0]:.2f}"
+    error = f"labeled arcs: error {after['labeled arcs'][0]:.2f}"
     assert error in (tmp_path / "plot.svg").read_text("utf8")
 
 
@@ -83,7 +83,7 @@ def test_a_parser_and_its_refiner_are_both_calibrated(tmp_path: Path, capsys: py
     add_tiny(nlp, "rng_refiner")
     nlp.initialize(lambda: treebank_examples(nlp))
     for seed, name in enumerate(nlp.pipe_names):
-        randomise(nlp.get_pipe(name).model, seed, scale=0.25)
+        randomize(nlp.get_pipe(name).model, seed, scale=0.25)
     nlp.to_disk(tmp_path / "pair")
     with nlp.select_pipes(disable="rng_refiner"):
         docs = list(nlp.pipe(treebank_docs(nlp.vocab)))

@@ -31,7 +31,7 @@ def test_a_pipeline_saved_twice_is_the_same(trained: Language, factory: str, tmp
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_pipeline_that_is_not_initialised_can_be_kept_and_initialised_later(factory: str, tmp_path: Path):
+def test_a_pipeline_that_is_not_initialized_can_be_kept_and_initialized_later(factory: str, tmp_path: Path):
     make_nlp(factory=factory).to_disk(tmp_path)
     nlp = spacy.load(tmp_path)
     nlp.initialize(lambda: treebank_examples(nlp))

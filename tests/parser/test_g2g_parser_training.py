@@ -14,7 +14,7 @@ from spacy.training import Example
 from thinc.api import Adam
 
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Tree
+from spacy_g2g.models.types import Arcs
 from spacy_g2g.parser.g2g_parser import G2GParser
 
 from ..util import (
@@ -91,7 +91,7 @@ def test_given_labels_are_taken_in_their_order_after_the_label_of_the_roots(
     assert parser.label_data == expected
 
 
-def test_label_data_initialises_an_equal_parser(factory: str):
+def test_label_data_initializes_an_equal_parser(factory: str):
     first = initialised_nlp(factory=factory, seed=None)
     second = make_nlp(factory=factory)
     labels = parser_of(first).label_data
@@ -103,14 +103,14 @@ def test_label_data_initialises_an_equal_parser(factory: str):
     assert all(torch.equal(after[name], weight) for name, weight in weights_of(first).items())
 
 
-def test_initialising_without_labels_is_an_error(factory: str):
+def test_initializing_without_labels_is_an_error(factory: str):
     nlp = make_nlp(factory=factory)
     docs = [plain_doc(nlp.vocab, "a b")]
     with pytest.raises(ValueError, match=rf"E801.*'{factory}'"):
         nlp.initialize(lambda: [Example(doc, doc.copy()) for doc in docs])
 
 
-def test_labels_can_be_added_before_initialisation(factory: str):
+def test_labels_can_be_added_before_initialization(factory: str):
     nlp = make_nlp(factory=factory)
     parser = parser_of(nlp)
     assert parser.add_label("nsubj") == 1
@@ -148,7 +148,7 @@ def test_a_label_that_was_not_seen_is_an_error_that_names_it():
         nlp.update([example])
 
 
-def test_initialising_again_starts_anew(trained: Language):
+def test_initializing_again_starts_anew(trained: Language):
     examples = treebank_examples(trained)
     trained.initialize(lambda: examples)
     assert trained.evaluate(treebank_examples(trained))["ud_las"] < 0.9
@@ -273,7 +273,7 @@ def test_without_an_optimizer_gradients_are_kept_for_later(sgd: Any):
     assert moved(before, nlp)
 
 
-def test_a_parser_that_is_not_initialised_cannot_learn_or_parse(factory: str):
+def test_a_parser_that_is_not_initialized_cannot_learn_or_parse(factory: str):
     nlp = make_nlp(factory=factory)
     parser = parser_of(nlp)
     parser.add_label("root")
@@ -332,13 +332,13 @@ def test_accumulated_gradients_give_the_weights_of_one_batch():
 
 def test_trees_without_a_head_can_not_be_learned():
     parser = parser_of(initialised_nlp())
-    missing = Tree(np.array([-1, -1]), np.array([-1, -1]))
-    tree = Tree(np.array([-1, 1]), np.array([-1, 1]))
+    missing = Arcs(np.array([-1, -1]), np.array([-1, -1]))
+    tree = Arcs(np.array([-1, 1]), np.array([-1, 1]))
     assert parser._can_learn([tree, missing, tree]).tolist() == [True, False, True]
     assert parser._can_learn([]).tolist() == []
 
 
-def unlabelled(nlp: Language, keep: Container[str]) -> list[Example]:
+def unlabeled(nlp: Language, keep: Container[str]) -> list[Example]:
     """The ten sentences, whose words have no label unless it is to be kept."""
     examples = treebank_examples(nlp)
     for example in examples:
@@ -349,7 +349,7 @@ def unlabelled(nlp: Language, keep: Container[str]) -> list[Example]:
 
 def test_heads_without_any_label_are_learned_with_the_label_dep():
     nlp = make_nlp()
-    examples = unlabelled(nlp, keep=())
+    examples = unlabeled(nlp, keep=())
     nlp.initialize(lambda: examples)
     assert parser_of(nlp).labels == ("root", "dep")
     overfit(nlp, examples)
@@ -360,7 +360,7 @@ def test_heads_without_any_label_are_learned_with_the_label_dep():
 
 def test_heads_without_a_label_among_others_teach_no_label():
     nlp = make_nlp()
-    examples = unlabelled(nlp, keep=("root", "nsubj"))
+    examples = unlabeled(nlp, keep=("root", "nsubj"))
     nlp.initialize(lambda: examples)
     parser = parser_of(nlp)
     assert parser.labels == ("root", "nsubj")

@@ -10,15 +10,15 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.data.doc_graphs import PRIOR
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import ArcScores, Sentence, Tree
-from spacy_g2g.parser.prior import certain_parse, with_priors
+from spacy_g2g.models.types import Arcs, ArcScores, Sentence
+from spacy_g2g.parser.prior import keep_if_certain, with_priors
 from spacy_g2g.training.cache import CachedParser
 from spacy_g2g.trees.constraints import Constraint
 from spacy_g2g.trees.mst import decode
 
-from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_docs, treebank_examples
+from ..util import add_tiny, make_nlp, plain_doc, randomize, tree_of, treebank_docs, treebank_examples
 
 SENTENCES = ("she saw the dogs", "dogs bark")
 
@@ -29,7 +29,7 @@ def make_pair(**settings: Any) -> Language:
     add_tiny(nlp, "rng_refiner", **settings)
     nlp.initialize(lambda: treebank_examples(nlp))
     for seed, name in enumerate(nlp.pipe_names):
-        randomise(nlp.get_pipe(name).model, seed + 1, scale=0.35)
+        randomize(nlp.get_pipe(name).model, seed + 1, scale=0.35)
     return nlp
 
 
@@ -40,7 +40,7 @@ def pair() -> Language:
 
 def inputs(component: Any, doc: Doc) -> list[Sentence]:
     """The sentences that a component reads of a Doc."""
-    return component.inputs([doc], lay_out([doc]))
+    return component.inputs([doc], segment([doc]))
 
 
 def parsed(nlp: Language, *names: str) -> Any:
@@ -50,7 +50,7 @@ def parsed(nlp: Language, *names: str) -> Any:
 
 
 def mean(own: Any, prior: Any, share: float) -> Any:
-    """The weighed mean of log-probabilities, normalised in rows."""
+    """The weighed mean of log-probabilities, normalized in rows."""
     mean = (1 - share) * own + share * prior
     return mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
 
@@ -119,11 +119,11 @@ def test_a_prior_without_labels_leaves_labels(pair: Language):
 def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
-    layout = lay_out([doc])
+    segmentation = segment([doc])
     root, *others = parser.labels
-    sentences = parser.inputs([doc], layout)
+    sentences = parser.inputs([doc], segmentation)
     same, turned, more, rooted = (
-        with_priors(sentences, [doc], layout, labels)
+        with_priors(sentences, [doc], segmentation, labels)
         for labels in (
             parser.labels,
             [root, *others[1:], others[0]],
@@ -341,7 +341,7 @@ def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
 
 SURE = Sentence(
     ["dogs", "bark"],
-    graph=Tree(np.array([2, 0]), np.array([1, 0])),
+    graph=Arcs(np.array([2, 0]), np.array([1, 0])),
     prior=ArcScores(
         np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
         np.zeros((2, 2), dtype=np.float32),
@@ -356,21 +356,21 @@ SURE = Sentence(
         {"prior": None},
         {"graph": None},
         {"constraints": (Constraint("head", (1,), 2),)},
-        {"graph": Tree(np.array([2, 0]), np.array([-1, 0]))},
-        {"graph": Tree(np.array([2, 0]), np.array([3, 0]))},
-        {"graph": Tree(np.array([2, 0]), np.array([1, 2]))},
-        {"graph": Tree(np.array([2, -1]), np.array([1, -1]))},
+        {"graph": Arcs(np.array([2, 0]), np.array([-1, 0]))},
+        {"graph": Arcs(np.array([2, 0]), np.array([3, 0]))},
+        {"graph": Arcs(np.array([2, 0]), np.array([1, 2]))},
+        {"graph": Arcs(np.array([2, -1]), np.array([1, -1]))},
         {
-            "graph": Tree(np.array([0, 0]), np.array([0, 0])),
+            "graph": Arcs(np.array([0, 0]), np.array([0, 0])),
             "prior": ArcScores(np.zeros((2, 3)), np.zeros((2, 2)), np.array([-1, -1])),
         },
     ],
     ids=str,
 )
 def test_only_a_tree_of_the_parser_alone_is_certain(changed: dict[str, Any]):
-    assert certain_parse(SURE, 0.89, 3) is not None
-    assert certain_parse(SURE, 0.91, 3) is None
-    assert certain_parse(replace(SURE, **changed), 0.89, 3) is None
+    assert keep_if_certain(SURE, 0.89, 3) is not None
+    assert keep_if_certain(SURE, 0.91, 3) is None
+    assert keep_if_certain(replace(SURE, **changed), 0.89, 3) is None
 
 
 def test_a_refiner_that_asks_what_is_certain_gets_priors():

@@ -13,8 +13,8 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import Adam, Linear, Model, fix_random_seed, registry
 
-from spacy_g2g.models.types import Parse, Sentence, Start, Tree
-from spacy_g2g.parser.prior import HasRefiners
+from spacy_g2g.models.types import Arcs, Parse, Sentence, Start
+from spacy_g2g.parser.prior import PriorSource
 from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.trees.mst import decode
 
@@ -76,7 +76,7 @@ def forward(model: Model, inputs: Any, is_train: bool) -> tuple[Any, Callable[[A
 def parse(model: Model, sentence: Sentence) -> Parse:
     n = len(sentence.words)
     (heads, _), (labels, _) = score(model, sentence.words, False)
-    tree = Tree(decode(np.log(heads)[None], np.array([n]))[0], labels.argmax(1))
+    tree = Arcs(decode(np.log(heads)[None], np.array([n]))[0], labels.argmax(1))
     return Parse(tree, heads[range(n), tree.heads], labels.max(1))
 
 
@@ -215,7 +215,7 @@ def use(nlp: Language, name: str, examples: list[Example], folder: Path, seen: s
     pipe.initialize(lambda: examples, nlp=nlp)
     pipe.update(examples, sgd=Adam(0.001), drop=0.1)
     list(pipe.pipe([example.predicted.copy() for example in examples]))
-    HasRefiners().find_listeners(pipe)
+    PriorSource().find_listeners(pipe)
     pipe.to_disk(folder / name)
     pipe.from_disk(folder / name)
     pipe.from_bytes(pipe.to_bytes())

@@ -25,7 +25,7 @@ from ..util import (
     overfit,
     parser_of,
     plain_doc,
-    randomise,
+    randomize,
     read_treebank,
     tiny_encoder,
     tree_of,
@@ -276,7 +276,7 @@ def test_initial_labels_of_another_model_are_an_error(nlp: Language, tmp_path: P
 
 def test_a_refiner_refines_what_a_parser_writes(trained_folder: Path, refined: Language):
     nlp = spacy.load(trained_folder)
-    randomise(parser_of(nlp).model, scale=0.1)
+    randomize(parser_of(nlp).model, scale=0.1)
     alone = trees(nlp, treebank_docs(nlp.vocab))
     refiner = nlp.add_pipe("rng_refiner", source=refined)
     refiner.store_graphs = True

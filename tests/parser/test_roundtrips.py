@@ -16,7 +16,7 @@ from ..util import (
     mostly_slow,
     parser_of,
     plain_doc,
-    randomise,
+    randomize,
     treebank_docs,
     treebank_examples,
 )
@@ -39,7 +39,7 @@ def row_docs(vocab: Vocab) -> list[Doc]:
 def with_shared_encoder(upstream: str, folder: Path) -> Language:
     nlp = shared_nlp(upstream, folder)
     nlp.initialize(lambda: treebank_examples(nlp))
-    randomise(parser_of(nlp).model)
+    randomize(parser_of(nlp).model)
     return nlp
 
 

@@ -12,11 +12,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Adam, Model, fix_random_seed
 
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch, train_word_pieces
 from spacy_g2g.models.start import checkpoint_of
-from spacy_g2g.models.types import Sentence, Start, Tree
+from spacy_g2g.models.types import Arcs, Sentence, Start
 from spacy_g2g.models.vector_batches import WordVectors
 from spacy_g2g.pipeline.sentence_inputs import add_vectors, make_sentences
 
@@ -253,9 +253,9 @@ def test_a_layer_without_a_vector_for_each_token_is_an_error():
     nlp = spacy.blank("xx")
     docs = [plain_doc(nlp.vocab, "a b c")]
     layer = Model("short", lambda model, docs, is_train: ([np.zeros((2, 1), dtype="f")], None))
-    layout = lay_out(docs)
+    segmentation = segment(docs)
     with pytest.raises(ValueError, match=r"E809.*short.*2 vectors for 3"):
-        add_vectors(make_sentences(docs, layout, None), layer, docs, layout, is_train=False)
+        add_vectors(make_sentences(docs, segmentation, None), layer, docs, segmentation, is_train=False)
 
 
 def test_white_space_and_empty_docs_are_parsed(trained: Path):
@@ -328,7 +328,7 @@ def test_gradients_are_those_of_numbers(tmp_path: Path):
     shim = get_shim(parser_of(nlp).model)
     rng = np.random.default_rng(0)
     sentences = [Sentence(["x"] * n, vectors=rng.normal(size=(n, 32)).astype("f")) for n in (3, 2)]
-    gold = [Tree(np.array([2, 0, 2]), np.array([1, 0, 2])), Tree(np.array([0, 1]), np.array([0, 1]))]
+    gold = [Arcs(np.array([2, 0, 2]), np.array([1, 0, 2])), Arcs(np.array([0, 1]), np.array([0, 1]))]
     _, backprop = shim.begin_update((sentences, gold))
     gradients = backprop(None)
 
@@ -351,9 +351,9 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
         outputs = [np.array([[ord(t.text)] for t in doc], dtype="f").reshape(-1, 1) for doc in docs]
         return outputs, lambda d_outputs: seen.append(d_outputs) or docs
 
-    layout = lay_out(docs)
+    segmentation = segment(docs)
     sentences, backprop = add_vectors(
-        make_sentences(docs, layout, None), Model("tokens", forward), docs, layout, is_train=True
+        make_sentences(docs, segmentation, None), Model("tokens", forward), docs, segmentation, is_train=True
     )
     assert [s.vectors.tolist() for s in sentences] == [[[97], [98]], [[99]], [[100], [101]]]
     of_words = {0: np.array([[1], [2]], dtype="f"), 2: np.array([[3], [4]], dtype="f")}

@@ -14,9 +14,9 @@ from thinc.api import Adam
 
 from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 
-from ..util import MIXED_WORDS, TINY_MODEL, graph_docs, graph_examples, overfit, randomise, tree_of
+from ..util import MIXED_WORDS, TINY_MODEL, graph_docs, graph_examples, overfit, randomize, tree_of
 from .test_g2g_encoder import OURS, THEIRS, counted, shared_nlp
 from .test_shared_encoder import TOK2VEC
 
@@ -33,11 +33,11 @@ def refining_nlp(grad_factor: float = 1.0, **settings: Any) -> Language:
     return nlp
 
 
-def initialised(graphs: str, **settings: Any) -> Language:
+def initialized(graphs: str, **settings: Any) -> Language:
     """The pipeline with random weights in all places of the refiner."""
     nlp = refining_nlp(**settings)
     nlp.initialize(lambda: graph_examples(nlp, graphs))
-    randomise(nlp.get_pipe("rng_refiner").model)  # type: ignore[attr-defined]
+    randomize(nlp.get_pipe("rng_refiner").model)  # type: ignore[attr-defined]
     return nlp
 
 
@@ -78,12 +78,12 @@ def test_it_learns_and_is_the_same_after_loading_with_one_encoder_on_disk(traine
 
 
 def test_a_pass_with_a_graph_runs_the_shared_weights_with_tables_of_the_refiner():
-    nlp = initialised("wrong")
+    nlp = initialized("wrong")
     shim, upstream = get_shim(nlp.get_pipe("rng_refiner").model), encoder_of(nlp)  # type: ignore[attr-defined]
     shim.upstream = upstream
     network: Any = shim._connected(is_train=False)
     words = ["the", "hearing", "is", "set"]
-    sentences = [Sentence(words, graph=Tree(np.array([2, 4, 4, 0]), np.array([1, 2, 3, 0])))]
+    sentences = [Sentence(words, graph=Arcs(np.array([2, 4, 4, 0]), np.array([1, 2, 3, 0])))]
     batch = upstream.wordpieces.batch(sentences)
     with torch.no_grad():
         without = upstream.network.encode(batch)[:, 1:]
@@ -97,7 +97,7 @@ def test_a_pass_with_a_graph_runs_the_shared_weights_with_tables_of_the_refiner(
 
 @pytest.mark.parametrize(("graphs", "n_passes"), [("empty", 1), ("gold", 2)])
 def test_a_pass_without_a_graph_costs_nothing(graphs: str, n_passes: int):
-    nlp = initialised(graphs, iterations=1)
+    nlp = initialized(graphs, iterations=1)
     docs = graph_docs(nlp.vocab, graphs)
     with counted() as rows:
         list(nlp.pipe(docs))
@@ -113,7 +113,7 @@ def gradient_of_encoder(nlp: Language, graphs: str) -> Any:
 
 @pytest.mark.parametrize("graphs", ["empty", "wrong"])
 def test_the_factor_of_a_refiner_holds_for_passes_with_and_without_graphs(graphs: str):
-    half, whole = initialised(graphs, grad_factor=0.5), initialised(graphs)
+    half, whole = initialized(graphs, grad_factor=0.5), initialized(graphs)
     for name in ("g2g_encoder", "rng_refiner"):
         half.get_pipe(name).model.from_bytes(whole.get_pipe(name).model.to_bytes())  # type: ignore[attr-defined]
     expected = gradient_of_encoder(whole, graphs) / 2
@@ -122,7 +122,7 @@ def test_the_factor_of_a_refiner_holds_for_passes_with_and_without_graphs(graphs
 
 
 def test_a_refiner_learns_to_read_graphs_where_the_encoder_takes_no_gradients_from_it():
-    nlp = initialised("wrong", grad_factor=0.0)
+    nlp = initialized("wrong", grad_factor=0.0)
     nlp.update(graph_examples(nlp, "wrong"), sgd=False)  # type: ignore[arg-type]
     tables = get_shim(nlp.get_pipe("rng_refiner").model).network.tables  # type: ignore[attr-defined]
     assert all(parameter.grad.abs().max() > 0 for parameter in tables.parameters())  # type: ignore[union-attr]
@@ -132,7 +132,7 @@ def test_a_refiner_learns_to_read_graphs_where_the_encoder_takes_no_gradients_fr
 
 @pytest.mark.parametrize("graphs", ["empty", "wrong"])
 def test_gradients_of_all_passes_add_up_in_the_one_encoder(graphs: str):
-    nlp = initialised(graphs, iterations=2)
+    nlp = initialized(graphs, iterations=2)
     upstream = encoder_of(nlp)
     name = "layers.0.attention.qkv.weight"
     weight = upstream.network.encoder.get_parameter(name)

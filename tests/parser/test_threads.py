@@ -26,7 +26,7 @@ from ..util import (
     gold_doc,
     make_nlp,
     overfit,
-    randomise,
+    randomize,
     read_treebank,
     tree_of,
 )
@@ -179,7 +179,7 @@ def test_no_network_is_in_training_mode_after_a_prediction(nlp: Language):
 def test_threads_find_the_same_amrs():
     nlp = amr_nlp()
     nlp.initialize(lambda: amr_examples(nlp))
-    randomise(amr_parser_of(nlp).model, 3)
+    randomize(amr_parser_of(nlp).model, 3)
 
     def ask() -> list[Any]:
         docs = [unparsed_copy(example.predicted, ["SENT_START"]) for example in amr_examples(nlp)]

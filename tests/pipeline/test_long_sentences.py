@@ -8,7 +8,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.models.types import ArcScores, Parse, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ArcScores, Parse, Sentence
 from spacy_g2g.parser.rng_refiner import GRAPHS
 from spacy_g2g.pipeline import long_sentences
 from spacy_g2g.pipeline.long_sentences import MAX_WORDS, cut_long, join_parts
@@ -34,8 +34,8 @@ def five_words(monkeypatch: pytest.MonkeyPatch) -> None:
 def parse_of(heads: list[int], labels: list[int], passes: int = 0) -> Parse:
     arrays = np.array(heads), np.array(labels)
     probs = np.full(len(heads), 0.5)
-    parse = Parse(Tree(*arrays), probs, probs)
-    return Parse(Tree(*arrays), probs, probs, iterations=(parse,) * passes) if passes else parse
+    parse = Parse(Arcs(*arrays), probs, probs)
+    return Parse(Arcs(*arrays), probs, probs, iterations=(parse,) * passes) if passes else parse
 
 
 def quietly(nlp: Language, doc: Doc) -> Doc:
@@ -92,7 +92,7 @@ def test_other_sentences_and_batches_change_nothing(nlp: Language):
 @pytest.mark.usefixtures("five_words")
 def test_a_part_gets_its_words_tags_vectors_and_arcs():
     heads = np.array([2, 0, 7, 3, 3, 2, -1])
-    graph = Tree(heads, np.arange(7) - (heads < 0))
+    graph = Arcs(heads, np.arange(7) - (heads < 0))
     vectors = np.arange(14.0).reshape(7, 2)
     first, second = cut_long(Sentence(WORDS[:7], tags=list("abcdefg"), graph=graph, vectors=vectors))
     assert (first.words, second.words) == (WORDS[:3], WORDS[3:7])
@@ -117,7 +117,7 @@ def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expecte
 
 def test_a_joined_parse_has_defaults_where_joining_is_not_defined():
     scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
-    part = replace(parse_of([0], [0]), scores=scores, prior=scores.at(np.zeros(1, np.int64)))
+    part = replace(parse_of([0], [0]), scores=scores, prior=scores.for_heads(np.zeros(1, np.int64)))
     joined = join_parts([part, part], LABELS)
     assert joined.coverage == "cut"
     for field in fields(Parse):

@@ -19,11 +19,11 @@ from spacy_g2g.corpus_job.table import docs_to_table, make_schema
 from spacy_g2g.data.doc_graphs import get_initial_graph, set_initial_graph
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.scored.doc_constraints import constrain, read_constraints
 from spacy_g2g.serve.plain_json import words_of_tokens
 
-from ..util import add_tiny, make_nlp, plain_doc, randomise, tree_of, treebank_examples
+from ..util import add_tiny, make_nlp, plain_doc, randomize, tree_of, treebank_examples
 
 WORDS = ("she sa w the ca t .", "dogs bark at it")
 #: Two multiword tokens, "saw" and "cat", and the forms of their words.
@@ -40,7 +40,7 @@ def nlp() -> Language:
     add_tiny(nlp, "rng_refiner", store_graphs=True, store_probabilities=True, iterations=2)
     nlp.initialize(lambda: treebank_examples(nlp))
     for seed, name in enumerate(nlp.pipe_names):
-        randomise(nlp.get_pipe(name).model, seed)
+        randomize(nlp.get_pipe(name).model, seed)
     nlp.add_pipe("ud_enhancer")
     return nlp
 
@@ -182,9 +182,9 @@ def test_constraints_follow_their_tokens_and_one_on_a_merged_token_goes(nlp: Lan
     constrain(doc, heads={4: 3, 8: 7}, not_deps={9: ["obj"]}, subtrees=[[0, 1]])
     split(doc, 2)
     merge(doc, 0, 2)
-    layout = lay_out([doc])
+    segmentation = segment([doc])
     with pytest.warns(UserWarning, match=r"W560\] doc._.g2g_constraints"):
-        first, second = read_constraints([doc], layout, nlp.get_pipe("g2g_parser").labels)
+        first, second = read_constraints([doc], segmentation, nlp.get_pipe("g2g_parser").labels)
     assert [(c.kind, c.words, c.value) for c in first] == [("head", (5,), 4)]
     assert [(c.kind, c.words) for c in second] == [("head", (2,)), ("not label", (3,))]
 

@@ -34,7 +34,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "StateTr": {"row": "StateTr"},
     "StateTr with graph input": {"row": "StateTr+G2GTr"},
     "stack-Transformer": {"row": "Stack-d", "train_encoder": True},
-    "labelled SHIFT": {"row": "Stack-b", "train_encoder": True},
+    "labeled SHIFT": {"row": "Stack-b", "train_encoder": True},
 }
 
 
@@ -72,7 +72,7 @@ def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(name: str, tmp
 
 
 def test_scorers_for_other_frequent_words_are_left_with_a_warning(tmp_path: Path):
-    settings = ROWS["labelled SHIFT"]
+    settings = ROWS["labeled SHIFT"]
     initialised_nlp(**settings).to_disk(tmp_path)
     nlp = make_nlp(**settings)
     parser = parser_of(nlp)

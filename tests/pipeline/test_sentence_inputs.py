@@ -10,7 +10,7 @@ from spacy.training import Example
 
 from spacy_g2g.arrays import IntArray
 from spacy_g2g.data.gold import gold_parse, gold_starts
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.pipeline.sentence_inputs import make_sentences
 from spacy_g2g.pipeline.trees import SPACE_LABEL, write_trees
 
@@ -27,11 +27,11 @@ def as_ints(values: list[int]) -> IntArray:
 def write(docs: list[Doc], heads: list[int], labels: list[int]) -> None:
     hashes = np.array([VOCAB.strings.add(label) for label in LABELS], dtype=np.uint64)
     space = VOCAB.strings.add(SPACE_LABEL)
-    write_trees(docs, lay_out(docs), as_ints(heads), as_ints(labels), hashes, space)
+    write_trees(docs, segment(docs), as_ints(heads), as_ints(labels), hashes, space)
 
 
 def words_of(docs: list[Doc], tag_attr: str | None = None) -> list[list[str]]:
-    found = make_sentences(docs, lay_out(docs), tag_attr)
+    found = make_sentences(docs, segment(docs), tag_attr)
     return [list(sentence.words) for sentence in found]
 
 
@@ -41,32 +41,32 @@ def words_of(docs: list[Doc], tag_attr: str | None = None) -> list[list[str]]:
 def test_sentences_begin_where_boundaries_are_set():
     docs = [plain_doc(VOCAB, "a b", "c"), plain_doc(VOCAB, "d")]
     assert words_of(docs) == [["a", "b"], ["c"], ["d"]]
-    assert lay_out(docs).doc_of.tolist() == [0, 0, 1]
+    assert segment(docs).doc_of.tolist() == [0, 0, 1]
 
 
 def test_a_doc_without_boundaries_is_one_sentence_and_is_told():
     docs = [Doc(VOCAB, words=["a", "b"]), plain_doc(VOCAB, "c", "d"), Doc(VOCAB, words=["e"]), Doc(VOCAB)]
-    layout = lay_out(docs)
-    assert layout.unset.tolist() == [True, False, False, False]
+    segmentation = segment(docs)
+    assert segmentation.unset.tolist() == [True, False, False, False]
     assert words_of(docs) == [["a", "b"], ["c"], ["d"], ["e"]]
 
 
 def test_a_doc_whose_boundaries_are_all_ruled_out_is_one_known_sentence():
     doc = Doc(VOCAB, words=["a", "b", "c"], sent_starts=[True, False, False])
-    assert lay_out([doc]).unset.tolist() == [False]
+    assert segment([doc]).unset.tolist() == [False]
 
 
 def test_a_doc_with_some_boundaries_set_by_hand_is_split_there():
     doc = Doc(VOCAB, words=["a", "b", "c"])
     doc[2].is_sent_start = True
     assert words_of([doc]) == [["a", "b"], ["c"]]
-    assert not lay_out([doc]).unset.any()
+    assert not segment([doc]).unset.any()
 
 
 def test_white_space_is_no_word():
     doc = plain_doc(VOCAB, ["\n", "a", " ", "b"], [" ", "\n"], ["c", "\t"])
     assert words_of([doc]) == [["a", "b"], ["c"]]
-    assert lay_out([doc]).n_words.tolist() == [2, 0, 1]
+    assert segment([doc]).n_words.tolist() == [2, 0, 1]
 
 
 def test_docs_without_tokens_have_no_sentences():
@@ -77,7 +77,7 @@ def test_docs_without_tokens_have_no_sentences():
 @pytest.mark.parametrize("attr", ["TAG", "POS"])
 def test_tags_are_those_of_the_words(attr: str):
     doc = Doc(VOCAB, words=["a", " ", "b"], tags=["NOUN", "SPACE", ""], pos=["NOUN", "SPACE", ""])
-    (found,) = make_sentences([doc], lay_out([doc]), attr)
+    (found,) = make_sentences([doc], segment([doc]), attr)
     assert found.tags is not None
     assert list(found.tags) == ["NOUN", ""]
 

@@ -12,7 +12,7 @@ from spacy.language import Language
 from thinc.api import Adam, Config, fix_random_seed
 
 from ..parser.test_g2g_encoder import OURS, rich_examples, shared_nlp
-from ..util import TINY_MODEL, mostly_slow, randomise, treebank_docs, treebank_examples
+from ..util import TINY_MODEL, mostly_slow, randomize, treebank_docs, treebank_examples
 
 #: Listeners beside an embedding, as in ``configs/pipeline.cfg``.
 BESIDE = {
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nlp.add_pipe("rng_refiner", config={"model": model})
     nlp.initialize(lambda: rich_examples(nlp))
     for name in ("g2g_parser", "rng_refiner"):
-        randomise(nlp.get_pipe(name).model)  # type: ignore[attr-defined]
+        randomize(nlp.get_pipe(name).model)  # type: ignore[attr-defined]
     for name in ("tagger", "morphologizer"):  # which start with zeros
         weights = nlp.get_pipe(name).model.get_ref("softmax").get_param("W")  # type: ignore[attr-defined]
         weights[:] = nlp.get_pipe("g2g_encoder").model.ops.xp.random.normal(size=weights.shape)  # type: ignore[attr-defined]

@@ -144,7 +144,7 @@ def test_the_workflow_makes_a_wheel_that_gives_amrs(trained: tuple[Path, str], t
     assert "Requires-Dist: spacy-g2g[amr]" in metadata
 
 
-def test_card_has_smatch_corpus_and_licence(trained: tuple[Path, str]):
+def test_card_has_smatch_corpus_and_license(trained: tuple[Path, str]):
     project, _ = trained
     folder = project / "packages" / "amr" / "tiny" / "en_tiny_amr-0.1.0"
     card = (folder / "README.md").read_text(encoding="utf8")

@@ -49,7 +49,7 @@ SCORES = {
 }
 
 
-def test_meta_has_scores_licences_and_facts_of_the_training():
+def test_meta_has_scores_licenses_and_facts_of_the_training():
     meta = model_card.complete_meta(META, FACTS, SCORES, 12_345_678)
     dev = {"dev_uas": 0.9, "dev_las": 0.8, "dev_clas": 0.7}
     raw = {"test_raw_las": 0.75, "test_raw_words": 0.99}
@@ -154,7 +154,7 @@ def test_card_of_a_parser_of_amrs_has_smatch():
         "| development set | 44.00 | 66.00 |",
         "| test set | 41.00 | - |",
         "| AMR corpus | little-prince |",
-        "trained on the AMR corpus, whose licence",
+        "trained on the AMR corpus, whose license",
     ):
         assert text in card
 
@@ -179,7 +179,7 @@ def test_card_of_a_pipeline_that_nothing_is_known_of():
     assert "unknown" in card
 
 
-def test_a_licence_that_a_stranger_wrote_is_no_markup():
+def test_a_license_that_a_stranger_wrote_is_no_markup():
     treebank = {**FACTS["treebank"], "license": "MIT <img src=x onerror=a> [b](http://c) `d` |\n# e"}
     card = model_card.model_card(model_card.complete_meta(META, {**FACTS, "treebank": treebank}, {}, 1))
     (line,) = [line for line in card.splitlines() if "onerror" in line]

@@ -1,4 +1,4 @@
-"""Releases on GitHub: notes from the changelog, pipelines.json and cards from wheels, licences."""
+"""Releases on GitHub: notes from the changelog, pipelines.json and cards from wheels, licenses."""
 
 import hashlib
 import json
@@ -131,13 +131,13 @@ def test_pipelines_are_released_with_cards_and_a_list(
 @pytest.mark.parametrize(
     "terms", ["MIT", "CC BY 4.0", "CC BY-SA 3.0", "CC-BY-SA-4.0", "CC0 1.0", "Apache-2.0"]
 )
-def test_open_licences_are_taken(tmp_path: Path, terms: str):
+def test_open_licenses_are_taken(tmp_path: Path, terms: str):
     make_wheel(tmp_path, terms)
     assert len(release.describe_pipelines(tmp_path)) == 1
 
 
 @pytest.mark.parametrize("terms", ["CC BY-NC-SA 4.0", "CC BY-ND 4.0", "unknown", "GPL-3.0", ""])
-def test_other_licences_are_refused(tmp_path: Path, terms: str):
+def test_other_licenses_are_refused(tmp_path: Path, terms: str):
     make_wheel(tmp_path, terms)
     with pytest.raises(SystemExit, match=r"UD_English-EWT r2\.14"):
         release.describe_pipelines(tmp_path)

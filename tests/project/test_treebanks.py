@@ -65,7 +65,7 @@ def test_encoders_of_amrs_are_of_their_own_row():
     assert treebank_settings.choose_encoder("mine", source) == "mine"
 
 
-def test_every_encoder_of_the_table_has_a_known_licence():
+def test_every_encoder_of_the_table_has_a_known_license():
     table = treebank_settings.read_table()
     rows = table["treebanks"].values()
     encoders = {row["papers"] for row in rows} | {*treebank_settings.read_encoders()["modern"].values()}
@@ -97,7 +97,7 @@ def test_language_is_the_treebanks_where_spacy_has_it(source: dict[str, str], ex
         ("LICENSE.txt", "All rights reserved.\n", "unknown"),
     ],
 )
-def test_licences_are_found(tmp_path: Path, file: str, text: str, expected: str):
+def test_licenses_are_found(tmp_path: Path, file: str, text: str, expected: str):
     (tmp_path / file).write_text(text, encoding="utf8")
     assert treebank.find_license(tmp_path) == expected
 

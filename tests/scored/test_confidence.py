@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_g2g.models.types import ArcScores, Tree
+from spacy_g2g.models.types import Arcs, ArcScores
 from spacy_g2g.scored.confidence import Temperatures, confidences, fit_temperatures
 
 from ..trees.all_trees import all_trees
@@ -27,7 +27,7 @@ def test_probabilities_are_those_of_all_trees(temperature: float):
     scores = [random_scores(n) for n in (4, 1, 3)]
     trees = [of.best()[0].tree for of in scores]
     found = confidences(scores, trees, Temperatures(temperature, 2.0))
-    for of, tree, (tree_prob, arc_probs, labelled) in zip(scores, trees, found, strict=True):
+    for of, tree, (tree_prob, arc_probs, labeled) in zip(scores, trees, found, strict=True):
         n = len(tree.heads)
         every = all_trees(n)
         weights = np.exp(of.arcs[np.arange(n), every].sum(axis=1) / temperature)
@@ -37,20 +37,20 @@ def test_probabilities_are_those_of_all_trees(temperature: float):
         assert arc_probs == pytest.approx(arcs)
         labels = np.exp(log_softmax(of.labels[np.arange(n), tree.heads - 1] / 2.0))
         of_labels = np.where(tree.heads == 0, 1.0, labels[np.arange(n), tree.labels - 1])
-        assert labelled == pytest.approx(arcs * of_labels)
+        assert labeled == pytest.approx(arcs * of_labels)
 
 
 @pytest.mark.parametrize(("labels", "possible"), [([0, -1], [1, 0]), ([0, 0], [1, 0]), ([2, 1], [0, 1])])
 def test_a_label_that_a_parser_would_never_give_has_no_probability(labels: list[int], possible: list[int]):
-    ((_, arcs, labelled),) = confidences(
-        [random_scores(2)], [Tree(np.array([0, 1]), np.array(labels))], Temperatures()
+    ((_, arcs, labeled),) = confidences(
+        [random_scores(2)], [Arcs(np.array([0, 1]), np.array(labels))], Temperatures()
     )
     assert (arcs > 0).all()
-    assert (labelled > 0).tolist() == [bool(value) for value in possible]
+    assert (labeled > 0).tolist() == [bool(value) for value in possible]
 
 
 def test_temperatures_that_no_tree_tells_are_1():
-    one_word = Tree(np.array([0]), np.array([0]))
+    one_word = Arcs(np.array([0]), np.array([0]))
     assert fit_temperatures([]) == fit_temperatures([(random_scores(1), one_word)]) == (1, 1)
 
 
@@ -64,7 +64,7 @@ def test_the_temperature_undoes_a_scale():
         heads = every[RNG.choice(len(every), p=weights / weights.sum())]
         probs = np.exp(of.labels[np.arange(3), heads - 1])
         labels = np.array([RNG.choice(N_LABELS - 1, p=row) + 1 for row in probs])
-        trees.append(Tree(heads, np.where(heads == 0, 0, labels)))
+        trees.append(Arcs(heads, np.where(heads == 0, 0, labels)))
         scores.append(ArcScores(3 * of.arcs, 2 * of.labels))
     found = fit_temperatures(zip(scores, trees, strict=True))
     assert found.heads == pytest.approx(3, rel=0.15)

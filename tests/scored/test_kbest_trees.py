@@ -6,7 +6,7 @@ from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.conversion.parse import parse
 from spacy_g2g.formats.conllu import read_conllu
 
-from ..util import graph_examples, make_nlp, parser_of, randomise
+from ..util import graph_examples, make_nlp, parser_of, randomize
 
 TEXT = """# sent_id = a
 1\tshe\t_\tPRON\t_\t_\t_\t_\t_\t_
@@ -22,7 +22,7 @@ TEXT = """# sent_id = a
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     nlp = make_nlp()
     nlp.initialize(lambda: graph_examples(nlp, "empty"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     folder = tmp_path_factory.mktemp("random")
     nlp.to_disk(folder)
     return str(folder)
@@ -58,7 +58,7 @@ def test_jsonl_has_the_trees_under_one_key(folder: str, tmp_path):
     assert first["score"] >= second["score"]
     (sure,) = record["confidence"]
     assert 0 < sure["tree"] <= min(sure["arcs"])
-    assert [a >= b > 0 for a, b in zip(sure["arcs"], sure["labelled"], strict=True)] == [True] * 3
+    assert [a >= b > 0 for a, b in zip(sure["arcs"], sure["labeled"], strict=True)] == [True] * 3
     assert "g2g_scores" not in out.read_text("utf8")
 
 

@@ -16,7 +16,7 @@ from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.scored.scored_trees import SCORES
 from spacy_g2g.trees.tree import is_tree
 
-from ..util import graph_examples, initialised_nlp, make_nlp, parser_of, plain_doc, randomise
+from ..util import graph_examples, initialised_nlp, make_nlp, parser_of, plain_doc, randomize
 
 
 @pytest.fixture(scope="module", params=["g2g_parser", "rng_refiner"])
@@ -24,7 +24,7 @@ def nlp(request: pytest.FixtureRequest) -> Language:
     """A parser or refiner with random weights, whose trees many arcs could change."""
     nlp = make_nlp(factory=request.param)
     nlp.initialize(lambda: graph_examples(nlp, "gold"))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     return nlp
 
 
@@ -281,7 +281,7 @@ def test_confidence_is_that_of_the_tree_that_a_doc_has(keeping: Language):
     parser = parser_of(keeping)
     first, second = parser.confidence(doc)
     assert (first.tokens, second.tokens) == ([0, 1, 3, 4, 5], [6, 7, 8, 9])
-    assert all(0 <= labelled <= arc <= 1 for arc, labelled in zip(first.arcs, first.labelled, strict=True))
+    assert all(0 <= labeled <= arc <= 1 for arc, labeled in zip(first.arcs, first.labeled, strict=True))
     assert first.tree <= min(first.arcs)
     token = doc[first.tokens[int(np.argmin(first.arcs))]]
     constrain(doc, heads={token.i: token.head.i})

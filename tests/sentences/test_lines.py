@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.sentences.lines import (
     N_FEATURES,
     Line,
@@ -27,7 +27,7 @@ NLP = spacy.blank("en")
 
 def read(*texts: str) -> tuple[list[Doc], WhiteSpace]:
     docs = [NLP.make_doc(text) for text in texts]
-    return docs, read_white_space(docs, lay_out(docs))
+    return docs, read_white_space(docs, segment(docs))
 
 
 def lines_of(text: str) -> list[Line]:
@@ -39,7 +39,7 @@ def block_texts(text: str) -> list[str]:
     """The words of each block, joined by spaces."""
     doc = NLP.make_doc(text)
     words = [token.text for token in doc if not token.is_space]
-    starts = np.flatnonzero(read_white_space([doc], lay_out([doc])).is_block).tolist()
+    starts = np.flatnonzero(read_white_space([doc], segment([doc])).is_block).tolist()
     return [" ".join(words[start:end]) for start, end in pairwise([0, *starts, len(words)])]
 
 
@@ -114,7 +114,7 @@ def test_words_with_white_space_inside():
     assert [line.word for line in find_lines(text, [0, 2, 6])] == [0]
     assert [line.word for line in find_lines(text, [0, 2, 4, 6])] == [0, 2]
     docs = [Doc(NLP.vocab, words=["a", "b\nc", "\n\n", "d"], spaces=[True, False, False, False])]
-    assert read_white_space(docs, lay_out(docs)).is_block.tolist() == [False, False, True]
+    assert read_white_space(docs, segment(docs)).is_block.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_repeated_marks_are_known():
     words = ["?", "?", "?", "=", "=", "a", "a", "1", "1", "!", "?", "!"]
     spaces = [False] * 10 + [True, False]
     docs = [Doc(NLP.vocab, words=words, spaces=spaces), Doc(NLP.vocab, words=["!", "!"], spaces=[True] * 2)]
-    repeated = read_white_space(docs, lay_out(docs)).is_repeated
+    repeated = read_white_space(docs, segment(docs)).is_repeated
     assert np.flatnonzero(repeated).tolist() == [1, 2, 4]
 
 
@@ -195,7 +195,7 @@ def test_words_behind_marks_of_a_block_are_known():
     assert not read(wrapped)[1].is_inside.any()
     # One word that is a mark and more.
     docs = [Doc(NLP.vocab, words=[word, "\n", "B"]) for word in ("- a", "# a")]
-    assert not read_white_space(docs, lay_out(docs)).is_inside.any()
+    assert not read_white_space(docs, segment(docs)).is_inside.any()
 
 
 def test_indented_lines_of_an_item_go_on_with_it():

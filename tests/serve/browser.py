@@ -116,8 +116,8 @@ class Browser:
         """The text of an element."""
         return str(self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''"))
 
-    def centre(self, selector: str) -> tuple[float, float]:
-        """The centre of an element in the window."""
+    def center(self, selector: str) -> tuple[float, float]:
+        """The center of an element in the window."""
         script = f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])\
 (document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
         x, y = self.run(script)
@@ -125,7 +125,7 @@ class Browser:
 
     def mouse(self, *selectors: str) -> None:
         """Press the mouse at the first element, move it to the others, and release it."""
-        points = [self.centre(selector) for selector in selectors]
+        points = [self.center(selector) for selector in selectors]
         for kind, (x, y) in zip(
             ["mouseMoved", "mousePressed", *["mouseMoved"] * (len(points) - 1), "mouseReleased"],
             [points[0], *points, points[-1]],

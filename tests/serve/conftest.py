@@ -11,7 +11,7 @@ from thinc.api import fix_random_seed
 
 from spacy_g2g.parser.final_parser import final_parser
 
-from ..util import add_tiny, parser_of, randomise, treebank_examples
+from ..util import add_tiny, parser_of, randomize, treebank_examples
 
 httpx = pytest.importorskip("httpx", reason="the tests send requests by httpx")
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
@@ -26,7 +26,7 @@ def make_pipeline(**settings: Any) -> Language:
     nlp.add_pipe("sentencizer")
     add_tiny(nlp, **settings)
     nlp.initialize(lambda: treebank_examples(nlp))
-    randomise(parser_of(nlp).model, 1, scale=0.25)
+    randomize(parser_of(nlp).model, 1, scale=0.25)
     return nlp
 
 

@@ -79,7 +79,7 @@ def parsed(nlp: Language, **constraints: Any) -> list[Any]:
     doc = plain_doc(nlp.vocab, *SENTENCES)
     constrain(doc, **constraints)
     doc = nlp(doc)
-    scores = [score for of in parser_of(nlp).confidence(doc) for score in of.labelled]
+    scores = [score for of in parser_of(nlp).confidence(doc) for score in of.labeled]
     return [(t.head.i, t.i, t.dep_, pytest.approx(scores[t.i], abs=1e-4)) for t in doc]
 
 

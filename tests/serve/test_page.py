@@ -200,7 +200,7 @@ def test_bytes_that_are_not_corrected_stay(start, tmp_path: Path):
     assert "\u05d4\u05d9\u05dc\u05d3" in [
         browser.text(f"text.upos:nth-last-of-type({n})") for n in (1, 2, 3)
     ], "the multiword token is shown"
-    first, second = (browser.centre(word(i))[0] for i in (1, 2))
+    first, second = (browser.center(word(i))[0] for i in (1, 2))
     assert first > second, "words go from right to left"
     after(browser, lambda: browser.press("ArrowLeft", "k"))
     browser.press("n")
@@ -272,7 +272,7 @@ def test_the_least_certain_words_of_the_file_come_first(start, app, tmp_path: Pa
     sure = []
     for number, reply in enumerate(post(app, "/parse", *({"rows": str(sentence)} for sentence in bare)), 1):
         (parse,) = reply.json()["sentences"]
-        sure += [(p, number, i) for i, p in enumerate(parse["labelled"])]
+        sure += [(p, number, i) for i, p in enumerate(parse["labeled"])]
     browser = start()
     open_file(browser, tmp_path / "own.conllu")
     for _, number, i in sorted(sure)[:3]:
@@ -315,7 +315,7 @@ def test_the_slider_starts_at_a_share_of_the_arcs_until_it_is_moved(start, app, 
     browser.wait("document.querySelectorAll('path.tip').length === 20")
     (reply,) = post(app, "/parse", {"rows": rows(20).decode()})
     (parse,) = reply.json()["sentences"]
-    expected = int(100 * sorted(parse["labelled"])[3]) / 100
+    expected = int(100 * sorted(parse["labeled"])[3]) / 100
     browser.wait(f"document.querySelector('#below').textContent === '{expected:.2f}'")
     assert browser.run("document.querySelectorAll('g.doubtful').length") <= 3
     browser.run("$ = document.querySelector('#doubt'), $.value = 1, $.dispatchEvent(new Event('input')), 0")
@@ -497,7 +497,7 @@ def test_a_long_sentence_stays_where_it_is_scrolled_and_scrolls_by_touch(start, 
     after(browser, lambda: browser.mouse(word(far + 2)))
     assert browser.run(place) == stayed
     assert browser.run("document.activeElement.dataset.word") == str(far)
-    x, y = browser.centre(word(far + 1))
+    x, y = browser.center(word(far + 1))
     for i in range(11):
         touch = [{"x": x - 15 * i, "y": y}]
         browser.send("Input.dispatchTouchEvent", type="touchMove" if i else "touchStart", touchPoints=touch)

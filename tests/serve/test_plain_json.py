@@ -22,7 +22,7 @@ from spacy_g2g.trees import constraints as conflicts
 from ..util import (
     add_tiny,
     parser_of,
-    randomise,
+    randomize,
     read_treebank,
     tree_of,
     treebank_docs,
@@ -134,7 +134,7 @@ def test_a_refiner_that_leaves_certain_trees_gives_the_trees_of_the_pipeline():
     nlp.initialize(lambda: treebank_examples(nlp))
     parser: Any = nlp.get_pipe("g2g_parser")
     for seed, pipe in enumerate((parser, refiner)):
-        randomise(pipe.model, seed + 1, scale=0.35)
+        randomize(pipe.model, seed + 1, scale=0.35)
     texts = [" ".join(word for word, *_ in sentence) for sentence in read_treebank()]
     parses = parser.predict(treebank_docs(nlp.vocab)).parses
     refiner.certain = float(sorted(parse.head_probs.min() for parse in parses)[5])

@@ -21,7 +21,7 @@ from .docs import doc_from_amr, get_amr_ids, set_amr_extensions
 AMR_SUFFIXES = (".txt", ".amr")
 AMR_CORPUS_SUFFIXES = (*AMR_SUFFIXES, ".spacy")
 
-#: A word with a mark that tokenised text separates. A full stop may belong to any word but the last.
+#: A word with a mark that tokenized text separates. A full stop may belong to any word but the last.
 _RAW = re.compile(r"\w[,;]$")
 _RAW_END = re.compile(r"\w[.?!]$")
 
@@ -118,7 +118,7 @@ class AmrReader:
         return islice(docs, most if most > 0 else None)
 
     def _read_text(self, nlp: Language, file: Path, most: int) -> Iterator[Doc]:
-        """Yield the Docs of a file. Warn of skipped AMRs, and if most of the text is not tokenised."""
+        """Yield the Docs of a file. Warn of skipped AMRs, and if most of the text is not tokenized."""
         tokenizer = None if self.gold_tokens else nlp.tokenizer
         skipped, raw, n = [], [], 0
         for block in read_file_blocks(file, self._is_wanted):
@@ -147,5 +147,5 @@ class AmrReader:
 
 
 def _raw_words(words: Sequence[str]) -> list[str]:
-    """Return the words that show that a text is not tokenised."""
+    """Return the words that show that a text is not tokenized."""
     return [word for word in words if _RAW.search(word)] + [w for w in words[-1:] if _RAW_END.search(w)]

@@ -7,7 +7,7 @@ from .triples import Triples
 
 #: Random starts of the search.
 RESTARTS = 4
-#: For each start that is not random, the distance in edges up to which neighbours count.
+#: For each start that is not random, the distance in edges up to which neighbors count.
 FIRST_ROUNDS = (0, 1, 6)
 NO_NODE = -1
 
@@ -73,9 +73,9 @@ class _MappingSearch:
         self._candidates[self.pairs[2], self.pairs[3]] = True
 
     def first_mapping(self, rounds: int) -> IntArray:
-        """Return the greedy mapping: the pairs that share the most triples, neighbours' triples included.
+        """Return the greedy mapping: the pairs that share the most triples, neighbors' triples included.
 
-        rounds: Distance up to which neighbours count, in edges (similarity flooding: Melnik et al. 2002).
+        rounds: Distance up to which neighbors count, in edges (similarity flooding: Melnik et al. 2002).
         """
         worth = self.single
         for _ in range(rounds):

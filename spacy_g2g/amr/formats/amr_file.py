@@ -1,6 +1,6 @@
 """Files of AMRs in PENMAN notation: blocks of metadata comments and one graph, separated by empty lines.
 
-The format is that of the AMR releases: ``# ::id ...``, ``# ::snt ...``, and ``# ::tok ...`` for tokenised
+The format is that of the AMR releases: ``# ::id ...``, ``# ::snt ...``, and ``# ::tok ...`` for tokenized
 text.
 """
 

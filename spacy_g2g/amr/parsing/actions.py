@@ -32,7 +32,7 @@ class ActionKind(IntEnum):
 
 # In the order in which the oracle tries them.
 COPIES = (ActionKind.COPY_LEMMA, ActionKind.COPY_LOWER, ActionKind.COPY_SENSE01, ActionKind.COPY_QUOTE)
-# Label of a labelled SHIFT of ROOT.
+# Label of a labeled SHIFT of ROOT.
 ROOT_FORM = "<ROOT>"
 
 _CONCEPT = re.compile(r'[^\s"()/:~#\\][^\s"()/:~\\]*')

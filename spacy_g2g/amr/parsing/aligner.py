@@ -1,4 +1,4 @@
-"""A word for each node of an AMR: by rules, then by EM, then from a neighbour.
+"""A word for each node of an AMR: by rules, then by EM, then from a neighbor.
 
 The rules are in `align_rules`. A concept may have a word that shares no letters with it (fear-01 and
 "afraid"). Such pairs are learned over a corpus from the nodes and words that the rules leave: IBM model 1
@@ -18,7 +18,7 @@ from .align_rules import AlignRules
 from .graph import AmrGraph
 from .lemmas import stem
 
-Unaligned = Literal["neighbour", "free_word"]
+Unaligned = Literal["neighbor", "free_word"]
 
 # Nodes that stem from the graph's structure rather than from a word. They take the word of a child.
 STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")
@@ -32,11 +32,11 @@ MIN_COUNT, MIN_PROBABILITY, DISTANCE_DECAY = 1.5, 0.05, 0.15
 class Aligner:
     """Finds a word for each node.
 
-    unaligned: The word for a node that no rule places: the word of a "neighbour", or the nearest "free_word".
+    unaligned: The word for a node that no rule places: the word of a "neighbor", or the nearest "free_word".
     translations: Probability of a concept given a word, learned by EM.
     """
 
-    def __init__(self, unaligned: Unaligned = "neighbour") -> None:
+    def __init__(self, unaligned: Unaligned = "neighbor") -> None:
         self.unaligned = unaligned
         self.translations: dict[tuple[str, str], float] = {}
 
@@ -72,7 +72,7 @@ class _Placement:
         self.graph = graph
         self.sentence = sentence
         self.words = [NO_WORD] * len(graph.labels)
-        self.neighbours = graph.neighbours()
+        self.neighbors = graph.neighbors()
         self._used = [0] * len(sentence)
         self._modifiers = {edge.target for edge in graph.edges if edge.role in MODIFIERS} & graph.constants
 
@@ -90,7 +90,7 @@ class _Placement:
         self._place_structure()
 
     def run_translations(self, translations: dict[tuple[str, str], float]) -> None:
-        """Place nodes on unused words by learned probabilities and by distance to the neighbours' words."""
+        """Place nodes on unused words by learned probabilities and by distance to the neighbors' words."""
         scored = []
         for node in self.open_nodes():
             concept = stem(self.graph.labels[node])
@@ -132,14 +132,14 @@ class _Placement:
             node = next(iter(left))
             if len(left[node]) > 1:
                 node = next(
-                    (n for n in left if any(self.words[m] != NO_WORD for m in self.neighbours[n])), node
+                    (n for n in left if any(self.words[m] != NO_WORD for m in self.neighbors[n])), node
                 )
             word = min(left.pop(node), key=lambda word: (self._used[word], self._distance(node, word), word))
             self._set(node, word)
 
     def _distance(self, node: int, word: int) -> float:
-        """Return the mean distance from a word to the words of a node's neighbours, or 0."""
-        placed = [self.words[other] for other in self.neighbours[node] if self.words[other] != NO_WORD]
+        """Return the mean distance from a word to the words of a node's neighbors, or 0."""
+        placed = [self.words[other] for other in self.neighbors[node] if self.words[other] != NO_WORD]
         return sum(abs(other - word) for other in placed) / len(placed) if placed else 0.0
 
     def _place_structure(self) -> None:

@@ -17,7 +17,7 @@ REPAIR_ROLE = "mod"
 def build_graph(state: AmrState) -> AmrGraph:
     """Return the graph of a state, final or not, repaired so that it is connected and can be written.
 
-    Labelled items become nodes. If the machine gave no top, the node with the most children is chosen, among
+    Labeled items become nodes. If the machine gave no top, the node with the most children is chosen, among
     those without a parent if there are any. Nodes without an edge are left out. What the top does not reach
     within MAX_DEPTH steps is attached to it by REPAIR_ROLE. A leaf with one parent is a constant if its label
     looks like one.
@@ -62,8 +62,8 @@ def _count_edges(graph: AmrGraph) -> tuple[Counter[int], Counter[int]]:
 
 def _drop_lonely(graph: AmrGraph) -> None:
     """Remove nodes without an edge, except the top."""
-    neighbours = graph.neighbours()
-    kept = [node for node in range(len(graph.labels)) if neighbours[node] or node == graph.top]
+    neighbors = graph.neighbors()
+    kept = [node for node in range(len(graph.labels)) if neighbors[node] or node == graph.top]
     new = {node: index for index, node in enumerate(kept)}
     graph.labels = [graph.labels[node] for node in kept]
     graph.edges = [Edge(new[source], role, new[target]) for source, role, target in graph.edges]

@@ -1,4 +1,4 @@
-"""AMR graphs: labelled nodes, labelled edges and a top, read from trees and turned into them.
+"""AMR graphs: labeled nodes, labeled edges and a top, read from trees and turned into them.
 
 Banarescu et al.: Abstract Meaning Representation for sembanking (LAW 2013).
 """
@@ -105,7 +105,7 @@ class AmrGraph:
             found[node] = 0 if parent is None else (found[parent] or 0) + 1
         return found
 
-    def neighbours(self) -> list[list[int]]:
+    def neighbors(self) -> list[list[int]]:
         """Return the nodes that share an edge with each node, in the order of the edges."""
         found: list[list[int]] = [[] for _ in self.labels]
         for source, _, target in self.edges:

@@ -10,7 +10,7 @@ action           precondition                                    effect
 SHIFT(w)         w is the word at the front of the buffer        the front of the buffer to the stack
 REDUCE           there is s1                                     s1 leaves the stack
 PRED(x), COPY_*  s1 has no label                                 x, or what is copied, is the label of s1
-FORK             s1 has a label, its word room for a fork        a new item of the word, unlabelled, on s1
+FORK             s1 has a label, its word room for a fork        a new item of the word, unlabeled, on s1
 DEPENDENT(r, k)  s1 has a label and no such constant             constant k is under s1 by role r
 LA(r)            s1 and s2 have labels; no such edge             edge s1 -> s2
 RA(r)            s1 and s2 have labels; no such edge             edge s2 -> s1

@@ -152,7 +152,7 @@ class _Oracle:
         return None
 
     def _partners(self, node: int) -> set[int]:
-        """Return the labelled items to which a node still lacks an edge."""
+        """Return the labeled items to which a node still lacks an edge."""
         found = set()
         for index in self._pending[node]:
             source, _, target = self._graph.edges[index]

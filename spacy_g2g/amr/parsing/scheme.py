@@ -32,7 +32,7 @@ class AmrSettings:
     shift_labels: int = 0
     label_candidates: Candidates = "lemma"
     lemma_source: LemmaSource = "rules"
-    unaligned: Unaligned = "neighbour"
+    unaligned: Unaligned = "neighbor"
     em_iterations: int = N_ITERATIONS
     max_forks: int = MAX_FORKS
     wiki: Wiki = "drop"

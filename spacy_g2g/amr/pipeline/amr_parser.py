@@ -16,8 +16,8 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ...arrays import BoolArray
-from ...data.gold import lay_out_examples
-from ...data.segmentation import Layout
+from ...data.gold import segment_examples
+from ...data.segmentation import Segmentation
 from ...errors import Errors, Warnings
 from ...parser.parser_pipe import ParserPipe
 from ...pipeline.sentence_inputs import ParsedBatch
@@ -73,9 +73,9 @@ def make_amr_parser(
     lemma_source: Source of lemmas: "rules" for those of the package simplemma, which are English, or "token"
         for lemmas that an earlier component wrote. Tokens without a lemma get simplemma's. In training, that
         component must be among the ``annotating_components``.
-    unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbour"
+    unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbor"
         in the graph, or the "free_word" nearest to that word.
-    em_iterations: Number of iterations of expectation maximisation, which in training finds the words of
+    em_iterations: Number of iterations of expectation maximization, which in training finds the words of
         concepts that share no letters with their word.
     max_forks: Largest number of concepts of a word besides the first.
     wiki: Links to Wikipedia: leave them out ("drop"), or learn them as constants ("keep").
@@ -93,7 +93,7 @@ def make_amr_parser(
 class AmrParser(ParserPipe):
     """Parser that writes an AMR for each sentence to ``doc._.amr``. A Doc without boundaries is one sentence.
 
-    scheme: What was learned before the network: alignments and actions; None before initialisation.
+    scheme: What was learned before the network: alignments and actions; None before initialization.
     """
 
     output_kind = "amrs"
@@ -118,20 +118,20 @@ class AmrParser(ParserPipe):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], layout: Layout) -> "list[Sentence]":
+    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
-        sentences = read_amr_sentences(docs, layout, self.settings.lemma_source)
+        sentences = read_amr_sentences(docs, segmentation, self.settings.lemma_source)
         return [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""
         docs = list(docs)
-        layout = scores.layout
+        segmentation = scores.segmentation
         amrs: list[list[str]] = [[] for _ in docs]
         parses = iter(scores.parses)
-        for doc, n_words in zip(layout.doc_of.tolist(), layout.n_words.tolist(), strict=True):
+        for doc, n_words in zip(segmentation.doc_of.tolist(), segmentation.n_words.tolist(), strict=True):
             amrs[doc].append(format_penman(next(parses).graph.to_tree()) if n_words else EMPTY_AMR)
         for doc, texts in zip(docs, amrs, strict=True):
             set_amrs(doc, texts)
@@ -139,16 +139,16 @@ class AmrParser(ParserPipe):
 
     # Training
 
-    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Layout, list[Replay]]:
-        """Return the predicted Docs, their layout, and the oracle's actions for each sentence with words.
+    def _read_gold(self, examples: Sequence[Example]) -> tuple[list[Doc], Segmentation, list[Replay]]:
+        """Return the predicted Docs, their sentences, and the oracle's actions for each that has words.
 
         A sentence has no actions if the reference has no sentence with the same text, or no AMR for it.
         """
-        layout = lay_out_examples(examples)
+        segmentation = segment_examples(examples)
         docs = [example.predicted for example in examples]
-        sentences = read_amr_sentences(docs, layout, self.settings.lemma_source)
-        texts = gold_texts(examples, layout)
-        return docs, layout, [self._replay(*pair) for pair in zip(sentences, texts, strict=True)]
+        sentences = read_amr_sentences(docs, segmentation, self.settings.lemma_source)
+        texts = gold_texts(examples, segmentation)
+        return docs, segmentation, [self._replay(*pair) for pair in zip(sentences, texts, strict=True)]
 
     def _replay(self, sentence: AmrSentence, text: str | None) -> Replay:
         """Return the oracle's actions for the text of an AMR; none for None."""
@@ -214,7 +214,7 @@ class AmrParser(ParserPipe):
 
     @property
     def label_data(self) -> dict[str, Any] | None:
-        """The scheme, for ``spacy init labels``; None before initialisation."""
+        """The scheme, for ``spacy init labels``; None before initialization."""
         return None if self.scheme is None else self.scheme.to_dict()
 
     # Input and output

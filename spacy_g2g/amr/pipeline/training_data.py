@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch
 
-from ...data.gold import lay_out_examples
-from ...data.segmentation import Layout, word_attributes
+from ...data.gold import segment_examples
+from ...data.segmentation import Segmentation, word_attributes
 from ...errors import Errors, Warnings
 from ..data.docs import get_amrs, gold_amrs
 from ..formats.penman_text import parse_penman
@@ -46,14 +46,14 @@ def read_training_data(
     graphs: list[TrainingGraph] = []
     n_graphs = 0
     for batch in minibatch(get_examples(), size=READ_AT_ONCE):  # type: ignore[no-untyped-call]
-        layout = lay_out_examples(batch)
+        segmentation = segment_examples(batch)
         docs = [example.predicted for example in batch]
         if settings.lemma_source == "token" and nlp is not None:
             docs = annotate(docs, nlp, name)
         n_graphs += sum(len(get_amrs(example.reference) or ()) for example in batch)
-        of_batch = read_amr_sentences(docs, layout, settings.lemma_source)
+        of_batch = read_amr_sentences(docs, segmentation, settings.lemma_source)
         sentences += of_batch
-        for sentence, text in zip(of_batch, gold_texts(batch, layout), strict=True):
+        for sentence, text in zip(of_batch, gold_texts(batch, segmentation), strict=True):
             if text is not None:
                 graph = gold_graph(text, sentence.forms, name=name, wiki=settings.wiki)
                 graphs.append((graph, sentence))
@@ -77,7 +77,7 @@ def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:
     """
     settings = nlp.config["training"]
     docs = [doc.copy() for doc in docs]
-    # Frozen components are disabled while others are initialised.
+    # Frozen components are disabled while others are initialized.
     for other, component in nlp.components:
         if other == name:
             break
@@ -87,17 +87,19 @@ def annotate(docs: Sequence[Doc], nlp: Language, name: str) -> list[Doc]:
     return docs
 
 
-def read_amr_sentences(docs: Sequence[Doc], layout: Layout, lemma_source: LemmaSource) -> list[AmrSentence]:
+def read_amr_sentences(
+    docs: Sequence[Doc], segmentation: Segmentation, lemma_source: LemmaSource
+) -> list[AmrSentence]:
     """Return the sentences that have words; with "token", tokens give the lemmas that they have."""
-    words = word_attributes(docs, layout, "ORTH")
-    lemmas = word_attributes(docs, layout, "LEMMA") if lemma_source == "token" else [""] * len(words)
-    return [AmrSentence.of(words[part], lemmas[part]) for part in layout.sentence_slices]
+    words = word_attributes(docs, segmentation, "ORTH")
+    lemmas = word_attributes(docs, segmentation, "LEMMA") if lemma_source == "token" else [""] * len(words)
+    return [AmrSentence.of(words[part], lemmas[part]) for part in segmentation.sentence_slices]
 
 
-def gold_texts(examples: Sequence[Example], layout: Layout) -> Iterator[str | None]:
+def gold_texts(examples: Sequence[Example], segmentation: Segmentation) -> Iterator[str | None]:
     """Yield the gold AMR of each sentence that has words, or None."""
     spans: list[list[tuple[int, int]]] = [[] for _ in examples]
-    for doc, words in layout.word_places():
+    for doc, words in segmentation.word_places():
         spans[doc].append((words[0], words[-1] + 1))
     for example, of_doc in zip(examples, spans, strict=True):
         yield from gold_amrs(example, of_doc)

@@ -199,8 +199,8 @@ function correct(edit) {
     if (of !== file) return;
     // Its errors come from the parse of the correction, too.
     await suggest(sentence).catch(() => {});
-    const {state: before, isEdited} = sentence, [edited, open = [], unlabelled] = edit(before, sentence);
-    const {state, error} = await reparse(sentence, edited, open, unlabelled);
+    const {state: before, isEdited} = sentence, [edited, open = [], unlabeled] = edit(before, sentence);
+    const {state, error} = await reparse(sentence, edited, open, unlabeled);
     past.push({number, before, after: state, wasEdited: isEdited});
     future = [];
     await put(number, state, true);

@@ -19,13 +19,13 @@ export async function askAbout() {
 }
 
 /** Return the parse of a sentence in which some words have the arcs of a tree; one of them may have any label. */
-export async function parse(sentence, state, words, unlabelled = -1) {
+export async function parse(sentence, state, words, unlabeled = -1) {
   const constraints = {heads: {}, deps: {}}, root = about.labels[0];
   for (const word of about.has_scores ? words : []) {
     if (state.heads[word] === null) continue;
     const isRoot = state.heads[word] === word, dep = isRoot && state.deps[word] === "root" ? root : state.deps[word];
     constraints.heads[word] = state.heads[word];
-    if (word !== unlabelled && about.labels.includes(dep) && (dep === root) === isRoot) constraints.deps[word] = dep;
+    if (word !== unlabeled && about.labels.includes(dep) && (dep === root) === isRoot) constraints.deps[word] = dep;
   }
   const key = JSON.stringify(constraints);
   sentence.parses ??= new Map();
@@ -42,7 +42,7 @@ function readParse(answer, n) {
     one.tokens.forEach((token, i) => {
       found.heads[token] = one.heads[i];
       found.deps[token] = one.deps[i] === "ROOT" ? "root" : one.deps[i];
-      if (one.labelled) [found.sure[token], found.arcs[token]] = [one.labelled[i], one.arcs[i]];
+      if (one.labeled) [found.sure[token], found.arcs[token]] = [one.labeled[i], one.arcs[i]];
     });
     found.tree = one.tree;
   }
@@ -71,12 +71,12 @@ export function suggest(sentence) {
 /** Return a corrected tree with what the parser makes of it.
  *  state: The tree with the correction.
  *  open: Words that take the parser's arc.
- *  unlabelled: Word that takes the parser's label.
+ *  unlabeled: Word that takes the parser's label.
  *  Errors of the service are passed on with the tree as it is. */
-export async function reparse(sentence, state, open, unlabelled) {
+export async function reparse(sentence, state, open, unlabeled) {
   try {
     const before = sentence.found;
-    sentence.found = await parse(sentence, state, state.set, unlabelled);
+    sentence.found = await parse(sentence, state, state.set, unlabeled);
     return {state: about.has_scores ? follow(state, before, sentence.found, open) : state};
   } catch (error) {
     sentence.found = null;

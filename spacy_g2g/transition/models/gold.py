@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...arrays import BoolArray, IntArray
-from ...models.types import Coverage, Parse, Tree, pad_trees
+from ...models.types import Arcs, Coverage, Parse, pad_trees
 from ...trees.tree import ROOT_LABEL
 from ..parsing import oracle
 from ..parsing.action_table import ArcMachines
 from ..parsing.oracle_states import Step, oracle_steps
 
 
-def are_learnable(gold: Sequence[Tree], *, swap: bool, needs_labels: bool) -> BoolArray:
+def are_learnable(gold: Sequence[Arcs], *, swap: bool, needs_labels: bool) -> BoolArray:
     """Return which gold trees the oracle can build, bool [trees].
 
     They are complete, and without SWAP projective. With ``needs_labels``, each arc but that of the root has a
@@ -28,7 +28,7 @@ def are_learnable(gold: Sequence[Tree], *, swap: bool, needs_labels: bool) -> Bo
     return learnable
 
 
-def gold_steps(gold: Sequence[Tree], n_words: IntArray, *, swap: bool) -> list[Step]:
+def gold_steps(gold: Sequence[Arcs], n_words: IntArray, *, swap: bool) -> list[Step]:
     """Return the steps of the oracle that build gold trees, which can be learned.
 
     n_words: Number of words of each sentence, int [sentences].
@@ -42,6 +42,6 @@ def to_parses(machines: ArcMachines, coverages: Sequence[Coverage]) -> list[Pars
     """Return the parses of final states, one for each sentence."""
     states, probs = machines.states, machines.probs
     return [
-        Parse(Tree(states.heads[i, :n], states.labels[i, :n]), probs[i, :n, 0], probs[i, :n, 1], coverage)
+        Parse(Arcs(states.heads[i, :n], states.labels[i, :n]), probs[i, :n, 0], probs[i, :n, 1], coverage)
         for i, (n, coverage) in enumerate(zip(states.n_words.tolist(), coverages, strict=True))
     ]

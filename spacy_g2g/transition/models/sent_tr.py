@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ...arrays import FloatArray, IntArray
 from ...models.batch import PieceBatch
-from ...models.graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabelled_graph
+from ...models.graph_input import N_UNLABELLED, LabelEmbeddings, to_edges, unlabeled_graph
 from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import COUNT, WordSettings, builder, setting
@@ -83,7 +83,7 @@ class SentTr(TransitionNetwork):
         """
         edges, extra = None, None
         if self.graph_input:
-            graph, label_rows = unlabelled_graph(batch)
+            graph, label_rows = unlabeled_graph(batch)
             edges = to_edges(graph, self.device)
             extra = self.label_embeddings(self.tensor(label_rows))
         words = self.encode(batch, edges, extra)

@@ -19,7 +19,7 @@ from ...models.model import make_model
 from ...models.network import NetworkSpec
 from ...models.settings import FROM_ZERO, builder, setting
 from ...models.start import learn_frequent_words
-from ...models.types import Parse, ParserModel, Tree
+from ...models.types import Arcs, Parse, ParserModel
 from ..parsing.action_table import ArcActions, ArcMachines, state_positions
 from ..parsing.arc_standard import NO_ACTION
 from ..parsing.oracle_states import take_samples
@@ -74,8 +74,8 @@ class StackTransformer(ActionNetwork):
         self.parser.set_groups(self.actions.types)
 
     @classmethod
-    def can_learn(cls, settings: StackTransformerSettings, gold: Sequence[Tree]) -> BoolArray:
-        """Find the gold trees that the oracle can build: complete, labelled, and without SWAP projective."""
+    def can_learn(cls, settings: StackTransformerSettings, gold: Sequence[Arcs]) -> BoolArray:
+        """Find the gold trees that the oracle can build: complete, labeled, and without SWAP projective."""
         return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=True)
 
     def shifts(self, batch: Batch) -> IntArray:
@@ -89,12 +89,12 @@ class StackTransformer(ActionNetwork):
                 row[1 : len(sentence.words) + 1] = [self._shift_ids.get(word, 0) for word in sentence.words]
         return shifts
 
-    def loss(self, batch: Batch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: Batch, gold: Sequence[Arcs]) -> Tensor:
         """Sum the smoothed cross-entropy of the oracle's actions, among the valid actions, over states."""
         memory, mask = self.read(batch)
         return self.parser.loss(memory, mask, self.sequences(batch, gold))
 
-    def sequences(self, batch: Batch, gold: Sequence[Tree]) -> Sequences:
+    def sequences(self, batch: Batch, gold: Sequence[Arcs]) -> Sequences:
         """Return the oracle's actions and the states before them."""
         steps = gold_trees.gold_steps(gold, batch.n_words, swap=self.actions.swap)
         is_action = np.stack([step.actions for step in steps], axis=1) != NO_ACTION

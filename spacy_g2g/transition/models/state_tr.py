@@ -23,7 +23,7 @@ from ...models.graph_input import (
     both_directions,
     to_edges,
     to_label_rows,
-    unlabelled,
+    unlabeled,
 )
 from ...models.model import make_model
 from ...models.network import NetworkSpec
@@ -371,10 +371,10 @@ def _compositions(states: States, step: Step, width: int) -> tuple[IntArray, Int
 
 
 def _tree_edges(states: States, state_input: StateInput) -> IntArray:
-    """List the unlabelled edges of partial trees between the positions of their words, int [4, edges]."""
+    """List the unlabeled edges of partial trees between the positions of their words, int [4, edges]."""
     rows, words = np.nonzero(states.deleted())
     heads = state_input.word_positions[rows, states.heads[rows, words]]
     places = state_input.word_positions[rows, words + 1]
     is_there = (heads >= 0) & (places >= 0)
     rows, heads, places = rows[is_there], heads[is_there], places[is_there]
-    return both_directions(row=rows, head=heads, dependent=places, relations=unlabelled(rows))
+    return both_directions(row=rows, head=heads, dependent=places, relations=unlabeled(rows))

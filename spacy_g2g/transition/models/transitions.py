@@ -19,7 +19,7 @@ from ...arrays import BoolArray, FloatArray, IntArray
 from ...models.batch import PieceBatch
 from ...models.network import Network, NetworkSpec
 from ...models.settings import WordSettings
-from ...models.types import Coverage, Parse, Tree
+from ...models.types import Arcs, Coverage, Parse
 from ...trees.tree import ROOT_LABEL
 from ..layers.classifiers import TransitionClassifiers
 from ..parsing.action_table import ArcActions, ArcMachines
@@ -111,7 +111,7 @@ class TransitionNetwork(Network[PieceBatch]):
         self.actions = ArcActions(n_labels, swap=self.settings.swap)
 
     @classmethod
-    def can_learn(cls, settings: TransitionSettings, gold: Sequence[Tree]) -> BoolArray:
+    def can_learn(cls, settings: TransitionSettings, gold: Sequence[Arcs]) -> BoolArray:
         """Find the gold trees that the oracle can build: complete trees, and without SWAP projective ones."""
         return gold_trees.are_learnable(gold, swap=settings.swap, needs_labels=False)
 
@@ -122,7 +122,7 @@ class TransitionNetwork(Network[PieceBatch]):
 
     # Training
 
-    def loss(self, batch: PieceBatch, gold: Sequence[Tree]) -> Tensor:
+    def loss(self, batch: PieceBatch, gold: Sequence[Arcs]) -> Tensor:
         """Sum the cross-entropy of the oracle's actions and labels over states.
 
         With ``states_per_sentence`` the expected value is the loss of all states.

@@ -147,7 +147,7 @@ def test_a_limit_ends_the_reading_before_what_is_broken(path: Path, nlp: Languag
     assert len(texts(path, nlp, limit=3)) == 3
 
 
-def test_text_that_is_not_tokenised_leads_to_a_warning(nlp: Language, tmp_path: Path):
+def test_text_that_is_not_tokenized_leads_to_a_warning(nlp: Language, tmp_path: Path):
     path = tmp_path / "raw.txt"
     block = "# ::id r.{}\n# ::snt {}\n(b / bark-01)\n\n"
     path.write_text(block.format(1, "Dogs, I say, bark") + block.format(2, "It barks.") + FILE)

@@ -25,7 +25,7 @@ from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel
 from spacy_g2g.transition.layers.state_attention import Positions
 
-from ...util import TINY_STACK, randomise, tiny_encoder
+from ...util import TINY_STACK, randomize, tiny_encoder
 from ..parsing.samples import graph_of
 from ..util import AMRS, STATE_HEADS
 
@@ -52,13 +52,13 @@ WANTS = "The boy wants to sleep"
 def make(
     variant: str = "c", seed: int = 0, scale: float = 0.1, **settings: Any
 ) -> tuple[ParserModel, G2GShim]:
-    """An initialised model with random weights, and its shim."""
+    """An initialized model with random weights, and its shim."""
     torch.manual_seed(seed)
     encoder = tiny_encoder(min_frequency=1, n_positions=settings.pop("n_positions", 40))
     settings = {"state_heads": STATE_HEADS[variant], "state_positions": variant == "d", **settings}
     model = build_amr_transformer(**{**TINY_STACK, **settings})
     model.initialize(X=SENTENCES, Y=AmrStart(table=SCHEME.table, encoder=encoder))
-    randomise(model, seed + 1, scale)
+    randomize(model, seed + 1, scale)
     return model, get_shim(model)
 
 

@@ -48,7 +48,7 @@ def test_words_with_a_long_shared_prefix_come_last(label: str, text: str, expect
     assert [sentence.forms[word] for word in AlignRules(sentence).prefix_words(label)] == expected
 
 
-def test_equal_words_go_to_different_nodes_near_their_neighbours():
+def test_equal_words_go_to_different_nodes_near_their_neighbors():
     graph = graph_of(
         "(a / and :op1 (r / red :domain (c / car :mod (o / old)))"
         " :op2 (b / blue :domain (h / house :mod (o2 / old))))"
@@ -73,7 +73,7 @@ def test_constants_without_a_word_and_modifiers_are_dependents():
     assert [found[label] for label in ("-", "imperative", "7")] == [""] * 3
 
 
-@pytest.mark.parametrize(("unaligned", "expected"), [("neighbour", "works"), ("free_word", "He")])
+@pytest.mark.parametrize(("unaligned", "expected"), [("neighbor", "works"), ("free_word", "He")])
 def test_a_node_that_no_rule_knows_goes_to_its_child_or_beside_it(unaligned, expected):
     aligner = Aligner(unaligned=unaligned)
     assert align("He works", "(p / organism :ARG0-of (w / work-01))", aligner)["organism"] == expected

@@ -19,7 +19,7 @@ from spacy_g2g.amr.pipeline.amr_parser import EMPTY_AMR
 from spacy_g2g.models.shim import get_shim
 
 from ...roundtrips import COMPONENT_WAYS, PIPELINE_WAYS, Keep, Kept, through_disk
-from ...util import forks, overfit, plain_doc, randomise
+from ...util import forks, overfit, plain_doc, randomize
 from ..parsing.samples import ODD_WORDS
 from ..util import AMRS, amr_examples, amr_nlp, amr_parser_of
 
@@ -56,7 +56,7 @@ def rambling() -> Language:
     """A pipeline with random weights, of which any label can come."""
     nlp = amr_nlp(label_candidates="vocab")
     nlp.initialize(lambda: amr_examples(nlp))
-    randomise(amr_parser_of(nlp).model, 3)
+    randomize(amr_parser_of(nlp).model, 3)
     return nlp
 
 
@@ -138,7 +138,7 @@ def test_what_is_excluded_is_not_loaded(folder: Path, excluded: str):
     assert (get_shim(parser.model).spec is None) == (excluded == "model")
 
 
-def test_a_parser_that_is_not_initialised_can_be_kept_and_says_so(tmp_path: Path):
+def test_a_parser_that_is_not_initialized_can_be_kept_and_says_so(tmp_path: Path):
     nlp = through_disk(amr_nlp(), tmp_path)
     assert amr_parser_of(nlp).label_data is None
     for use in (lambda: nlp("x"), lambda: nlp.update(amr_examples(nlp), sgd=nlp.create_optimizer())):

@@ -1,4 +1,4 @@
-"""Initialisation, training and settings of ``amr_parser``."""
+"""Initialization, training and settings of ``amr_parser``."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
 from spacy_g2g.amr.parsing.scheme import AmrSettings
 from spacy_g2g.amr.pipeline import amr_parser, training_data
-from spacy_g2g.data.segmentation import lay_out
+from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
 
@@ -46,7 +46,7 @@ def example_of(nlp: Language, text: str, *amrs: str) -> Example:
     return Example(doc, gold)
 
 
-def initialised(**settings: Any) -> Language:
+def initialized(**settings: Any) -> Language:
     nlp = amr_nlp(**settings)
     nlp.initialize(lambda: amr_examples(nlp))
     return nlp
@@ -58,11 +58,11 @@ def update(nlp: Language, examples: list[Example], **settings: Any) -> float:
     return losses["amr_parser"]
 
 
-# Initialisation
+# Initialization
 
 
 def test_given_labels_are_those_that_were_learned(tmp_path: Path):
-    first = amr_parser_of(initialised(shift_labels=2, label_candidates="word"))
+    first = amr_parser_of(initialized(shift_labels=2, label_candidates="word"))
     (tmp_path / "labels.json").write_text(json.dumps(first.label_data))
     nlp = amr_nlp()
     config = {"@readers": "spacy.read_labels.v1", "path": str(tmp_path / "labels.json")}
@@ -80,14 +80,14 @@ def test_given_labels_are_those_that_were_learned(tmp_path: Path):
 
 def test_settings_are_those_of_what_is_learned():
     scheme = amr_parser_of(
-        initialised(shift_labels=2, label_candidates="vocab", unaligned="free_word", max_forks=1, wiki="keep")
+        initialized(shift_labels=2, label_candidates="vocab", unaligned="free_word", max_forks=1, wiki="keep")
     ).scheme
     assert scheme is not None
     assert (scheme.table.candidates, scheme.table.max_forks) == ("vocab", 1)
     assert scheme.aligner.unaligned == "free_word"
     assert len([label for label in labels_of(scheme.table, ActionKind.SHIFT) if label]) == 3
     assert "wiki" in {action.label for action in scheme.table.actions}
-    plain = amr_parser_of(initialised()).scheme
+    plain = amr_parser_of(initialized()).scheme
     assert plain is not None
     assert "wiki" not in {action.label for action in plain.table.actions}
 
@@ -113,7 +113,7 @@ def test_amrs_of_other_words_are_an_error_and_some_of_them_a_counted_warning():
 
 
 def test_sentences_whose_boundaries_differ_are_not_learned():
-    nlp = initialised()
+    nlp = initialized()
     first, second = list(AMRS)[:2]
     gold = amr_doc(nlp.vocab, first, second)
     words = [token.text for token in gold]
@@ -122,7 +122,7 @@ def test_sentences_whose_boundaries_differ_are_not_learned():
     starts = [i in (0, len(first.split()), cut) for i in range(len(words))]
     example = Example(Doc(nlp.vocab, words=words, sent_starts=starts), gold)
     assert update(nlp, [example]) == pytest.approx(
-        update(initialised(), [example_of(nlp, first, AMRS[first])])
+        update(initialized(), [example_of(nlp, first, AMRS[first])])
     )
     with pytest.warns(UserWarning, match="W1003.* 1 of 2 AMRs"):
         nlp.initialize(lambda: [example])
@@ -135,7 +135,7 @@ def test_sentences_whose_boundaries_differ_are_not_learned():
 
 @pytest.mark.parametrize("amr", ["(b / boy", "(b / boy) x", "b", "(b :ARG0 (b / boy))", ""])
 def test_an_ill_formed_gold_amr_is_an_error_that_says_where(amr: str):
-    nlp, fitted = amr_nlp(), initialised()
+    nlp, fitted = amr_nlp(), initialized()
     with pytest.raises(ValueError, match=r"E100\d.*amr_parser, gold AMR of 'boy'"):
         nlp.initialize(lambda: [example_of(nlp, "boy", amr)])
     with pytest.raises(ValueError, match=r"E100\d.*amr_parser, gold AMR of 'boy'"):
@@ -152,7 +152,7 @@ def test_amrs_that_are_not_one_for_each_sentence_are_an_error():
 
 
 def test_concepts_that_were_not_seen_are_passed_over():
-    nlp = initialised()
+    nlp = initialized()
     examples = [example_of(nlp, WANTS, UNSEEN), *amr_examples(nlp)[:2]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -162,7 +162,7 @@ def test_concepts_that_were_not_seen_are_passed_over():
 
 
 def test_examples_without_anything_to_learn_change_nothing():
-    nlp = initialised()
+    nlp = initialized()
     parser = amr_parser_of(nlp)
     before = get_shim(parser.model).to_bytes()
     white = [plain_doc(nlp.vocab, [" ", "\n"]) for _ in range(2)]
@@ -173,12 +173,12 @@ def test_examples_without_anything_to_learn_change_nothing():
     assert parser.update([]) == {"amr_parser": 0.0}
     assert get_shim(parser.model).to_bytes() == before
     # Nor do they change what others learn.
-    alone = update(initialised(), amr_examples(nlp))
+    alone = update(initialized(), amr_examples(nlp))
     assert update(nlp, [*examples, *amr_examples(nlp)]) == pytest.approx(alone, rel=1e-5)
 
 
 def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch):
-    nlp = initialised()
+    nlp = initialized()
     parser = amr_parser_of(nlp)
     examples = amr_examples(nlp)
     _, _, fresh = parser._read_gold(examples)
@@ -199,7 +199,7 @@ def test_kept_actions_are_those_that_were_found(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_loaded_has_its_own_actions():
     # In the other table the actions have other numbers.
-    nlp, other = initialised(), amr_nlp()
+    nlp, other = initialized(), amr_nlp()
     other.initialize(lambda: amr_examples(other)[:3])
     parser = amr_parser_of(nlp)
     parser._read_gold(amr_examples(nlp))
@@ -229,7 +229,7 @@ class Lemmas:
 
 
 def lemma_nlp(settings: dict[str, list[str]], is_trainable: bool = False) -> Language:
-    """A pipeline whose parser reads lemmas; initialised as by ``spacy train``."""
+    """A pipeline whose parser reads lemmas; initialized as by ``spacy train``."""
     nlp = amr_nlp(lemma_source="token", label_candidates="word")
     nlp.add_pipe("spacy_g2g_test_lemmas", "lemmas", first=True, config={"is_trainable": is_trainable})
     nlp.config["training"].update(settings)
@@ -260,19 +260,19 @@ def test_lemmas_that_training_sees_and_does_not_change_are_learned_with(
         return
     overfit(nlp, [example_of(nlp, "quux", QUUX)], steps=1)
     doc = nlp(plain_doc(nlp.vocab, "quux"))
-    (sentence,) = parser.inputs([doc], lay_out([doc]))
+    (sentence,) = parser.inputs([doc], segment([doc]))
     assert (list(sentence.amr.lemmas), sentence.tags) == (["zib"], None)
 
 
 def test_words_without_lemmas_have_those_of_rules():
-    rules, tokens = initialised(), initialised(lemma_source="token")
+    rules, tokens = initialized(), initialized(lemma_source="token")
     assert amr_parser_of(tokens).label_data == amr_parser_of(rules).label_data
     for nlp in (rules, tokens):
         doc = plain_doc(nlp.vocab, "boys slept")
-        (sentence,) = amr_parser_of(nlp).inputs([doc], lay_out([doc]))
+        (sentence,) = amr_parser_of(nlp).inputs([doc], segment([doc]))
         assert list(sentence.amr.lemmas) == ["boy", "sleep"]
     doc[0].lemma_ = "girl"
-    (sentence,) = amr_parser_of(tokens).inputs([doc], lay_out([doc]))
+    (sentence,) = amr_parser_of(tokens).inputs([doc], segment([doc]))
     assert list(sentence.amr.lemmas) == ["girl", "sleep"]
 
 
@@ -338,7 +338,7 @@ def test_a_model_that_builds_something_else_is_an_error():
     [
         ("label_candidates", "any", r"one of \('word', 'lemma', 'vocab'\)"),
         ("lemma_source", "Token", r"one of \('rules', 'token'\)"),
-        ("unaligned", "nowhere", r"one of \('neighbour', 'free_word'\)"),
+        ("unaligned", "nowhere", r"one of \('neighbor', 'free_word'\)"),
         ("wiki", True, r"one of \('drop', 'keep'\)"),
         ("shift_labels", -1, "a number from 0"),
         ("em_iterations", -2, "a number from 0"),

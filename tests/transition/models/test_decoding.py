@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
-from spacy_g2g.models.types import Parse, ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, Parse, ParserModel, Sentence
 from spacy_g2g.transition.layers.state_attention import Positions
 from spacy_g2g.transition.models import transitions
 from spacy_g2g.transition.models.stack_transformer import StackTransformer
@@ -57,7 +57,7 @@ class Derivation:
         return other
 
     def parse(self, coverage: Any) -> Parse:
-        tree = Tree(self.states.heads[0], self.states.labels[0])
+        tree = Arcs(self.states.heads[0], self.states.labels[0])
         return Parse(tree, self.probs[:, 0], self.probs[:, 1], coverage)
 
 
@@ -202,15 +202,15 @@ def checked_actions(swap: bool) -> Any:
         yield counts
 
 
-def make_adverse(model: ParserModel, seed: int, scale: float, favourite: int | None) -> None:
+def make_adverse(model: ParserModel, seed: int, scale: float, favorite: int | None) -> None:
     """Random large weights of the classifiers; an action is preferred by far."""
     classifiers = model.shims[0].network.classifiers
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in classifiers.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * scale)
-        if favourite is not None:
-            classifiers.exist.bias[favourite] = 1e30
+        if favorite is not None:
+            classifiers.exist.bias[favorite] = 1e30
 
 
 @pytest.fixture(scope="module")
@@ -237,10 +237,10 @@ def test_whatever_the_scores_actions_are_valid_and_end_in_a_tree_in_time(
     lengths: list[int],
     seed: int,
     scale: float,
-    favourite: Action | None,
+    favorite: Action | None,
 ):
     model = adverse[row, swap, beam_width]
-    make_adverse(model, seed, scale, favourite)
+    make_adverse(model, seed, scale, favorite)
     sentences = [Sentence([f"w{i}" for i in range(n)]) for n in lengths]
     with checked_actions(swap) as counts:
         parses = model.predict(sentences)
@@ -257,7 +257,7 @@ def test_whatever_the_scores_actions_are_valid_and_end_in_a_tree_in_time(
             assert ((probs >= 0) & (probs <= 1 + 1e-6)).all()
 
 
-def test_decoding_of_random_trees_by_favoured_actions_rebuilds_them():
+def test_decoding_of_random_trees_by_favored_actions_rebuilds_them():
     """The oracle's actions, given as scores, lead decoding to the oracle's tree."""
     rng = np.random.default_rng(0)
     trees = [random_tree(n, rng) for n in (1, 2, 5, 8, 11)]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from spacy_g2g.layers.edges import Edges
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 from spacy_g2g.transition.models.sent_tr import SentTr
 from spacy_g2g.transition.parsing import action_table as arc_actions
 from spacy_g2g.transition.parsing.arc_standard import Action, apply
@@ -69,7 +69,7 @@ def classify(network: SentTr, slots: list[Tensor]) -> tuple[Tensor, Tensor]:
     return classifiers.exist(exist.relu()), classifiers.relation(relation.relu()).view(-1, 2)
 
 
-def literal_loss(shim: G2GShim, network: SentTr, sentence: Sentence, gold: Tree) -> Tensor:
+def literal_loss(shim: G2GShim, network: SentTr, sentence: Sentence, gold: Arcs) -> Tensor:
     """The loss of one sentence; its vectors are those of the tree as of the last refresh."""
     state, loss = PlainState(len(sentence.words)), torch.zeros(())
     encoded = None
@@ -132,7 +132,7 @@ def test_labels_of_the_partial_tree_change_the_scores():
     sentence, heads = Sentence(["a", "b", "c"]), np.array([2, 0, 2])
     losses = []
     for label in (1, 2):
-        actions, steps = oracle_of(network, [Tree(heads, np.array([label, 0, 3]))])
+        actions, steps = oracle_of(network, [Arcs(heads, np.array([label, 0, 3]))])
         # The second arc is scored alone: the first one is in its tree.
         weights = np.zeros(actions.shape, dtype=np.float32)
         weights[0, -2] = 1.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.shim import G2GShim, get_shim
-from spacy_g2g.models.types import ParserModel, Sentence, Tree
+from spacy_g2g.models.types import Arcs, ParserModel, Sentence
 from spacy_g2g.transition.models import action_network
 from spacy_g2g.transition.models.stack_transformer import build_stack_transformer
 from spacy_g2g.transition.parsing.action_table import ArcActions, state_positions
@@ -84,7 +84,7 @@ def test_valid_actions_and_places_are_those_of_plain_states(n: int, seed: int, s
 # Loss and decoding
 
 
-def gold_actions(network: Any, sentence: Sentence, gold: Tree) -> list[int]:
+def gold_actions(network: Any, sentence: Sentence, gold: Arcs) -> list[int]:
     state, actions = PlainState(len(sentence.words)), []
     for action in plain_oracle(gold.heads.tolist()):
         s2, s1 = [0, *state.stack][-2:]
@@ -114,7 +114,7 @@ def test_the_loss_is_that_of_the_oracles_actions_step_by_step(row: str):
     assert found == pytest.approx(expected, rel=1e-4)
 
 
-# Labelled SHIFT
+# Labeled SHIFT
 
 
 def test_shift_names_the_most_frequent_words_and_them_alone():

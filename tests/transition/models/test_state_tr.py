@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from spacy_g2g.models.shim import G2GShim
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 from spacy_g2g.transition.models.state_tr import StateTr, build_state_tr
 from spacy_g2g.transition.parsing.arc_standard import Action
 from spacy_g2g.transition.parsing.state_sequence import BUFFER, CLS, SEP
 
 from ...models.checks import pretrained
 from ...models.systems import SENTENCES, make, oracle_of
-from ...util import PAPER_ROWS, randomise, start
+from ...util import PAPER_ROWS, randomize, start
 from ..parsing.test_state_sequence import ACTIONS, HEADS, LAYOUTS
 from ..reference import PlainState
 from .test_transitions import forced_scores
@@ -28,7 +28,7 @@ LEFT, RIGHT = 0, 1
 class Seen:
     """What a network gives its encoder and its classifiers, one state at a time."""
 
-    def __init__(self, shim: G2GShim, sentence: Sentence, tree: Tree) -> None:
+    def __init__(self, shim: G2GShim, sentence: Sentence, tree: Arcs) -> None:
         network = shim.network.eval()
         assert isinstance(network, StateTr)
         self.network = network
@@ -66,7 +66,7 @@ class Seen:
 
 
 FOUR = Sentence(["she", "the cat", "saw", "it"])
-TREE = Tree(np.array(HEADS), np.array([3, 1, 0, 4]))
+TREE = Arcs(np.array(HEADS), np.array([3, 1, 0, 4]))
 
 
 def words_of(shim: G2GShim, sentence: Sentence, pieces: str) -> list[Tensor]:
@@ -119,7 +119,7 @@ def test_without_graph_input_the_encoder_reads_neither_deleted_words_nor_a_tree(
 def test_tags_are_added_to_words_alone():
     _, shim = make("StateTr+G2GTr", tag_attr="POS")
     sentence = SENTENCES[0]
-    seen = Seen(shim, sentence, Tree(np.array([2, 0, 4, 2, 2]), np.array([1, 0, 1, 1, 1])))
+    seen = Seen(shim, sentence, Arcs(np.array([2, 0, 4, 2, 2]), np.array([1, 0, 1, 1, 1])))
     words = words_of(shim, sentence, "first")
     network = seen.network
     assert network.tags is not None
@@ -163,7 +163,7 @@ def test_a_checkpoint_with_segments_keeps_them_for_stack_and_rest():
     model = build_state_tr(hidden_width=32)
     shim = start(model, SENTENCES, partial(pretrained, n_segments=2))
     assert not shim.network.segments.weight.any()  # type: ignore[union-attr, operator]
-    randomise(model)
+    randomize(model)
     seen = Seen(shim, FOUR, TREE)
     for i, (stack, buffer, deleted) in enumerate(LAYOUTS):
         found = seen.segments[i]
@@ -227,7 +227,7 @@ class Composed:
 def test_words_are_composed_by_the_formula(row: str, words: list[str], heads: list[int]):
     _, shim = make(row, seed=4, scale=0.3)
     settings = PAPER_ROWS[row][1]
-    tree = Tree(np.array(heads), np.where(np.array(heads) == 0, 0, np.arange(len(heads)) + 1))
+    tree = Arcs(np.array(heads), np.where(np.array(heads) == 0, 0, np.arange(len(heads)) + 1))
     sentence = Sentence(words)
     seen = Seen(shim, sentence, tree)
     *tokens, _, _ = words_of(shim, sentence, settings.get("pooling", "first"))

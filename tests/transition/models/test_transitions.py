@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_g2g.models.batch import PieceBatch
-from spacy_g2g.models.types import Sentence, Tree
+from spacy_g2g.models.types import Arcs, Sentence
 from spacy_g2g.transition.models.state_tr import MAX_POSITIONS
 from spacy_g2g.transition.models.transitions import TransitionNetwork
 from spacy_g2g.transition.parsing.arc_standard import NO_ACTION, apply
@@ -32,7 +32,7 @@ from ...util import LABELS, PAPER_ROWS
 
 
 def forced_scores(
-    network: TransitionNetwork, batch: PieceBatch, trees: Sequence[Tree], n_hypotheses: int = 1
+    network: TransitionNetwork, batch: PieceBatch, trees: Sequence[Arcs], n_hypotheses: int = 1
 ) -> Any:
     """Scores of each step of the oracle, as by the reader of decoding: {(sentence, step): (actions, labels)}.
 
@@ -198,7 +198,7 @@ def test_missing_labels_and_the_root_label_within_a_tree_have_no_loss_of_labels(
     model, _ = make(row, seed=2, states_per_sentence=None)
     heads = np.array([2, 0, 4, 2])
     losses = [
-        model.begin_update(([Sentence(list("abcd"))], [Tree(heads, np.array(labels))]))
+        model.begin_update(([Sentence(list("abcd"))], [Arcs(heads, np.array(labels))]))
         for labels in ([-1, -1, -1, -1], [1, 0, 2, 3])
     ]
     assert 0 < losses[0][0] < losses[1][0]
@@ -207,6 +207,6 @@ def test_missing_labels_and_the_root_label_within_a_tree_have_no_loss_of_labels(
     assert named["classifiers.relation.weight"].grad is None
     assert named["classifiers.exist.weight"].grad.abs().sum() > 0
     # The root has its label whatever the gold, and nothing else has it.
-    root = model.begin_update(([Sentence(list("ab"))], [Tree(np.array([0, 1]), np.array([4, 2]))]))[0]
-    usual = model.begin_update(([Sentence(list("ab"))], [Tree(np.array([0, 1]), np.array([0, 2]))]))[0]
+    root = model.begin_update(([Sentence(list("ab"))], [Arcs(np.array([0, 1]), np.array([4, 2]))]))[0]
+    usual = model.begin_update(([Sentence(list("ab"))], [Arcs(np.array([0, 1]), np.array([0, 2]))]))[0]
     assert root == pytest.approx(usual)
