@@ -1,6 +1,7 @@
-"""Two habits that no linter knows: one comprehension in an expression, and names for arguments of one type."""
+"""Two habits that no linter knows: one comprehension an expression, and names for arguments of one type."""
 
 import ast
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def confusable(tree: ast.AST) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_public(node):
             types = [ast.unparse(each.annotation) for each in node.args.args if each.annotation]
-            if any(first == second for first, second in zip(types, types[1:], strict=False)):
+            if any(first == second for first, second in itertools.pairwise(types)):
                 names.append(f"{node.lineno}: {node.name}")
     return names
 
