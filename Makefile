@@ -10,7 +10,7 @@ RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
 # What trains and packages pipelines is there, and what develops the library.
 READY := $(VENV)/.ready
 STAMP := $(VENV)/.ready-dev
-SOURCES := spacy_g2g project experiments tests assets/sample/grammar assets/english docs/*.py
+SOURCES := spacy_g2g project experiments tests assets/english docs/*.py
 
 # A worker for each core. Tests move to an idle worker, since few of them take most of the time.
 PYTEST := $(RUN) pytest --numprocesses auto --dist worksteal
