@@ -256,7 +256,7 @@ def make_html(sections: Iterable[Section], intro: str, papers: Sequence[str]) ->
         table = make_table(section.note, head, rows, groups=section.groups)
         parts.append(f"<h2>{escape(section.title)}</h2>\n{table}")
     parts.append("<h2>Papers</h2>\n<ul>" + "".join(f"<li>{escape(paper)}</li>" for paper in papers) + "</ul>")
-    return make_page("Treebanks", "\n".join(parts))
+    return make_page("Treebanks", body="\n".join(parts))
 
 
 def main() -> None:

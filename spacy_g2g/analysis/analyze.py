@@ -1,7 +1,7 @@
 """``analyze``: error analysis of parsers on one treebank."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from io import StringIO
 from pathlib import Path
@@ -68,9 +68,9 @@ def analyze(
 
     The page also shows label confusions and draws the worst sentences.
     """
-    known = [name.strip() for name in names.split(",")] if names else unique_names(systems)
-    if len(set(known)) != len(systems) or len(known) != len(systems) or not all(known):
-        raise ValueError(Errors.E912.format(names=known, n=len(systems)))
+    parsers = [name.strip() for name in names.split(",")] if names else unique_names(systems)
+    if len(set(parsers)) != len(systems) or len(parsers) != len(systems) or not all(parsers):
+        raise ValueError(Errors.E912.format(names=parsers, n=len(systems)))
     check_order(worst_by)
     check_distinct([path for path in (output, json_path, csv_path) if path is not None])
     if output is not None:
@@ -79,7 +79,7 @@ def analyze(
     for path in (gold, *systems):
         check_suffix(path, TREEBANK_SUFFIXES)
     sentences, graphs = read_gold(gold), {}
-    for name, path in zip(known, systems, strict=True):
+    for name, path in zip(parsers, systems, strict=True):
         parsed = list(read_conllu(path, trees="full"))
         check_same_words(sentences, parsed, name)
         graphs[name] = [sentence.graph(subtypes=subtypes) for sentence in parsed]
@@ -94,22 +94,29 @@ def analyze(
     if json_path is not None:
         write_json(json_path, analysis.to_dict())
     if csv_path is not None:
-        table = StringIO()
-        rows = ([_no_formula(cell) for cell in astuple(row)] for row in analysis.rows)
-        csv.writer(table, lineterminator="\n").writerows([COLUMNS, *rows])
-        write_text(csv_path, table.getvalue())
+        write_text(csv_path, _csv_table(analysis.rows))
     if not silent:
         _print_analysis(analysis)
     return analysis
 
 
-def _no_formula(cell: object) -> object:
-    """Return a cell that no spreadsheet computes: a quote comes before a text that begins a formula."""
+def _csv_table(rows: Iterable[Row]) -> str:
+    """Return rows as CSV, with a header."""
+    table = StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow(map(_escape_formula, astuple(row)))
+    return table.getvalue()
+
+
+def _escape_formula(cell: object) -> object:
+    """Put a quote before a text that a spreadsheet would compute as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:
-    """Return file names without suffix, with as many of their folders as make them distinct."""
+    """Return file names without suffix, with as many parent folders as it takes to tell them apart."""
     parts = [path.resolve().with_suffix("").parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):
         names = ["/".join(folders[-n:]) for folders in parts]

@@ -39,7 +39,7 @@ class Columns:
 def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     """Choose positions at which words do not touch and each label fits above its arc."""
     widths = [max(20.0, text_width(shorten(word), WORD_SIZE)) for word in words]
-    room: list[dict[int, float]] = [{} for _ in words]  # width by right end and left end of an arc
+    room: list[dict[int, float]] = [{} for _ in words]  # least width, by the right and the left end of an arc
     for graph in graphs:
         for i, ports in enumerate(_ports(graph)):
             n_ports = max((abs(port) for port in ports.values()), default=0)
@@ -55,9 +55,13 @@ def space_words(words: Sequence[str], graphs: Iterable[Graph]) -> Columns:
     for word, width in enumerate(widths):
         x = centers[-1] + (widths[word - 1] + width) / 2 + WORD_GAP if word else MARGIN + width / 2
         centers.append(max([x, *(centers[left] + needed for left, needed in room[word].items())]))
-    directions = [{*map(unicodedata.bidirectional, word)} for word in words]
-    right_to_left = sum(bool(found & {"R", "AL"}) for found in directions) > len(words) / 2
+    right_to_left = sum(map(_is_right_to_left, words)) > len(words) / 2
     return Columns(centers, centers[-1] + widths[-1] / 2 + MARGIN, right_to_left)
+
+
+def _is_right_to_left(word: str) -> bool:
+    """Return whether a word has a character that is written from right to left."""
+    return not {"R", "AL"}.isdisjoint(map(unicodedata.bidirectional, word))
 
 
 def _ports(graph: Graph) -> list[dict[int, int]]:
@@ -118,7 +122,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
             path = f"M{x},{base}V{y}" + _arrow(x, base)
         else:
             start = columns.x(head, PORT_STEP * ports[head - 1][i])
-            path = arc_path(start, x, y=y, base=base) + _arrow(x, base)
+            path = arc_path(start, end=x, y=y, base=base) + _arrow(x, base)
             label_x = round((start + x) / 2, 1)
         line, label, title = "changed", "changed", compared.arc_text(word, (head, dep))
         if i < len(words):
@@ -141,7 +145,7 @@ def draw_arcs(name: str, compared: ComparedGraph, columns: Columns) -> str:
     )
 
 
-def arc_path(start: float, end: float, *, y: float, base: float) -> str:
+def arc_path(start: float, *, end: float, y: float, base: float) -> str:
     """Return the SVG path of an arc: up from the head, along at height ``y``, and down to the dependent."""
     turn = RADIUS if end > start else -RADIUS
     return (

@@ -48,7 +48,7 @@ def draw_page(drawings: Iterable[Drawing], *, title: str) -> str:
     drawings: Sentences with their graphs.
     title: Title of the page.
     """
-    return make_page(title, f"<h1>{escape(title)}</h1>\n{draw_sentences(drawings)}")
+    return make_page(title, body=f"<h1>{escape(title)}</h1>\n{draw_sentences(drawings)}")
 
 
 def draw_sentences(drawings: Iterable[Drawing], *, level: int = 2, compared: str = COMPARED) -> str:
@@ -113,10 +113,10 @@ def _draw_legend(drawings: Sequence[Drawing], sections: str, compared: str) -> s
     kinds = {"same": "right, or gold unknown" if has_gold else "not changed", "wrong": "wrong"}
     kinds |= {**CHANGES_AND_ERRORS, "changed": "changed, gold unknown" if has_gold else "changed"}
     kinds["same doubtful"] = f"probability below {doubt:g}"
+    arc = arc_path(6, end=52, y=16, base=25)
     items = [
         '<li><svg width="58" height="26" role="img" aria-hidden="true">'
-        f'<path class="{kind}" d="{arc_path(6, 52, y=16, base=25)}"/><text class="{kind}" x="29" y="12">label'
-        f"</text></svg> {text}</li>"
+        f'<path class="{kind}" d="{arc}"/><text class="{kind}" x="29" y="12">label</text></svg> {text}</li>'
         for kind, text in kinds.items()
         if f'class="{kind}"' in sections
     ]

@@ -18,7 +18,7 @@ from ..errors import Errors
 from ..evaluation.punctuation import describe_scoring, scored_words
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph
-from .error_rows import Arcs, Row, Scored, compare_systems, score_system
+from .error_rows import Comparison, Row, TreebankArcs, compare_systems, score_system
 
 #: Orders in which the worst sentences are ranked, with a description of each.
 WORST_BY = {
@@ -114,25 +114,30 @@ def analyze_errors(
     """
     counts = scored_words(gold, exclude_punct)
     if not counts.any():
-        compared = describe_scoring(subtypes=subtypes, exclude_punct=exclude_punct)
-        raise ValueError(Errors.E602.format(n=len(counts), compared=compared))
-    gold_arcs = Arcs([sentence.graph() for sentence in gold], subtypes=subtypes)
-    scored = {
-        name: Scored(gold_arcs, Arcs(graphs, subtypes=subtypes), counts) for name, graphs in systems.items()
-    }
+        description = describe_scoring(subtypes=subtypes, exclude_punct=exclude_punct)
+        raise ValueError(Errors.E602.format(n=len(counts), compared=description))
+    gold_arcs = TreebankArcs([sentence.graph() for sentence in gold], subtypes=subtypes)
     n_gold = Counter(gold_arcs.labels[counts].tolist())
-    found = {label for system in scored.values() for label in system.arcs.labels[counts].tolist()}
-    labels = sorted(found | set(n_gold), key=lambda label: (-n_gold[label], label))
-    cells = [(name, score_system(system, labels)) for name, system in scored.items()]
-    for (a, first), (b, second) in combinations(scored.items(), 2):
-        cells.append((b, compare_systems(first, second, a, resamples=resamples, seed=seed)))
+    labels = set(n_gold)
+    compared = {}
+    for name, graphs in systems.items():
+        arcs = TreebankArcs(graphs, subtypes=subtypes)
+        compared[name] = Comparison(gold_arcs, arcs, counts)
+        labels.update(arcs.labels[counts].tolist())
+    ordered = sorted(labels, key=lambda label: (-n_gold[label], label))
+    rows = []
+    for name, system in compared.items():
+        rows += [Row(name, *cells) for cells in score_system(system, ordered)]
+    for (a, first), (b, second) in combinations(compared.items(), 2):
+        changes = compare_systems(first, second=second, name=a, resamples=resamples, seed=seed)
+        rows += [Row(b, *cells) for cells in changes]
     return Analysis(
         gold=gold,
         systems=systems,
         subtypes=subtypes,
         exclude_punct=exclude_punct,
-        rows=[Row(name, *figures) for name, group in cells for figures in group],
-        wrong=np.array([gold_arcs.per_sentence(counts & ~system.right) for system in scored.values()]),
+        rows=rows,
+        wrong=np.array([gold_arcs.per_sentence(counts & ~system.right) for system in compared.values()]),
         totals=gold_arcs.per_sentence(counts),
     )
 

@@ -20,8 +20,9 @@ The papers count punctuation on UD and German, and leave it out on the Penn Tree
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -32,8 +33,9 @@ from ..evaluation.rates import f1_score, ratio
 from ..formats.graph import MISSING, ROOT, Graph
 from ..trees.tree import non_projective_arcs
 
-LONGEST = 7  # longer arcs and deeper words share one bin
-LENGTH_BINS = ("ROOT", *map(str, range(1, LONGEST + 1)), f">{LONGEST}")
+#: Longer arcs share one bin, and so do words that are farther from ROOT.
+MAX_DISTANCE = 7
+LENGTH_BINS = ("ROOT", *map(str, range(1, MAX_DISTANCE + 1)), f">{MAX_DISTANCE}")
 DISTANCE_BINS = LENGTH_BINS[1:]
 SENTENCE_EDGES = (10, 20, 30, 40, 50)
 SENTENCE_BINS = ("1-9", "10-19", "20-29", "30-39", "40-49", "≥50")
@@ -65,7 +67,7 @@ class Row:
 Cells = tuple[str, str, str, float | None, int]
 
 
-class Arcs:
+class TreebankArcs:
     """Arcs to all words of a treebank, end to end.
 
     heads: Heads counted from 1 in their sentence, 0 for ROOT, -1 if missing; int [words].
@@ -80,9 +82,10 @@ class Arcs:
     """
 
     def __init__(self, graphs: Sequence[Graph], *, subtypes: bool) -> None:
-        labels = [label for graph in graphs for label in graph.deps]
+        labels = [*chain.from_iterable(graph.deps for graph in graphs)]
         relations = [label.partition(":")[0] for label in labels]
-        self.heads = np.array([head for graph in graphs for head in graph.heads], dtype=np.int64)
+        heads = [*chain.from_iterable(graph.heads for graph in graphs)]
+        self.heads = np.array(heads, dtype=np.int64)
         self.relations = np.array(relations, dtype=np.str_)
         self.labels = np.array(labels if subtypes else relations, dtype=np.str_)
         n_words = np.array([len(graph.heads) for graph in graphs], dtype=np.int64)
@@ -90,10 +93,10 @@ class Arcs:
         first = (np.cumsum(n_words) - n_words)[self.sentence_of]
         parents = np.where(self.heads <= ROOT, -1, first + self.heads - 1)
         spans = np.where(self.heads <= ROOT, 0, abs(parents - np.arange(len(parents))))
-        self.lengths = np.minimum(spans, LONGEST + 1)
+        self.lengths = np.minimum(spans, MAX_DISTANCE + 1)
         self.distances = _distances(parents) - 1
         crossing = [non_projective_arcs(graph.heads) for graph in graphs]
-        self.crossing: IntArray = np.array([cross for arcs in crossing for cross in arcs], dtype=np.int64)
+        self.crossing: IntArray = np.array([*chain.from_iterable(crossing)], dtype=np.int64)
         self.sentence_lengths: IntArray = np.searchsorted(SENTENCE_EDGES, n_words, side="right")
         self.trees = np.array([arcs.any() for arcs in crossing], dtype=np.int64)
 
@@ -106,21 +109,21 @@ class Arcs:
 
 
 def _distances(parents: IntArray) -> IntArray:
-    """Return the number of arcs from each word to ROOT, at most LONGEST + 1; int [words].
+    """Return the number of arcs from each word to ROOT, at most MAX_DISTANCE + 1; int [words].
 
     parents: Index of each word's head, -1 for ROOT; int [words].
     """
     distances = np.zeros_like(parents)
     above: IntArray = np.arange(len(parents))
-    for _ in range(LONGEST + 1):
+    for _ in range(MAX_DISTANCE + 1):
         is_word = above >= 0
         distances += is_word
         above = np.where(is_word, parents[above], -1)
     return distances
 
 
-class Scored:
-    """Which words of a system are right.
+class Comparison:
+    """A system's arcs compared with the gold arcs: which words are right.
 
     gold: Arcs of the gold trees.
     arcs: Arcs of the system.
@@ -130,14 +133,14 @@ class Scored:
     right: Whether a scored word has the right head and label, bool [words].
     """
 
-    def __init__(self, gold: Arcs, arcs: Arcs, counts: BoolArray) -> None:
+    def __init__(self, gold: TreebankArcs, arcs: TreebankArcs, counts: BoolArray) -> None:
         self.gold, self.arcs, self.counts = gold, arcs, counts
         self.right_heads: BoolArray = counts & (gold.heads == arcs.heads)
         self.right_labels: BoolArray = counts & (gold.labels == arcs.labels)
         self.right: BoolArray = self.right_heads & self.right_labels
 
 
-def score_system(scored: Scored, labels: Sequence[str]) -> Iterator[Cells]:
+def score_system(compared: Comparison, labels: Sequence[str]) -> Iterator[Cells]:
     """Yield the scores of a system.
 
     - overall: "conll18" has UAS, LAS and CLAS of the CoNLL 2018 metrics, which count all words. "compared"
@@ -150,36 +153,39 @@ def score_system(scored: Scored, labels: Sequence[str]) -> Iterator[Cells]:
     - confusions, confusions_at_right_heads: number of words by gold label and wrong label, the most frequent
       pairs first; the second one has only words with the right head.
 
-    scored: Words of the system.
+    compared: The system's arcs compared with the gold arcs.
     labels: Labels of the scored words in the order of the rows.
     """
-    gold, arcs = scored.gold, scored.arcs
+    gold, arcs = compared.gold, compared.arcs
     index = {label: i for i, label in enumerate(labels)}
-    gold_labels, system_labels = (
-        np.array([index.get(label, 0) for label in side.labels.tolist()], dtype=np.int64)
-        for side in (gold, arcs)
-    )
-    yield from _overall(scored)
-    counts, right = scored.counts, scored.right
+    gold_labels, system_labels = _label_bins(gold, index), _label_bins(arcs, index)
+    yield from _overall(compared)
+    counts, right = compared.counts, compared.right
     has_arc = counts & (arcs.heads != MISSING)
-    for quantity, names, theirs, ours in (
+    for quantity, names, gold_bins, system_bins in (
         ("dependency_length", LENGTH_BINS, gold.lengths, arcs.lengths),
         ("distance_to_root", DISTANCE_BINS, gold.distances, arcs.distances),
         ("label", labels, gold_labels, system_labels),
         ("arc_projectivity", PROJECTIVITY_BINS, gold.crossing, arcs.crossing),
     ):
-        yield from _bin_rows(quantity, names, (theirs[counts], ours[has_arc], theirs[right], ours[right]))
-    yield from _word_rows(scored, "sentence_length", SENTENCE_BINS, gold.sentence_lengths)
-    yield from _word_rows(scored, "tree_projectivity", PROJECTIVITY_BINS, gold.trees)
+        columns = (gold_bins[counts], system_bins[has_arc], gold_bins[right], system_bins[right])
+        yield from _bin_rows(quantity, names, columns)
+    yield from _word_rows(compared, "sentence_length", SENTENCE_BINS, gold.sentence_lengths)
+    yield from _word_rows(compared, "tree_projectivity", PROJECTIVITY_BINS, gold.trees)
     is_same = gold.trees == arcs.trees
     columns = (gold.trees, arcs.trees, gold.trees[is_same], arcs.trees[is_same])
     yield from _bin_rows("tree_projectivity", PROJECTIVITY_BINS, columns)
-    yield from _confusion_rows(scored, "confusions", scored.counts)
-    yield from _confusion_rows(scored, "confusions_at_right_heads", scored.right_heads)
+    yield from _confusion_rows(compared, "confusions", compared.counts)
+    yield from _confusion_rows(compared, "confusions_at_right_heads", compared.right_heads)
 
 
-def _overall(scored: Scored) -> Iterator[Cells]:
-    gold, arcs = scored.gold, scored.arcs
+def _label_bins(arcs: TreebankArcs, index: Mapping[str, int]) -> IntArray:
+    """Return the index of each word's label, int [words]; 0 for labels that no scored word has."""
+    return np.array([index.get(label, 0) for label in arcs.labels.tolist()], dtype=np.int64)
+
+
+def _overall(compared: Comparison) -> Iterator[Cells]:
+    gold, arcs = compared.gold, compared.arcs
     content = list(CONTENT_RELATIONS)
     is_content = np.isin(gold.relations, content)
     n_content = int(is_content.sum())
@@ -189,11 +195,11 @@ def _overall(scored: Scored) -> Iterator[Cells]:
     yield "overall", "conll18", "UAS", *_share(heads.sum(), len(heads))
     yield "overall", "conll18", "LAS", *_share(both.sum(), len(both))
     yield "overall", "conll18", "CLAS", ratio(2 * int((both & is_content).sum()), n_both), n_content
-    chosen = {"UAS": scored.right_heads, "LAS": scored.right, "label accuracy": scored.right_labels}
+    chosen = {"UAS": compared.right_heads, "LAS": compared.right, "label accuracy": compared.right_labels}
     for metric, right in chosen.items():
-        yield "overall", "compared", metric, *_share(right.sum(), scored.counts.sum())
-    totals = gold.per_sentence(scored.counts)
-    for metric, right in (("UEM", scored.right_heads), ("LEM", scored.right)):
+        yield "overall", "compared", metric, *_share(right.sum(), compared.counts.sum())
+    totals = gold.per_sentence(compared.counts)
+    for metric, right in (("UEM", compared.right_heads), ("LEM", compared.right)):
         is_whole = (totals > 0) & (gold.per_sentence(right) == totals)
         yield "overall", "compared", metric, *_share(is_whole.sum(), (totals > 0).sum())
 
@@ -214,59 +220,62 @@ def _bin_rows(quantity: str, names: Sequence[str], columns: Sequence[IntArray]) 
         yield quantity, name, "f1", f1_score(precision, recall), n_gold
 
 
-def _word_rows(scored: Scored, quantity: str, names: Sequence[str], bins: IntArray) -> Iterator[Cells]:
+def _word_rows(compared: Comparison, quantity: str, names: Sequence[str], bins: IntArray) -> Iterator[Cells]:
     """Yield UAS and LAS of words by their sentence's bin. Bins are indices in the names, int [sentences]."""
     n_words, *n_right = (
-        np.bincount(bins[scored.gold.sentence_of[words]], minlength=len(names)).tolist()
-        for words in (scored.counts, scored.right_heads, scored.right)
+        np.bincount(bins[compared.gold.sentence_of[words]], minlength=len(names)).tolist()
+        for words in (compared.counts, compared.right_heads, compared.right)
     )
     for i, name in enumerate(names):
         for metric, right in zip(("UAS", "LAS"), n_right, strict=True):
             yield quantity, name, metric, *_share(right[i], n_words[i])
 
 
-def _confusion_rows(scored: Scored, quantity: str, chosen: BoolArray) -> Iterator[Cells]:
-    n_gold = Counter(scored.gold.labels[scored.counts].tolist())
-    wrong = chosen & ~scored.right_labels
-    pairs = zip(scored.gold.labels[wrong].tolist(), scored.arcs.labels[wrong].tolist(), strict=True)
+def _confusion_rows(compared: Comparison, quantity: str, chosen: BoolArray) -> Iterator[Cells]:
+    n_gold = Counter(compared.gold.labels[compared.counts].tolist())
+    wrong = chosen & ~compared.right_labels
+    pairs = zip(compared.gold.labels[wrong].tolist(), compared.arcs.labels[wrong].tolist(), strict=True)
     for (gold, system), n in sorted(Counter(pairs).items(), key=lambda item: (-item[1], item[0])):
         yield quantity, f"{gold} → {system}", "words", n, n_gold[gold]
 
 
-def compare_systems(a: Scored, b: Scored, name: str, *, resamples: int = 0, seed: int = 0) -> Iterator[Cells]:
-    """Yield how system b differs from system a in UAS and LAS, as the quantities UAS_change and LAS_change.
+def compare_systems(
+    first: Comparison, *, second: Comparison, name: str, resamples: int = 0, seed: int = 0
+) -> Iterator[Cells]:
+    """Yield how the second system differs from the first in UAS and LAS: UAS_change and LAS_change.
 
     The metrics are numbers of words that only one system has right, or that have different wrong arcs; and
-    from the paired bootstrap over sentences with scored words, the ``difference`` b - a, the ends ``low`` and
-    ``high`` of its confidence interval, and its ``p_value``.
+    from the paired bootstrap over sentences with scored words, the ``difference`` second - first, the ends
+    ``low`` and ``high`` of its confidence interval, and its ``p_value``.
 
-    a: Words of the first system.
-    b: Words of the second system.
-    name: Name of system a, which becomes the bin.
+    first: The first system compared with the gold arcs.
+    second: The second system compared with the gold arcs.
+    name: Name of the first system, which becomes the bin.
     resamples: Number of resamples of the bootstrap; 0 for none.
     seed: Seed of the bootstrap.
     """
-    totals = a.gold.per_sentence(a.counts)
+    gold, counts, arcs = first.gold, first.counts, second.arcs
+    totals = gold.per_sentence(counts)
     n_words = int(totals.sum())
-    is_new = a.counts & (a.arcs.heads != b.arcs.heads)
-    is_newly_labeled = a.counts & (a.arcs.labels != b.arcs.labels) & (b.arcs.heads != MISSING)
-    for metric, right_a, right_b, changed in (
-        ("UAS", a.right_heads, b.right_heads, is_new),
-        ("LAS", a.right, b.right, is_new | is_newly_labeled),
+    is_new = counts & (first.arcs.heads != arcs.heads)
+    is_newly_labeled = counts & (first.arcs.labels != arcs.labels) & (arcs.heads != MISSING)
+    for metric, was_right, is_right, changed in (
+        ("UAS", first.right_heads, second.right_heads, is_new),
+        ("LAS", first.right, second.right, is_new | is_newly_labeled),
     ):
         quantity = f"{metric}_change"
         numbers = {
-            "wrong_to_right": right_b & ~right_a,
-            "right_to_wrong": right_a & ~right_b,
-            "wrong_to_wrong": changed & ~right_a & ~right_b,
+            "wrong_to_right": is_right & ~was_right,
+            "right_to_wrong": was_right & ~is_right,
+            "wrong_to_wrong": changed & ~was_right & ~is_right,
         }
         for kind, chosen in numbers.items():
             yield quantity, name, kind, int(chosen.sum()), n_words
         if resamples:
-            sums = [a.gold.per_sentence(right)[totals > 0] for right in (right_a, right_b)]
-            found = paired_bootstrap(*sums, totals=totals[totals > 0], resamples=resamples, seed=seed)
+            sums = [gold.per_sentence(right)[totals > 0] for right in (was_right, is_right)]
+            test = paired_bootstrap(*sums, totals=totals[totals > 0], resamples=resamples, seed=seed)
             for kind in ("difference", "low", "high", "p_value"):
-                yield quantity, name, kind, getattr(found, kind), n_words
+                yield quantity, name, kind, getattr(test, kind), n_words
 
 
 def _share(part: int | np.int64, whole: int | np.int64) -> tuple[float | None, int]:

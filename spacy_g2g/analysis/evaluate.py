@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -103,30 +104,31 @@ def evaluate(
     docs, predictions = nlp.pipe(inputs, batch_size=batch_size), list[Prediction]()
     if calibration or plot:
         docs = judge_probabilities(docs, sentences, final_parser(nlp, keep_scores=True), predictions)
-    system = (sentence for doc in docs for sentence in doc_to_sentences(doc, columns=(*ALL_COLUMNS, "deps")))
-    shown = progress(system, unit="sentences", silent=silent)
-    scores = evaluate_sentences(sentences, shown, is_punctuation=is_punctuation)
+    columns = (*ALL_COLUMNS, "deps")
+    system = chain.from_iterable(doc_to_sentences(doc, columns=columns) for doc in docs)
+    watched = progress(system, unit="sentences", silent=silent)
+    scores = evaluate_sentences(sentences, watched, is_punctuation=is_punctuation)
     if output is not None:
         write_json(output, {name: {**_rates(score), **asdict(score)} for name, score in scores.items()})
-    found = reliability(predictions)
+    kinds = reliability(predictions)
     if plot is not None:
-        plot_reliability(found, plot)
+        plot_reliability(kinds, plot)
     if not silent:
-        given = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
-        _print_scores(scores, "text" if raw else given)
-        _print_reliability(found)
+        words = "gold words, predicted sentences" if predict_sentences else "gold words and sentences"
+        _print_scores(scores, "text" if raw else words)
+        _print_reliability(kinds)
     return scores
 
 
 def _refuse(options: Mapping[str, object], other: str) -> None:
-    """Raise BadParameter for options that are given but do not go with another one."""
-    given = [option for option, value in options.items() if value]
-    if given:
-        raise typer.BadParameter(f"{', '.join(given)} needs gold annotation: expected it without {other}")
+    """Raise BadParameter if one of the options is set, since none of them works with the other one."""
+    wrong = [option for option, value in options.items() if value]
+    if wrong:
+        raise typer.BadParameter(f"{', '.join(wrong)} needs gold annotation: expected it without {other}")
 
 
 def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> Iterator[str]:
-    """Yield the text of each paragraph, after what is known of its tokens was printed."""
+    """Print how the tokenizer agrees with the treebank, then yield the text of each paragraph."""
     texts = list(read_paragraphs(sentences))
     # A treebank without marked paragraphs is one long text.
     nlp.max_length = max(nlp.max_length, *map(len, texts))
@@ -136,7 +138,7 @@ def _texts(sentences: Sequence[ConlluSentence], nlp: Language, silent: bool) -> 
 
 
 def _unsplit_docs(sentences: Iterable[ConlluSentence], nlp: Language, gold_tags: bool) -> Iterator[Doc]:
-    """Yield a Doc without sentence boundaries for each paragraph."""
+    """Yield a Doc for each paragraph, without sentence boundaries."""
     annotations = [name for name in TOKEN_ANNOTATIONS if name != "SENT_START"] if gold_tags else []
     for paragraph in paragraphs(sentences):
         yield sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False)
@@ -154,17 +156,18 @@ def _print_scores(scores: Mapping[str, Score], source: str) -> None:
     scores: Scores by metric.
     source: Description of the pipeline's input.
     """
-    rows = [
-        (name, *("" if rate is None is score.aligned else percent(rate) for rate in _rates(score).values()))
-        for name, score in scores.items()
-    ]
+    rows = []
+    for name, score in scores.items():
+        rates = _rates(score).values()
+        # Tokens and sentences have no rate for aligned words, so their cell is empty.
+        rows.append((name, *("" if rate is None is score.aligned else percent(rate) for rate in rates)))
     msg.divider(f"CoNLL 2018 metrics, from {source}")
     msg.table(rows, header=("Metric", "Precision", "Recall", "F1", "Aligned"), aligns=("l", *"rrrr"))
 
 
-def _print_reliability(found: Mapping[str, Reliability]) -> None:
+def _print_reliability(kinds: Mapping[str, Reliability]) -> None:
     """Print the expected calibration error of each kind of prediction as a percentage."""
-    rows = [(name, percent(bins.error), str(bins.counts.sum())) for name, bins in found.items()]
+    rows = [(name, percent(bins.error), str(bins.counts.sum())) for name, bins in kinds.items()]
     if rows:
         msg.divider("Expected calibration error, with subtypes of labels")
         msg.table(rows, header=("Probabilities of", "Error %", "Predictions"), aligns=("l", "r", "r"))

@@ -51,13 +51,13 @@ def analyze_refinement(
     passes: Number of iterations before refinement of each sentence stopped.
     """
     n_graphs = max(map(len, graphs))
-    padded = [[*found, *[found[-1]] * (n_graphs - len(found))] for found in graphs]
-    systems = {str(t): [found[t] for found in padded] for t in range(n_graphs)}
+    padded = [[*steps, *[steps[-1]] * (n_graphs - len(steps))] for steps in graphs]
+    systems = {str(t): steps for t, steps in enumerate(zip(*padded, strict=True))}
     analysis = analyze_errors(gold, systems)
     table = np.zeros((n_graphs, 3), dtype=np.int64)
-    for sentence, found, t in zip(gold, graphs, passes, strict=True):
+    for sentence, steps, t in zip(gold, graphs, passes, strict=True):
         unchanged = t > 0 and (
-            t < max(passes) or _heads_and_labels(found[t - 1]) == _heads_and_labels(found[t])
+            t < max(passes) or _heads_and_labels(steps[t - 1]) == _heads_and_labels(steps[t])
         )
         table[t] += (1, len(sentence.words), unchanged)
     rows = []
@@ -73,12 +73,12 @@ def _heads_and_labels(graph: Graph) -> tuple[list[int], list[str]]:
 
 
 def find_changes(analysis: Analysis) -> dict[str, list[int]]:
-    """Return for each of CHANGES the number of words that each iteration changed so in head or label."""
-    pairs = list(pairwise(analysis.names))
-    return {
-        kind: [int(analysis[now, "LAS_change", before, kind].value or 0) for before, now in pairs]
-        for kind in CHANGES
-    }
+    """Return how many words each iteration changed in head or label, by the kind of change in CHANGES."""
+    changes: dict[str, list[int]] = {kind: [] for kind in CHANGES}
+    for before, now in pairwise(analysis.names):
+        for kind, counts in changes.items():
+            counts.append(int(analysis[now, "LAS_change", before, kind].value or 0))
+    return changes
 
 
 def find_scores(analysis: Analysis, part: tuple[str, str, str]) -> list[float | None]:
@@ -103,21 +103,25 @@ def find_stopped(analysis: Analysis, metric: str) -> list[float | None]:
 
 def iteration_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each graph with the columns of ITERATION_HEADER."""
-    uas, las = (find_scores(analysis, PARTS[name]) for name in ("UAS", "LAS"))
+    uas, las = find_scores(analysis, PARTS["UAS"]), find_scores(analysis, PARTS["LAS"])
+    changes = find_changes(analysis)
     unchanged = [analysis[name, "stopped", "all", "unchanged"].value for name in analysis.names]
     columns = [
         analysis.names,
         map(percent, uas),
         map(percent, las),
         ["", *map(signed_percent, find_reductions(las))],
-        *(["", *map(str, counts)] for counts in find_changes(analysis).values()),
-        *(
-            [f"{100 * (share or 0):.1f}" for share in find_stopped(analysis, m)]
-            for m in ("sentences", "words")
-        ),
+        *(["", *map(str, changes[kind])] for kind in CHANGES),
+        _shares(find_stopped(analysis, "sentences")),
+        _shares(find_stopped(analysis, "words")),
         ["", *map(str, unchanged[1:])],
     ]
     return zip(*columns, strict=True)
+
+
+def _shares(shares: Sequence[float | None]) -> list[str]:
+    """Return shares in percent, 0.0 for None."""
+    return [f"{100 * (share or 0):.1f}" for share in shares]
 
 
 def reduction_header(analysis: Analysis) -> list[str]:

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-LONGEST_TEXT = 32  # characters of a word in a drawing; longer words are shown in full on hover
+#: Maximum number of characters of a word in a drawing. Longer words are shown in full on hover.
+MAX_CHARACTERS = 32
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -27,7 +28,7 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def make_page(title: str, body: str) -> str:
+def make_page(title: str, *, body: str) -> str:
     """Return a page from a title in plain text and a body in HTML."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf8")
     return _PAGE.format(title=escape(title), style=f"\n{style}", body=body)
@@ -40,7 +41,7 @@ def escape(text: str) -> str:
 
 def shorten(text: str) -> str:
     """Cut a word that is too long to draw."""
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def text_width(text: str, size: float) -> float:
@@ -78,10 +79,10 @@ def make_table(
     )
     spans = "".join(f'<colgroup span="{n}"></colgroup>' for _, n in groups)
     columns = "".join(f'<th scope="col">{escape(title)}</th>' for title in header)
-    lines = [
-        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-        for name, *cells in rows
-    ]
+    lines = []
+    for name, *cells in rows:
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        lines.append(f'<tr><th scope="row">{escape(name)}</th>{row}</tr>')
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>\n'
         f"<caption>{escape(caption)}</caption>{spans}\n<thead>{f'<tr>{over}</tr>' if groups else ''}"
@@ -89,7 +90,7 @@ def make_table(
     )
 
 
-def make_image(svg: str, description: str) -> str:
+def make_image(svg: str, *, description: str) -> str:
     """Return an SVG picture as an embedded image, which keeps its style and ids apart from the page's."""
     data = base64.b64encode(svg.encode("utf8")).decode("ascii")
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(description)}">'

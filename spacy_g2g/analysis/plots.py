@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Colors that color-blind readers can tell apart (Okabe & Ito 2008), each with a marker.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-SYSTEM_STYLES = tuple(zip(COLOURS, "osD^vPX", strict=True))
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SYSTEM_STYLES = tuple(zip(COLORS, "osD^vPX", strict=True))
 #: Text is not parsed as formulas, and the same figure gives the same SVG.
 RC_PARAMS: Any = {"text.parse_math": False, "svg.hashsalt": "spacy-g2g", "svg.fonttype": "none"}
 METADATA: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}}
@@ -84,21 +84,21 @@ def plot_refinement(analysis: Analysis, path: Path) -> None:
         panels["labels"].legend(loc="best", title="iteration")
 
 
-def plot_reliability(found: Mapping[str, Reliability], path: Path) -> None:
+def plot_reliability(kinds: Mapping[str, Reliability], path: Path) -> None:
     """Draw a reliability diagram to a .png or .svg file: a panel for each kind of prediction.
 
-    found: Predictions in bins, by the kind's name.
+    kinds: Predictions in bins, by the name of their kind.
     path: File to write.
     Raises ImportError if matplotlib is missing.
     """
-    with _figure(4.5 * len(found), 4.5, path) as figure:
-        panels = figure.subplots(1, len(found), squeeze=False)[0]
-        for axes, (name, bins) in zip(panels, found.items(), strict=True):
+    with _figure(4.5 * len(kinds), 4.5, path) as figure:
+        panels = figure.subplots(1, len(kinds), squeeze=False)[0]
+        for axes, (name, bins) in zip(panels, kinds.items(), strict=True):
             shown = bins.counts > 0
             probs, shares = 100 * bins.probs[shown], 100 * bins.counts[shown] / bins.counts.sum()
             axes.plot([0, 100], [0, 100], color="#999999", linestyle=":")
-            axes.bar(probs, shares, 4, color=COLOURS[5], alpha=0.5)
-            axes.plot(probs, 100 * bins.rates[shown], marker="o", color=COLOURS[0])
+            axes.bar(probs, shares, 4, color=COLORS[5], alpha=0.5)
+            axes.plot(probs, 100 * bins.rates[shown], marker="o", color=COLORS[0])
             title = f"{name}: error {100 * bins.error:.2f} %"
             axes.set(title=title, xlabel="probability, %", ylabel="right, %")
 
@@ -121,13 +121,11 @@ def plot_bins(analysis: Analysis) -> str:
     svg = StringIO()
     with _figure(15, 4.8, svg) as figure:
         for axes, (quantity, metric, y_label, x_label) in zip(figure.subplots(1, 3), panels, strict=True):
-            bins = analysis.bins(quantity)
-            table = {
-                name: [analysis[name, quantity, bin_, metric] for bin_ in bins] for name in analysis.names
-            }
-            series = {name: _percent([row.value for row in rows]) for name, rows in table.items()}
-            rows = table[analysis.names[0]]
-            _plot_lines(axes, series, [f"{row.bin}\n{row.count:,}" for row in rows])
+            bins, series = analysis.bins(quantity), {}
+            for name in analysis.names:
+                series[name] = _percent([analysis[name, quantity, bin_, metric].value for bin_ in bins])
+            counts = [analysis[analysis.names[0], quantity, bin_, metric].count for bin_ in bins]
+            _plot_lines(axes, series, [f"{bin_}\n{n:,}" for bin_, n in zip(bins, counts, strict=True)])
             axes.tick_params(axis="x", labelsize=8)
             axes.set(xlabel=f"{x_label} (below: gold words)", ylabel=y_label)
         _add_legend(figure, axes)

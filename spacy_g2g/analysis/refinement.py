@@ -66,7 +66,7 @@ def refinement(
 
 
 def _refined(doc: Doc, gold: ConlluSentence) -> tuple[list[Graph], int]:
-    """Return the graphs that a refiner has stored of a gold sentence, and the number of its passes."""
+    """Return the graphs that a refiner stored for a gold sentence, and the number of passes it made."""
     words = word_forms(doc)
     if words != [word.form for word in gold.words]:
         raise ValueError(Errors.E504.format(sentence=gold.text, words=words))

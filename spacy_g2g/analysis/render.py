@@ -1,34 +1,32 @@
 """``render``: HTML page with trees, iterations of refiners, and AMRs of sentences."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice, tee
+from itertools import chain, islice, tee
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
 from ..amr.api import draw_amrs, get_amrs
-from ..data.doc_graphs import TokenGraph, has_arcs, to_sentence, tree_of
+from ..data.doc_graphs import has_arcs
 from ..data.docs import sentences_of
-from ..data.enhanced import arcs_of
-from ..data.kept import read_kept
 from ..data.multiword import word_forms
 from ..errors import Errors
 from ..files import write_text
 from ..formats.conllu import read_conllu
-from ..formats.graph import Graph
 from ..parser.final_parser import final_parser
-from ..parser.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
-from ..parser.rng_refiner import GRAPHS, ITERATIONS
+from ..parser.g2g_parser import G2GParser
+from ..parser.rng_refiner import ITERATIONS
 from ..terminal.common import check_suffix, gold_docs, progress, read_amr_words, read_texts
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, Documents, GoldTags, GpuId, Initial, Pipeline, Silent, Unit
+from .doc_drawings import enhanced_graph, is_changed, read_graphs, sentence_graphs
 from .drawing import Drawing, draw_page
 
 #: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and an AMR or "".
@@ -94,11 +92,10 @@ def render(
         tasks = islice(tasks, limit)
     # The limit bounds the default batch, so that no more is parsed than the page needs.
     results = nlp.pipe(tasks, as_tuples=True, batch_size=batch_size or limit or None)
-    drawings = (drawing for doc, gold in results for drawing in _draw(doc, gold, nlp, parser))
-    if only_changed:
-        drawings = (drawing for drawing in drawings if _is_changed(drawing))
-    shown = progress(islice(drawings, limit or None), unit="sentences", silent=silent)
-    sentences = [replace(drawing, doubt=doubt) for drawing in shown]
+    drawings = chain.from_iterable(_draw(doc, gold, nlp, parser) for doc, gold in results)
+    chosen = filter(is_changed, drawings) if only_changed else drawings
+    watched = progress(islice(chosen, limit or None), unit="sentences", silent=silent)
+    sentences = [replace(drawing, doubt=doubt) for drawing in watched]
     write_text(output, draw_page(sentences, title=f"{pipeline}: {path.name if path else 'text'}"))
     if not silent:
         msg.good(f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'}: {output}")
@@ -132,8 +129,8 @@ def _read_source(
         docs = gold_docs(copies, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False)
         for doc, sentence in zip(docs, gold, strict=True):
             words, tree = [word.form for word in sentence.words], sentence.graph()
-            known, name = None if tree.is_empty else tree, sentence.comment("sent_id") or ""
-            yield doc, (Drawing(words, {}, known, name=name, text=sentence.text), "")
+            gold_tree, name = None if tree.is_empty else tree, sentence.comment("sent_id") or ""
+            yield doc, (Drawing(words, {}, gold_tree, name=name, text=sentence.text), "")
 
 
 def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
@@ -144,11 +141,7 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     nlp: Pipeline.
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
     """
-    graphs = [*(read_kept(doc, GRAPHS) or [])]
-    if len(graphs) < 2:  # no pass was made
-        graphs = [_tree_with_probabilities(doc)]
-    if parser is not None:
-        graphs[-1] = _with_confidence(doc, graphs[-1], parser)
+    graphs = read_graphs(doc, parser)
     amrs = get_amrs(doc)
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
         if amrs is None and not (gold and gold[1]):
@@ -162,65 +155,19 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
             raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=len(amrs or [])))
         n_passes = max(passes, default=len(graphs) - 1)
         more = draw_amrs("".join(amrs or []), amr)
-        named = _sentence_graphs(doc, graphs, range(len(doc)), n_passes)
-        yield replace(drawing, graphs=named, more=more, enhanced=_enhanced_graph([*doc]))
+        named = sentence_graphs(doc, graphs, words=range(len(doc)), n_passes=n_passes)
+        yield replace(drawing, graphs=named, more=more, enhanced=enhanced_graph([*doc]))
         return
     forms = word_forms(doc)
     for number, span in enumerate(sentences_of(doc)):
         places = [token.i for token in span if token.text.strip()]
         if places:
             n_passes = passes[number] if number < len(passes) else len(graphs) - 1
+            enhanced = enhanced_graph([doc[place] for place in places])
             yield Drawing(
                 words=[forms[place] for place in places],
-                graphs=_sentence_graphs(doc, graphs, places, n_passes),
+                graphs=sentence_graphs(doc, graphs, words=places, n_passes=n_passes),
                 text=span.text.strip(),
                 more=draw_amrs(amrs[number]) if amrs else [],
-                enhanced=_enhanced_graph([doc[place] for place in places]),
+                enhanced=enhanced,
             )
-
-
-def _enhanced_graph(words: Sequence[Token]) -> Graph | None:
-    """Return the enhanced graph that a component has made of a sentence."""
-    arcs = arcs_of(words)
-    return Graph.of_arcs(arcs) if any(arcs) else None
-
-
-def _tree_with_probabilities(doc: Doc) -> TokenGraph:
-    """Return the tree that is written to a Doc, and the probabilities in its tokens, if they have any."""
-    graph = tree_of(doc)
-    for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
-        probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
-        # White space has no probabilities and is not drawn.
-        graph[key] = [prob or 0.0 for prob in probs] if any(prob is not None for prob in probs) else []
-    return graph
-
-
-def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GParser) -> TokenGraph:
-    """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
-    heads, labels = [0.0] * len(doc), [0.0] * len(doc)
-    for tree in parser.confidence(doc):
-        for token, arc, labeled in zip(tree.tokens, tree.arcs, tree.labeled, strict=True):
-            heads[token], labels[token] = arc, labeled / arc if arc else 0.0
-    return {**{key: [*values] for key, values in graph.items()}, "head_probs": heads, "dep_probs": labels}
-
-
-def _sentence_graphs(
-    doc: Doc, graphs: Sequence[Mapping[str, Sequence[Any]]], words: Sequence[int], n_passes: int
-) -> dict[str, Graph]:
-    """Return the graphs of a sentence by name: initial graph, graphs of the passes, final tree.
-
-    doc: The Doc.
-    graphs: Graphs over its tokens.
-    words: Indices of the sentence's words in the Doc.
-    n_passes: Number of the sentence's passes.
-    """
-    named = {"tree": graphs[-1]} if graphs else {}
-    if len(graphs) > 1 and n_passes:
-        names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
-        named = dict(zip(names, [*graphs[:n_passes], graphs[-1]], strict=True))
-    return {name: to_sentence(graph, words, doc).with_ud_root() for name, graph in named.items()}
-
-
-def _is_changed(drawing: Drawing) -> bool:
-    graphs = [(list(graph.heads), list(graph.deps)) for graph in drawing.graphs.values()]
-    return len(graphs) > 1 and graphs[0] != graphs[-1]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from ..evaluation.rates import error_reduction, percent, signed_percent
 from .drawing import Drawing, draw_sentences
@@ -12,7 +12,7 @@ from .plots import plot_bins, plot_label_scores
 
 #: Significance level of the papers.
 ALPHA = 0.01
-MOST_CONFUSIONS = 25
+MAX_CONFUSIONS = 25
 
 OVERALL_HEADER = ("system", "UAS", "LAS", "RER", "labels", "UEM", "LEM", "UD UAS", "UD LAS", "UD CLAS")
 SIGNIFICANCE_HEADER = (
@@ -51,14 +51,14 @@ def make_report(analysis: Analysis, *, title: str, worst: int = 20, worst_by: st
     parts = {
         "Scores": [make_table(_OVERALL, OVERALL_HEADER, overall_rows(analysis), groups=groups)],
         "Length and depth": [
-            make_image(plot_bins(analysis), "Line plots of F1 and LAS in the three tables below"),
+            make_image(plot_bins(analysis), description="Line plots of F1 and LAS in the three tables below"),
             f'<p class="note">{escape(_DEFINITIONS)}</p>',
             _arc_table(analysis, "dependency_length", "Arcs by dependency length", "length"),
             _arc_table(analysis, "distance_to_root", "Arcs by distance to the root", "distance"),
             _word_table(analysis, "sentence_length", "Words by the length of their sentence", "words"),
         ],
         "Labels": [
-            make_image(plot_label_scores(analysis), "Dot plot of F1 in the table below"),
+            make_image(plot_label_scores(analysis), description="Dot plot of F1 in the table below"),
             _arc_table(analysis, "label", "Arcs by label", "label"),
         ],
         "Projectivity": [
@@ -85,34 +85,32 @@ def make_report(analysis: Analysis, *, title: str, worst: int = 20, worst_by: st
     body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(_describe_sizes(analysis))}</p>", f"<nav>{links}</nav>"]
     for name, items in parts.items():
         body += [f'<h2 class="part" id="{_anchor(name)}">{escape(name)}</h2>', *items]
-    return make_page(title, "\n".join(body))
+    return make_page(title, body="\n".join(body))
 
 
 def overall_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each system with the columns of OVERALL_HEADER, in percent."""
     for name in analysis.names:
-        compared, conll18 = (
-            [percent(analysis[name, "overall", bin_, metric].value) for metric in metrics]
-            for bin_, metrics in (
-                ("compared", ("UAS", "LAS", "label accuracy", "UEM", "LEM")),
-                ("conll18", ("UAS", "LAS", "CLAS")),
-            )
-        )
-        reduction = _reduction(analysis, name, ("overall", "compared", "LAS"))
-        yield name, *compared[:2], reduction, *compared[2:], *conll18
+        compared = ("UAS", "LAS", "label accuracy", "UEM", "LEM")
+        cells = [percent(analysis[name, "overall", "compared", metric].value) for metric in compared]
+        cells.insert(2, _reduction(analysis, name, ("overall", "compared", "LAS")))
+        conll18 = ("UAS", "LAS", "CLAS")
+        cells += [percent(analysis[name, "overall", "conll18", metric].value) for metric in conll18]
+        yield name, *cells
 
 
 def significance_rows(analysis: Analysis) -> Iterator[tuple[str, ...]]:
     """Yield a row for each pair of systems and metric with the columns of SIGNIFICANCE_HEADER, in percent."""
-    for (a, b), metric in ((pair, m) for pair in combinations(analysis.names, 2) for m in ("UAS", "LAS")):
+    for (a, b), metric in product(combinations(analysis.names, 2), ("UAS", "LAS")):
+        kinds = ("right_to_wrong", "wrong_to_right", "difference", "low", "high", "p_value")
         only_a, only_b, difference, low, high, p = (
-            analysis[b, f"{metric}_change", a, kind].value or 0.0
-            for kind in ("right_to_wrong", "wrong_to_right", "difference", "low", "high", "p_value")
+            analysis[b, f"{metric}_change", a, kind].value or 0.0 for kind in kinds
         )
         yield (
             f"{a} / {b}",
             metric,
-            *(percent(analysis[name, "overall", "compared", metric].value) for name in (a, b)),
+            percent(analysis[a, "overall", "compared", metric].value),
+            percent(analysis[b, "overall", "compared", metric].value),
             signed_percent(difference),
             f"{signed_percent(low)} to {signed_percent(high)}",
             f"{p:.4f}",
@@ -150,7 +148,7 @@ def _word_table(analysis: Analysis, quantity: str, caption: str, bins: str) -> s
     """Return a table of UAS and LAS of all systems by bin."""
     header = [bins, "words", *["UAS", "LAS"] * len(analysis.names)]
     groups = [("", 1), ("gold", 1), *((name, 2) for name in analysis.names)]
-    columns = [(name, metric) for name in analysis.names for metric in ("UAS", "LAS")]
+    columns = [*product(analysis.names, ("UAS", "LAS"))]
     rows = []
     for bin_ in analysis.bins(quantity):
         rates = [analysis[name, quantity, bin_, metric] for name, metric in columns]
@@ -167,33 +165,36 @@ def _confusion_table(analysis: Analysis, quantity: str, words: str) -> str:
             n_gold[row.bin] = row.count
             numbers[row.bin, row.system] = int(row.value or 0)
             total[row.bin] += int(row.value or 0)
-    rows = [
-        [pair, f"{n_gold[pair]:,}", *(f"{numbers[pair, name]:,}" for name in analysis.names)]
-        for pair, _ in total.most_common(MOST_CONFUSIONS)
-    ]
+    rows = []
+    for pair, _ in total.most_common(MAX_CONFUSIONS):
+        counts = [n_gold[pair], *(numbers[pair, name] for name in analysis.names)]
+        rows.append([pair, *map("{:,}".format, counts)])
     caption = f"Gold label → wrong label of {words}, the most frequent first"
     return make_table(caption, ["labels", "gold words", *analysis.names], rows)
 
 
+def _draw_sentence(analysis: Analysis, index: int) -> Drawing:
+    """Return a sentence with its gold tree and the trees of the systems."""
+    sentence = analysis.gold[index]
+    errors = zip(analysis.names, analysis.wrong[:, index].tolist(), strict=True)
+    facts = f"{analysis.totals[index]} words, wrong: " + ", ".join(f"{name} {n}" for name, n in errors)
+    graphs = {name: graphs[index] for name, graphs in analysis.systems.items()}
+    return Drawing(
+        words=[word.form for word in sentence.words],
+        graphs=graphs,
+        gold=sentence.graph(subtypes=analysis.subtypes),
+        name=" · ".join(filter(None, [sentence.comment("sent_id"), facts])),
+        text=sentence.text,
+        are_steps=False,
+    )
+
+
 def _draw_worst(analysis: Analysis, chosen: Sequence[int], by: str) -> str:
     """Draw the gold tree of each chosen sentence above the trees of the systems."""
-    subtypes = analysis.subtypes
-    drawings = []
-    for index in chosen:
-        sentence = analysis.gold[index]
-        errors = zip(analysis.names, analysis.wrong[:, index].tolist(), strict=True)
-        facts = f"{analysis.totals[index]} words, wrong: " + ", ".join(f"{name} {n}" for name, n in errors)
-        drawings.append(
-            Drawing(
-                words=[word.form for word in sentence.words],
-                graphs={name: graphs[index] for name, graphs in analysis.systems.items()},
-                gold=sentence.graph(subtypes=subtypes),
-                name=" · ".join(filter(None, [sentence.comment("sent_id"), facts])),
-                text=sentence.text,
-                are_steps=False,
-            )
-        )
-    compared = f"Compared: {'' if subtypes else 'universal part of '}labels; here, punctuation counts."
+    drawings = [_draw_sentence(analysis, index) for index in chosen]
+    compared = (
+        f"Compared: {'' if analysis.subtypes else 'universal part of '}labels; here, punctuation counts."
+    )
     drawn = draw_sentences(drawings, level=3, compared=compared)
     return f'<p class="note">Ordered by {WORST_BY[by]}.</p>\n{drawn}'
 

@@ -8,7 +8,7 @@ import pytest
 
 from spacy_g2g.analysis.error_analysis import analyze_errors
 from spacy_g2g.analysis.page import make_table
-from spacy_g2g.analysis.plots import COLOURS, plot_bins, plot_label_scores
+from spacy_g2g.analysis.plots import COLORS, plot_bins, plot_label_scores
 from spacy_g2g.analysis.report import make_report, overall_rows, significance_rows
 
 from .test_drawing import Page
@@ -142,7 +142,7 @@ def test_plots_show_all_bins_and_a_point_for_those_that_have_a_score():
     assert {"ROOT", "7", ">7", "1-9", "≥50", "s0"} <= set(text_of(svg))
     plotted = (("dependency_length", "f1"), ("distance_to_root", "f1"), ("sentence_length", "LAS"))
     values = [row.value for row in analysis.rows if (row.quantity, row.metric) in plotted]
-    n_points = len(re.findall(f"<use [^>]*fill: {COLOURS[0].lower()}", svg))
+    n_points = len(re.findall(f"<use [^>]*fill: {COLORS[0].lower()}", svg))
     assert n_points == len([value for value in values if value is not None]) + 1  # the legend's
     assert None in values
     assert svg == plot_bins(analysis)

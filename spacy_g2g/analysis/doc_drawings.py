@@ -1,0 +1,77 @@
+"""The graphs of parsed Docs, sentence by sentence, as drawings show them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spacy.tokens import Doc, Token
+
+from ..data.doc_graphs import TokenGraph, to_sentence, tree_of
+from ..data.enhanced import arcs_of
+from ..data.kept import read_kept
+from ..formats.graph import Graph
+from ..parser.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
+from ..parser.rng_refiner import GRAPHS
+from .drawing import Drawing
+
+
+def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
+    """Return the initial graph and the graph of each pass of a refiner; the tree alone without a pass.
+
+    doc: Parsed Doc.
+    parser: Parser whose ``confidence`` replaces the probabilities of the last graph; None keeps them.
+    """
+    graphs = [*(read_kept(doc, GRAPHS) or [])]
+    if len(graphs) < 2:
+        graphs = [_tree_with_probabilities(doc)]
+    if parser is not None:
+        graphs[-1] = _with_confidence(doc, graphs[-1], parser)
+    return graphs
+
+
+def _tree_with_probabilities(doc: Doc) -> TokenGraph:
+    """Return the tree of a Doc, with the probabilities that its tokens have, if any."""
+    graph = tree_of(doc)
+    for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
+        probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
+        has_any = any(prob is not None for prob in probs)
+        # White space has no probabilities and is not drawn.
+        graph[key] = [prob or 0.0 for prob in probs] if has_any else []
+    return graph
+
+
+def _with_confidence(doc: Doc, graph: Mapping[str, Sequence[Any]], parser: G2GParser) -> TokenGraph:
+    """Return the tree of a Doc with the probabilities that ``parser.confidence`` gives for it."""
+    heads, labels = [0.0] * len(doc), [0.0] * len(doc)
+    for tree in parser.confidence(doc):
+        for token, arc, labeled in zip(tree.tokens, tree.arcs, tree.labeled, strict=True):
+            heads[token], labels[token] = arc, labeled / arc if arc else 0.0
+    return {**{key: [*values] for key, values in graph.items()}, "head_probs": heads, "dep_probs": labels}
+
+
+def sentence_graphs(
+    doc: Doc, graphs: Sequence[Mapping[str, Sequence[Any]]], *, words: Sequence[int], n_passes: int
+) -> dict[str, Graph]:
+    """Return the graphs of a sentence by name: initial graph, graphs of the passes, final tree.
+
+    doc: The Doc.
+    graphs: Graphs over its tokens.
+    words: Indices of the sentence's words in the Doc.
+    n_passes: Number of passes that the refiner made over the sentence.
+    """
+    named = {"tree": graphs[-1]} if graphs else {}
+    if len(graphs) > 1 and n_passes:
+        names = ["initial graph", *(f"iteration {number}" for number in range(1, n_passes + 1))]
+        named = dict(zip(names, [*graphs[:n_passes], graphs[-1]], strict=True))
+    return {name: to_sentence(graph, words, doc).with_ud_root() for name, graph in named.items()}
+
+
+def enhanced_graph(words: Sequence[Token]) -> Graph | None:
+    """Return the enhanced graph that a component has written for a sentence; None if there is none."""
+    arcs = arcs_of(words)
+    return Graph.of_arcs(arcs) if any(arcs) else None
+
+
+def is_changed(drawing: Drawing) -> bool:
+    """Return whether the last graph of a drawing differs from the first one."""
+    graphs = [(list(graph.heads), list(graph.deps)) for graph in drawing.graphs.values()]
+    return len(graphs) > 1 and graphs[0] != graphs[-1]
