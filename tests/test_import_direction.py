@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,26 @@ PACKAGE = "spacy_g2g"
 WINGS = {".amr": (".cli", ".amr.api"), ".transition": (".amr", "")}
 
 
+#: Header of the table of rooms in docs/code.md.
+HEADER = ["folder", "floor", "contents", "packages beside Python"]
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a row of a Markdown table."""
+    return re.split(r"\s*\|\s*", line.strip("| "))
+
+
 def read_rooms() -> dict[str, tuple[str, str]]:
     """The floor and the packages of each room of docs/code.md. A room is a folder, or a file."""
-    page = (ROOT / "docs" / "code.md").read_text(encoding="utf8")
-    rows = [re.split(r"\s*\|\s*", line.strip("| ")) for line in page.splitlines() if line.startswith("| `")]
-    return {
-        "." + name.removesuffix("/").removesuffix(".py").replace("/", "."): (row[1], row[3])
-        for row in rows[: [len(row) for row in rows].index(2)]
-        for name in re.findall("`(.+?)`", row[0])
-    }
+    lines = (ROOT / "docs" / "code.md").read_text(encoding="utf8").splitlines()
+    (header,) = (i for i, line in enumerate(lines) if cells(line) == HEADER)
+    rooms = {}
+    for line in takewhile(lambda line: line.startswith("|"), lines[header + 2 :]):
+        names, floor, _, packages = cells(line)
+        for name in re.findall("`(.+?)`", names):
+            room = name.removesuffix("/").removesuffix(".py").replace("/", ".")
+            rooms[f".{room}"] = (floor, packages)
+    return rooms
 
 
 ROOMS = {"": ("0", "none"), ".amr": ("0", "none"), ".transition": ("0", "none"), **read_rooms()}
