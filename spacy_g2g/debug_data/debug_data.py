@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from spacy.util import load_config
 
 from ..terminal.common import progress, write_json
 from ..terminal.messages import msg
-from .findings import COMPONENT_ROWS, CORPUS_ROWS, Finding, find_problems, show_figure
+from .findings import COMPONENT_ROWS, CORPUS_ROWS, Figures, Finding, find_problems, show_figure
 from .statistics import read_figures
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -53,24 +53,23 @@ def print_figures(report: dict[str, Any]) -> None:
     """Print the figures of the corpora and of each component as tables."""
     corpora = [report["train"], report["dev"]]
     msg.divider("Corpora")
-    _print_table([(title, *(show_figure(f, *row) for f in corpora)) for title, *row in CORPUS_ROWS])
+    _print_figures(CORPUS_ROWS, corpora)
     duplicates, n_long = report["duplicates"], report["long_duplicates"]
     msg.text(f"{duplicates} sentences of dev are also in train; {n_long} of them have 5 words or more")
     msg.divider("Labels")
-    labels = [figures["labels"] for figures in corpora]
-    _print_table([(name, *(f"{of.get(name, 0):,}" for of in labels)) for name in labels[0] | labels[1]])
+    train, dev = (figures["labels"] for figures in corpora)
+    _print_table([(name, f"{train.get(name, 0):,}", f"{dev.get(name, 0):,}") for name in train | dev])
     for name, component in report["components"].items():
         msg.divider(name)
         msg.text(f"Model {component['architecture']}")
         if component["initial_from"]:
             msg.text(f"Starts from the trees of {', '.join(component['initial_from'])}")
-        read = [{**report[corpus], **component[corpus]} for corpus in ("train", "dev")]
-        rows = [row for row in COMPONENT_ROWS if row[1] in read[0]]
-        _print_table([(title, *(show_figure(f, *row) for f in read)) for title, *row in rows])
+        figures = [{**report[corpus], **component[corpus]} for corpus in ("train", "dev")]
+        _print_figures([row for row in COMPONENT_ROWS if row[1] in figures[0]], figures)
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
-    """Print the problems that were found."""
+    """Print the findings."""
     msg.divider("Findings")
     for finding in findings:
         title = f"{finding.where}: {finding.name}"
@@ -80,6 +79,14 @@ def print_findings(findings: Sequence[Finding]) -> None:
             msg.warn(title, finding.text)
     if not findings:
         msg.good("No problems found")
+
+
+def _print_figures(rows: Iterable[tuple[str, str, str]], corpora: Sequence[Figures]) -> None:
+    """Print the figures of both corpora that the rows name."""
+    table = []
+    for title, key, how in rows:
+        table.append((title, *(show_figure(figures, key, how=how) for figures in corpora)))
+    _print_table(table)
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

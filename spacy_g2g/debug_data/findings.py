@@ -198,7 +198,7 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
     },
 }
-#: When there is a finding. For others, it is when the figure of their name is not 0 or empty.
+#: Conditions of findings. Without one, a finding appears if the figure of its name is not 0 or empty.
 WHEN: dict[str, Callable[[Figures], Any]] = {
     "empty": lambda f: not f["words"],
     "multiword": lambda f: (f["multiword_words"] or 0) > 0.01 * f["words"] and not f["splits_tokens"],
@@ -253,13 +253,13 @@ def find_problems(report: Figures) -> list[Finding]:
 
     report: Figures of ``pipeline.treebank_figures.read_figures``.
     """
-    found = [
-        Finding("error" if name in ERRORS else "warning", name, where, _Text().format(text, **figures))
-        for checked, where, figures in _places(report)
-        for name, text in TEXTS[checked].items()
-        if (WHEN[name](figures) if name in WHEN else figures.get(name))
-    ]
-    return sorted(found, key=lambda finding: finding.level != "error")
+    findings = []
+    for checked, where, figures in _places(report):
+        for name, text in TEXTS[checked].items():
+            if WHEN[name](figures) if name in WHEN else figures.get(name):
+                level: Literal["error", "warning"] = "error" if name in ERRORS else "warning"
+                findings.append(Finding(level, name, where, _Text().format(text, **figures)))
+    return sorted(findings, key=lambda finding: finding.level != "error")
 
 
 def _places(report: Figures) -> Iterator[tuple[str, str, Figures]]:
@@ -277,8 +277,8 @@ def _places(report: Figures) -> Iterator[tuple[str, str, Figures]]:
             yield "reading", f"{name}, {where}", {**report[where], **component, **component[where]}
 
 
-def show_figure(figures: Figures, key: str, how: str) -> str:
-    """Return a figure as a text: "unknown" for None and for figures that are not there.
+def show_figure(figures: Figures, key: str, *, how: str) -> str:
+    """Return a figure as a text: "unknown" if it is None or missing.
 
     figures: The figures.
     key: Name of the figure.

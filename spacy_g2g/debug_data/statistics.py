@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, islice, pairwise
+from itertools import chain, compress, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..data.docs import TREEBANK_KEY
 from ..data.gold import gold_parses, segment_examples
 from ..data.multiword import is_split, multiword_tokens
 from ..data.segmentation import Segmentation, segment, word_attributes
-from ..data.source import USER_DATA_KEY, source_sentences
+from ..data.source import source_sentences
 from ..errors import Errors
 from ..evaluation.tokenization import compare_tokens, read_chunks
 from ..formats.graph import MISSING, ROOT, Graph
@@ -46,9 +46,9 @@ Figures = dict[str, Any]
 #: Shows the progress of reading.
 Watch = Callable[[Iterable[Example]], Iterable[Example]]
 
-#: Number of words from which on a duplicate is hardly a coincidence. Short duplicates are ("Thanks !").
+#: Sentences of so many words are hardly the same by chance. Shorter ones are ("Thanks !").
 LONG_DUPLICATE = 5
-#: Number of words of a label in training below which the label is rare.
+#: A label is rare if fewer words than this have it in training.
 RARE_LABEL = 20
 #: Number of unknown words that are named.
 N_NAMED = 10
@@ -90,34 +90,33 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
     watch: Shows the progress of reading.
     Raises ValueError if the config trains no parser of this library, or if a corpus can't be read.
     """
-    nlp = load_model_from_config(config, auto_fill=True)
-    full = nlp.config.interpolate()
-    if not nlp.pipe_names and full["initialize"]["after_init"]:  # it brings components
-        nlp = registry.resolve({"call": full["initialize"]["after_init"]})["call"](nlp)
-        full = nlp.config.interpolate()
+    nlp, full = _load(config)
     training = registry.resolve(full["training"], schema=ConfigSchemaTraining)
     frozen = training["frozen_components"]
     parsers = {name: p for name, p in nlp.pipeline if isinstance(p, G2GParser) and name not in frozen}
     if not parsers:
         raise ValueError(Errors.E914.format(names=nlp.pipe_names, frozen=frozen))
     names = [training["train_corpus"], training["dev_corpus"]]
-    read = [
-        _read_examples(nlp, reader, name, limit, watch)
-        for reader, name in zip(resolve_dot_names(full, names), names, strict=True)
-    ]
+    train_reader, dev_reader = resolve_dot_names(full, names)
+    train_examples = _read_examples(nlp, train_reader, names[0], limit, watch)
+    dev_examples = _read_examples(nlp, dev_reader, names[1], limit, watch)
     new = {name for name, pipe in config["components"].items() if "factory" in pipe}.difference(frozen)
-    untaught = find_untaught([item for item in nlp.pipeline if item[0] in new], read[0])
+    untaught = find_untaught([item for item in nlp.pipeline if item[0] in new], train_examples)
     if full["initialize"]["before_init"] is not None:  # it may give the pipeline another tokenizer
         registry.resolve({"call": full["initialize"]["before_init"]})["call"](nlp)
-    train, dev = (count_corpus(examples, nlp) for examples in read)
-    known = set(map(tuple, train.words))
-    duplicates = [len(words) for words in dev.words if tuple(words) in known]
+    train, dev = count_corpus(train_examples, nlp), count_corpus(dev_examples, nlp)
+    duplicates = _duplicate_lengths(train, dev)
+    long_duplicates = [n for n in duplicates if n >= LONG_DUPLICATE]
     learns = bool(train.figures["inner_starts"])
     before = [
         name
         for name, pipe in nlp.pipeline[: nlp.pipe_names.index(next(iter(parsers)))]
         if not isinstance(pipe, G2GEncoder) or pipe.finder.trained or (learns and pipe.finder.can_learn)
     ]
+    annotating = training["annotating_components"]
+    components = {
+        name: count_component(nlp, p, annotating, train=train, dev=dev) for name, p in parsers.items()
+    }
     return {
         "train": train.figures,
         "dev": dev.figures,
@@ -125,13 +124,26 @@ def read_figures(config: Config, *, limit: int = 0, watch: Watch = iter) -> Figu
         "splits_tokens": any(isinstance(pipe, MwtSplitter) for _, pipe in nlp.pipeline),
         "sets_boundaries": _writers(nlp, before, "token.is_sent_start"),
         "duplicates": len(duplicates),
-        "long_duplicates": sum(n >= LONG_DUPLICATE for n in duplicates),
+        "long_duplicates": len(long_duplicates),
         "labels_only_in_dev": _without(dev.figures["labels"], train.figures["labels"]),
-        "components": {
-            name: count_component(nlp, pipe, training["annotating_components"], train, dev)
-            for name, pipe in parsers.items()
-        },
+        "components": components,
     }
+
+
+def _load(config: Config) -> tuple[Language, Config]:
+    """Return the pipeline of a training config, and the whole config without variables."""
+    nlp = load_model_from_config(config, auto_fill=True)
+    full = nlp.config.interpolate()
+    if not nlp.pipe_names and full["initialize"]["after_init"]:  # it brings components
+        nlp = registry.resolve({"call": full["initialize"]["after_init"]})["call"](nlp)
+        full = nlp.config.interpolate()
+    return nlp, full
+
+
+def _duplicate_lengths(train: GoldCorpus, dev: GoldCorpus) -> list[int]:
+    """Return the number of words of each sentence of dev that is also in train."""
+    sentences = set(map(tuple, train.words))
+    return [len(words) for words in dev.words if tuple(words) in sentences]
 
 
 def _read_examples(
@@ -152,20 +164,21 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
     examples: Examples of the corpus.
     nlp: Pipeline whose tokenizer is compared with the words.
     """
-    docs, references = [e.predicted for e in examples], [e.reference for e in examples]
+    docs = [example.predicted for example in examples]
+    references = [example.reference for example in examples]
     segmentation = segment_examples(examples)
     gold_heads, labels = gold_parses(examples, segmentation)
     heads = heads_in_sentences(segmentation, gold_heads)
-    of_words = join_heads(segmentation, gold_heads)[segmentation.words]
-    is_lost = (heads < 0) & (of_words >= 0)
-    is_outside = is_lost & (
-        segmentation.sentence_of[of_words] != segmentation.sentence_of[segmentation.words]
-    )
+    head_tokens = join_heads(segmentation, gold_heads)[segmentation.words]
+    is_lost = (heads < 0) & (head_tokens >= 0)
+    sentence_of = segmentation.sentence_of
+    is_outside = is_lost & (sentence_of[head_tokens] != sentence_of[segmentation.words])
     graphs = [Graph(heads[at].tolist(), labels[at]) for at in segmentation.sentence_slices]
     counts: Counter[str] = Counter()
     for graph in graphs:
         counts.update(_count_graph(graph))
-    n_heads = sum(int((d.to_array("DEP")[d.to_array("IS_SPACE") == 0] != 0).sum()) for d in references)
+    tables = [doc.to_array(["DEP", "IS_SPACE"]) for doc in references]
+    n_heads = sum(int(((table[:, 0] != 0) & (table[:, 1] == 0)).sum()) for table in tables)
     figures = {
         "docs": len(docs),
         "sentences": len(graphs),
@@ -173,7 +186,7 @@ def count_corpus(examples: list[Example], nlp: Language) -> GoldCorpus:
         "white_space": len(segmentation.sentence_of) - len(segmentation.words),
         "longest": max(segmentation.n_words.tolist(), default=0),
         "unset": int(segment(docs).unset.sum()),
-        "misaligned": max(0, n_heads - int((of_words >= 0).sum())),
+        "misaligned": max(0, n_heads - int((head_tokens >= 0).sum())),
         **{name: counts[name] for name in _count_graph(Graph([], []))},
         "missing": int((heads < 0).sum() - is_lost.sum()),
         "outside": int(is_outside.sum()),
@@ -204,7 +217,7 @@ def _count_graph(graph: Graph) -> dict[str, int]:
 
 
 def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
-    """Count labels, and labels of roots: of other words with the most frequent of these, too."""
+    """Count the labels of all words and of roots, and other words with the most frequent label of roots."""
     by_label = dict(Counter(filter(None, labels)).most_common())
     is_root = (heads == ROOT).tolist()
     roots = dict(Counter(filter(None, compress(labels, is_root))).most_common())
@@ -222,36 +235,33 @@ def _count_labels(heads: IntArray, labels: Sequence[str]) -> Figures:
 
 def _count_starts(references: list[Doc]) -> Figures:
     """Count the sentences that are not the first of their Doc, and those with no punctuation before them."""
-    before = [
-        last
-        for doc in references
-        for last, token in pairwise(token for token in doc if not token.is_space)
-        if token.is_sent_start
-    ]
+    before = []
+    for doc in references:
+        words = [token for token in doc if not token.is_space]
+        before += [last for last, token in pairwise(words) if token.is_sent_start]
     return {"inner_starts": len(before), "bare_starts": sum(not is_punct(token) for token in before)}
 
 
 def _count_tokens(nlp: Language, references: list[Doc]) -> Figures:
     """Count multiword tokens, and compare the tokenizer with the text of Docs that keep their CoNLL-U.
 
-    Without Docs that have this, give None.
+    Figures are None if no Doc has what they count.
     """
-    kept = [doc for doc in references if USER_DATA_KEY in doc.user_data]
-    sentences = [sentence for doc in kept for sentence in source_sentences(doc)]
-    with_words = [doc for doc in references if is_split(doc)]
-    multiword = [token for doc in with_words for token in multiword_tokens(doc)]
+    sentences = [*chain.from_iterable(map(source_sentences, references))]
+    split_docs = [doc for doc in references if is_split(doc)]
+    multiword = [*chain.from_iterable(map(multiword_tokens, split_docs))]
     chunks = read_chunks(sentences, getattr(nlp.tokenizer, "rules", None))
     tokens = compare_tokens(nlp.tokenizer, chunks) if chunks else None
     return {
-        "multiword_tokens": len(multiword) if with_words else None,
-        "multiword_words": sum(end - start for start, end in multiword) if with_words else None,
+        "multiword_tokens": len(multiword) if split_docs else None,
+        "multiword_words": sum(end - start for start, end in multiword) if split_docs else None,
         "token_f1": tokens and tokens.f1,
         "token_errors": tokens.most_frequent if tokens else {},
     }
 
 
 def count_component(
-    nlp: Language, pipe: G2GParser, annotating: Sequence[str], train: GoldCorpus, dev: GoldCorpus
+    nlp: Language, pipe: G2GParser, annotating: Sequence[str], *, train: GoldCorpus, dev: GoldCorpus
 ) -> Figures:
     """Return the figures of a component, with those of the corpora as it reads them.
 
@@ -277,15 +287,14 @@ def count_component(
         wordpieces = _wordpieces(nlp, pipe, initialize, train)
     except (ValueError, OSError) as error:
         problem = str(error)
-    of_corpora = {
-        name: {
+    corpora = {}
+    for name, corpus in (("train", train), ("dev", dev)):
+        corpora[name] = {
             **_count_learnable(pipe, corpus, train),
             **({} if wordpieces is None else count_pieces(wordpieces, corpus)),
             **({} if tag_attr is None else {"missing_tags": corpus.texts(tag_attr).count("")}),
             **(_compare_initial(corpus, labels) if is_refiner else {}),
         }
-        for name, corpus in (("train", train), ("dev", dev))
-    }
     return {
         "architecture": pipe.model.name,
         "encoder_problem": problem,
@@ -297,7 +306,7 @@ def count_component(
             for other in (pipe, *map(nlp.get_pipe, before))
         ),
         "unknown_labels": {} if known is None else _without(train.figures["labels"], known),
-        **of_corpora,
+        **corpora,
     }
 
 
@@ -320,7 +329,7 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
     if shim.spec is not None:
         return shim.wordpieces
     source = registry.resolve(initialize.get(name, {})).get("encoder") or encoder_from_scratch()
-    checkpoint = source(word for words in train.words for word in words)
+    checkpoint = source(chain.from_iterable(train.words))
     config = checkpoint.config
     return WordPieces(checkpoint.tokenizer, config.n_positions, config.vocab_size, None)
 
@@ -335,17 +344,15 @@ def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
 
     pieces = wordpieces.split([Sentence(words) for words in corpus.words])
     lengths, limit = [sum(map(len, words)) for words in pieces], wordpieces.max_pieces
-    unknown = Counter(
-        word
-        for words, split in zip(corpus.words, pieces, strict=True)
-        for word, ids in zip(words, split, strict=True)
-        if wordpieces.unk_id in ids
-    )
+    unknown: Counter[str] = Counter()
+    for words, split in zip(corpus.words, pieces, strict=True):
+        unknown.update(word for word, ids in zip(words, split, strict=True) if wordpieces.unk_id in ids)
+    n_too_long = sum(length > limit for length in lengths)
     return {
         "pieces_per_word": sum(lengths) / max(len(corpus.labels), 1),
         "most_pieces": max(lengths, default=0),
         "piece_limit": limit,
-        "too_many_pieces": sum(length > limit for length in lengths),
+        "too_many_pieces": n_too_long,
         "in_windows": sum(len(words) > limit for words in pieces),
         "unknown": unknown.total(),
         "unknown_words": dict(unknown.most_common(N_NAMED)),
@@ -353,7 +360,7 @@ def count_pieces(wordpieces: Any, corpus: GoldCorpus) -> Figures:
 
 
 def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> Figures:
-    """Count sentences that training learns from, others with heads, and others with whole trees."""
+    """Count the sentences that training learns from, and of the others those with heads and with trees."""
     has_heads = [not graph.is_empty for graph in corpus.graphs]
     can_learn: Sequence[bool] = has_heads
     if pipe.model.attrs.get("can_learn") and corpus.graphs:
@@ -363,12 +370,10 @@ def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> 
         gold = make_trees(corpus.segmentation, corpus.heads, label_ids)
         can_learn = pipe.model.attrs["can_learn"](pipe.model, gold).tolist()
     others = [graph for graph, can in zip(corpus.graphs, can_learn, strict=True) if not can]
-    return {
-        "learnable": sum(can_learn),
-        "with_heads": sum(has_heads),
-        "unlearnable": sum(not graph.is_empty for graph in others),
-        "unlearnable_trees": sum(graph.is_tree for graph in others),
-    }
+    figures = {"learnable": sum(can_learn), "with_heads": sum(has_heads)}
+    figures["unlearnable"] = sum(not graph.is_empty for graph in others)
+    figures["unlearnable_trees"] = sum(graph.is_tree for graph in others)
+    return figures
 
 
 def _compare_initial(corpus: GoldCorpus, names: Sequence[str]) -> Figures:

@@ -142,4 +142,4 @@ def test_components_that_write_what_is_missing_are_enough():
     ],
 )
 def test_figures_are_shown_with_shares(key: str, how: str, expected: str):
-    assert show_figure({**CORPUS, "words": 1750, "outside": 35, "token_f1": 0.984}, key, how) == expected
+    assert show_figure({**CORPUS, "words": 1750, "outside": 35, "token_f1": 0.984}, key, how=how) == expected
