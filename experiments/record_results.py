@@ -19,7 +19,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
+from fnmatch import filter as match_names
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,8 @@ def record_system(name: str, folder: Path, ewt: Path | None) -> dict[str, Any]:
         parser: Any = loaded.get_pipe(AMR_PARSER)
         parses = parser.predict([doc.copy() for doc in docs]).parses
         log_probs = [float(parse.log_prob) for parse in parses]
-    parsed = [
-        describe(doc) for doc in loaded.pipe([Doc(loaded.vocab).from_bytes(d.to_bytes()) for d in docs])
-    ]
+    copies = [Doc(loaded.vocab).from_bytes(doc.to_bytes()) for doc in docs]
+    parsed = [describe(doc) for doc in loaded.pipe(copies)]
     return {"losses": losses, "parameters": parameters, "docs": parsed, "log_probs": log_probs}
 
 
@@ -115,29 +115,29 @@ def total_parameters(component: Any) -> dict[str, float]:
     arrays: list[Any] = []
     for node in component.model.walk():
         arrays += [node.get_param(name) for name in node.param_names if node.has_param(name)]
-        values = [value for shim in node.shims for value in vars(shim).values()]
+        values = chain.from_iterable(vars(shim).values() for shim in node.shims)
         networks = torch.nn.ModuleList(value for value in values if isinstance(value, torch.nn.Module))
         arrays += [parameter.detach() for parameter in networks.parameters()]
-    totals = [torch.as_tensor(array).double() for array in arrays]
-    return {
-        "n": sum(array.numel() for array in totals),
-        "sum": math.fsum(float(array.sum()) for array in totals),
-        "sum_of_sizes": math.fsum(float(array.abs().sum()) for array in totals),
-    }
+    doubles = [torch.as_tensor(array).double() for array in arrays]
+    totals: dict[str, float] = {"n": sum(array.numel() for array in doubles)}
+    totals["sum"] = math.fsum(float(array.sum()) for array in doubles)
+    totals["sum_of_sizes"] = math.fsum(float(array.abs().sum()) for array in doubles)
+    return totals
 
 
 def describe(doc: Doc) -> dict[str, Any]:
     """Return what a pipeline wrote to a Doc."""
-    found: dict[str, Any] = {"heads": [t.head.i for t in doc], "deps": [t.dep_ for t in doc]}
-    found["starts"] = [token.is_sent_start for token in doc]
+    written: dict[str, Any] = {"heads": [token.head.i for token in doc]}
+    written["deps"] = [token.dep_ for token in doc]
+    written["starts"] = [token.is_sent_start for token in doc]
     for name in ("g2g_head_prob", "g2g_dep_prob"):
         values = [token._.get(name) for token in doc if token.has_extension(name)]
         if any(value is not None for value in values):
-            found[name] = values
+            written[name] = values
     for name in ("g2g_iterations", "g2g_graphs", "amr"):
         if doc.has_extension(name):
-            found[name] = doc._.get(name)
-    return found
+            written[name] = doc._.get(name)
+    return written
 
 
 def record(output: Path, names: Sequence[str], ewt: Path | None) -> None:
@@ -161,7 +161,7 @@ def record(output: Path, names: Sequence[str], ewt: Path | None) -> None:
     output.write_text(text + "\n", encoding="utf8")
 
 
-def find_differences(one: Any, other: Any, tolerance: float, where: str = "") -> Iterator[str]:
+def find_differences(one: Any, *, other: Any, tolerance: float, where: str = "") -> Iterator[str]:
     """Yield a line for each place where two records differ.
 
     one: One record, or a part of it.
@@ -171,10 +171,12 @@ def find_differences(one: Any, other: Any, tolerance: float, where: str = "") ->
     """
     if isinstance(one, dict) and isinstance(other, dict):
         for key in [*one, *(key for key in other if key not in one)]:
-            yield from find_differences(one.get(key), other.get(key), tolerance, f"{where}.{key}")
+            place = f"{where}.{key}"
+            yield from find_differences(one.get(key), other=other.get(key), tolerance=tolerance, where=place)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for i, (part, other_part) in enumerate(zip(one, other, strict=True)):
-            yield from find_differences(part, other_part, tolerance, f"{where}[{i}]")
+            place = f"{where}[{i}]"
+            yield from find_differences(part, other=other_part, tolerance=tolerance, where=place)
     elif isinstance(one, float) and isinstance(other, float):
         if not abs(one - other) <= tolerance * max(1.0, abs(one), abs(other)):
             yield f"{where}: {one} and {other}"
@@ -182,7 +184,7 @@ def find_differences(one: Any, other: Any, tolerance: float, where: str = "") ->
         yield f"{where}: {str(one)[:80]} and {str(other)[:80]}"
 
 
-def compare(first: Path, second: Path, names: Sequence[str], tolerance: float) -> bool:
+def compare(first: Path, *, second: Path, names: Sequence[str], tolerance: float) -> bool:
     """Print for each system whether two records are equal; return whether all records are equal.
 
     first, second: The JSON files.
@@ -196,7 +198,9 @@ def compare(first: Path, second: Path, names: Sequence[str], tolerance: float) -
             print(f"{name}: skipped")
             continue
         one, other = (record["systems"].get(name) for record in records)
-        differences = list(find_differences(one, other, tolerance)) if one or other else ["not recorded"]
+        differences = ["not recorded"]
+        if one or other:
+            differences = list(find_differences(one, other=other, tolerance=tolerance))
         print(f"{name}: {f'{len(differences)} DIFFERENCES' if differences else 'equal'}")
         print("".join(f"    {line}\n" for line in differences[:10]), end="")
         is_equal = is_equal and not differences
@@ -220,12 +224,13 @@ def main() -> None:
             "--only", nargs="+", default=["*"], help="names of systems; * stands for anything"
         )
     arguments = parser.parse_args()
-    names = [name for name in SYSTEMS if any(fnmatch(name, pattern) for pattern in arguments.only)]
+    chosen = set(chain.from_iterable(match_names(SYSTEMS, pattern) for pattern in arguments.only))
+    names = [name for name in SYSTEMS if name in chosen]
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     if arguments.command == "record":
         record(arguments.output, names, arguments.ewt)
-    elif not compare(arguments.first, arguments.second, names, arguments.tolerance):
+    elif not compare(arguments.first, second=arguments.second, names=names, tolerance=arguments.tolerance):
         raise SystemExit(1)
 
 

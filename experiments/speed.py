@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,17 @@ def parse(nlp: Language, docs: Sequence[Doc], disable: Sequence[str]) -> None:
 
 def make_texts(documents: Sequence[Sequence[ConlluSentence]], nlp: Language) -> Mapping[str, Sequence[Doc]]:
     """Return Docs of single sentences with boundaries, and Docs of whole documents without."""
-    alone = [[sentence] for document in documents for sentence in document]
-    return {
-        GIVEN: [sentences_to_doc(s, nlp.vocab, annotations=["SENT_START"], keep_source=False) for s in alone],
-        FOUND: [sentences_to_doc(d, nlp.vocab, annotations=[], keep_source=False) for d in documents],
-    }
+    texts: dict[str, list[Doc]] = {GIVEN: [], FOUND: []}
+    for sentence in chain.from_iterable(documents):
+        doc = sentences_to_doc([sentence], nlp.vocab, annotations=["SENT_START"], keep_source=False)
+        texts[GIVEN].append(doc)
+    for document in documents:
+        texts[FOUND].append(sentences_to_doc(document, nlp.vocab, annotations=[], keep_source=False))
+    return texts
+
+
+def words_of(doc: Doc) -> list[str]:
+    return [token.text for token in doc]
 
 
 def time_all(pipelines: Mapping[str, Language], documents: Any, runs: int) -> Times:
@@ -77,16 +84,16 @@ def time_all(pipelines: Mapping[str, Language], documents: Any, runs: int) -> Ti
         for precision in PRECISIONS:
             for name, nlp in pipelines.items():
                 models = [pipe.model for _, pipe in nlp.pipeline if isinstance(pipe, TrainablePipe)]
-                shims = [shim for model in models for shim in find_shims(model)]
+                shims = [*chain.from_iterable(map(find_shims, models))]
                 for shim in shims:
                     shim.precision = precision
                 encoder = next(shim for shim in shims if hasattr(shim.network, "encoder"))
-                sentences = [Sentence([token.text for token in doc]) for doc in texts[name][GIVEN]]
+                sentences = [Sentence(words_of(doc)) for doc in texts[name][GIVEN]]
                 clock((name, BARE, precision), partial(encode, encoder, sentences))
                 for row, disable in ((GIVEN, ["senter"]), (FOUND, [])):
                     copies = [doc.copy() for doc in texts[name][row]]
-                    known = [pipe for pipe in disable if pipe in nlp.pipe_names]
-                    clock((name, row, precision), partial(parse, nlp, copies, known))
+                    disabled = [pipe for pipe in disable if pipe in nlp.pipe_names]
+                    clock((name, row, precision), partial(parse, nlp, copies, disabled))
     return best
 
 
@@ -114,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     documents = list(paragraphs(read_conllu(args.dev)))
     # Documents that are spread evenly over the treebank.
     chosen = documents[:: max(1, sum(map(len, documents)) // args.sentences)]
-    n_words = sum(len(sentence.words) for document in chosen for sentence in document)
+    n_words = sum(len(sentence.words) for sentence in chain.from_iterable(chosen))
     best = time_all({str(path): spacy.load(path) for path in args.pipelines}, chosen, args.runs)
     print(f"{sum(map(len, chosen))} sentences in {len(chosen)} documents, {n_words} words")
     print(markdown(best, n_words))

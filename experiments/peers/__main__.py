@@ -30,7 +30,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from wasabi import msg
 
@@ -47,42 +47,58 @@ METRICS = ("UAS", "LAS", "CLAS")
 OWN_FILES = ("train", "dev", "check", "job", "error")
 
 
-def job_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
+class Training(NamedTuple):
+    """One training of a peer.
+
+    peer: Name of the peer.
+    settings: Name of its settings.
+    seed: Seed of the training.
+    """
+
+    peer: str
+    settings: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.peer}, {self.settings} settings, seed {self.seed}"
+
+
+def make_job(training: Training, args: argparse.Namespace) -> dict[str, Any]:
     """Return an adapter's job: what it is to train."""
-    peer = PEERS[name]
+    peer = PEERS[training.peer]
     return {
         "config": str(peer.config),
-        "settings": dict(peer.settings[settings]),
+        "settings": dict(peer.settings[training.settings]),
         "encoder": str(args.encoder),
         "train": str(args.folder / "train.conllu"),
         "dev": str(args.folder / "check.conllu"),
         "epochs": args.epochs,
-        "seed": seed,
+        "seed": training.seed,
         "threads": args.threads,
         # Number of the only GPU that it can see.
         "gpu": min(args.gpu, 0),
-        "model": str(folder_of(name, settings, seed, args) / "model"),
+        "model": str(folder_of(training, args) / "model"),
     }
 
 
-def folder_of(name: str, settings: str, seed: int, args: argparse.Namespace) -> Path:
-    return Path(args.folder, name, settings, str(seed))
+def folder_of(training: Training, args: argparse.Namespace) -> Path:
+    return Path(args.folder, training.peer, training.settings, str(training.seed))
 
 
-def train(name: str, settings: str, seed: int, args: argparse.Namespace) -> None:
+def train(training: Training, args: argparse.Namespace) -> None:
     """Train a model, unless it is there. The reason of a failure is kept in error.txt."""
-    folder, job = folder_of(name, settings, seed, args), job_of(name, settings, seed, args)
+    folder, job = folder_of(training, args), make_job(training, args)
     if (folder / "train.json").exists():
         if read_json(folder / "job.json")["settings"] != job["settings"]:
             msg.warn(f"{folder}: trained with other settings than the present ones, see job.json")
         return
-    msg.divider(f"{name}, {settings} settings, seed {seed}")
+    msg.divider(str(training))
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_json(folder / "job.json", job)
     with failures(folder):
-        python = make_environment(name, args.venvs / name, args)
-        run_adapter("train", python, PEERS[name], folder, args)
+        python = make_environment(training.peer, args.venvs / training.peer, args)
+        run_adapter("train", python, PEERS[training.peer], folder, args)
 
 
 class failures:  # noqa: N801
@@ -118,40 +134,38 @@ def devices(args: argparse.Namespace) -> dict[str, str]:
     return variables | {f"{name}_NUM_THREADS": str(args.threads) for name in ("OMP", "MKL", "OPENBLAS")}
 
 
-def score(name: str, settings: str, seed: int, part: str, gold: Path, args: argparse.Namespace) -> None:
+def score(training: Training, part: str, gold: Path, args: argparse.Namespace) -> None:
     """Parse a file with a trained model, time it and score it.
 
-    name: Name of the peer.
-    settings: Name of its settings.
-    seed: Seed of its training.
+    training: The training of the model.
     part: "dev", or the name of a file of --test.
     gold: Treebank of that part.
     args: Arguments of the command.
     """
-    folder = folder_of(name, settings, seed, args)
+    folder = folder_of(training, args)
     result = folder / f"{part}.json"
     if not (folder / "train.json").exists() or (result.exists() and not args.again):
         return
-    msg.info(f"{name}, {settings} settings, seed {seed}: {part}")
+    msg.info(f"{training}: {part}")
     parsed = folder / f"{part}.parsed.conllu"
-    job = job_of(name, settings, seed, args)
+    job = make_job(training, args)
     job |= {"input": str(args.folder / f"{part}.conllu"), "output": str(parsed), "runs": args.runs}
     write_json(folder / f"{part}.job.json", job)
     with failures(folder):
-        python = make_environment(name, args.venvs / name, args)
+        python = make_environment(training.peer, args.venvs / training.peer, args)
         result.unlink(missing_ok=True)
-        run_adapter(part, python, PEERS[name], folder, args)
-        fill_trees(gold, parsed, folder / f"{part}.conllu")
+        run_adapter(part, python, PEERS[training.peer], folder, args)
+        fill_trees(gold, parsed=parsed, target=folder / f"{part}.conllu")
         parsed.unlink()
         try:
-            scores = official_scores(gold, folder / f"{part}.conllu")
+            scores = official_scores(gold, system=folder / f"{part}.conllu")
         except PeerError:
             result.unlink()
             raise
         write_json(result, read_json(result) | {"scores": scores})
 
 
-def official_scores(gold: Path, system: Path) -> dict[str, float]:
+def official_scores(gold: Path, *, system: Path) -> dict[str, float]:
     """Return F1 in percent by metric, from the command `udeval` of udtools."""
     command = shutil.which("udeval") or shutil.which("udeval", path=str(Path(sys.executable).parent))
     if command is None:
@@ -166,20 +180,24 @@ def official_scores(gold: Path, system: Path) -> dict[str, float]:
 
 def read_scores(table: str) -> dict[str, float]:
     """Return F1 in percent by metric, from the table that udeval prints."""
-    rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()]
-    return {row[0]: float(row[3]) for row in rows if row[0] in METRICS}
+    scores = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if cells[0] in METRICS:
+            scores[cells[0]] = float(cells[3])
+    return scores
 
 
-def collect(name: str, settings: str, seed: int, args: argparse.Namespace) -> dict[str, Any] | None:
-    """Return all facts about a model; None if it was never tried."""
-    folder = folder_of(name, settings, seed, args)
+def collect(training: Training, args: argparse.Namespace) -> dict[str, Any] | None:
+    """Return all facts about a model; None if its training was never tried."""
+    folder = folder_of(training, args)
     if not folder.exists():
         return None
     error = folder / "error.txt"
-    known = {part: read_json(folder / f"{part}.json") for part in ("train", *parts_of(args))}
+    facts = {part: read_json(folder / f"{part}.json") for part in ("train", *parts_of(args))}
     size = sum(path.stat().st_size for path in best_model(folder / "model"))
-    return known | {
-        "seed": seed,
+    return facts | {
+        "seed": training.seed,
         "bytes": size,
         "error": error.read_text(encoding="utf8").strip() if error.exists() else None,
     }
@@ -196,11 +214,12 @@ def compare_ours(settings: Mapping[str, str], part: str, args: argparse.Namespac
     gold = list(read_conllu(parts_of(args)[part], trees="full"))
     counts: dict[str, dict[int, Any]] = {name: {} for name in settings}
     for name, seed in itertools.product(settings, args.seeds):
-        parsed = folder_of(name, settings[name], seed, args) / f"{part}.conllu"
+        parsed = folder_of(Training(name, settings[name], seed), args) / f"{part}.conllu"
         if parsed.exists():
             counts[name][seed] = count(gold, read_conllu(parsed))
     ours = counts.pop(OURS, {})
-    return {name: found for name, theirs in counts.items() if (found := compare(ours, theirs))}
+    comparisons = {name: compare(ours, other=theirs) for name, theirs in counts.items()}
+    return {name: comparison for name, comparison in comparisons.items() if comparison}
 
 
 def best_model(folder: Path) -> Iterable[Path]:
@@ -242,8 +261,13 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--check-sentences", type=int, default=0, help="of DEV, that tell the best epoch; 0 for all")
     add("--epochs", type=int, default=10, help="for every parser")
     add("--rows", nargs="*", choices=PEERS, default=list(PEERS), help="what is trained; none without names")
-    names = sorted({name for peer in PEERS.values() for name in peer.settings})
-    add("--settings", nargs="+", choices=names, default=["shared"], help="a model for each that a peer has")
+    add(
+        "--settings",
+        nargs="+",
+        choices=sorted(all_settings()),
+        default=["shared"],
+        help="a model for each that a peer has",
+    )
     add("--seeds", type=int, nargs="+", default=[0], help="a model for each of them")
     add("--threads", type=int, default=1, help="of the CPU")
     add("--gpu", type=int, default=-1, help="GPU to use; -1 for the CPU")
@@ -265,12 +289,12 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for path in (args.train, args.dev, *args.test):
         if path.suffix != ".conllu" or not path.is_file():
             cli.error(f"{path}: expected a CoNLL-U file, named .conllu")
-    names = [*OWN_FILES, *(path.stem for path in args.test)]
-    for name in names[len(OWN_FILES) :]:
-        if names.count(name) > 1:
-            cli.error(
-                f"--test: expected files with different names, and none of {', '.join(OWN_FILES)}, got {name}"
-            )
+    taken = set(OWN_FILES)
+    for path in args.test:
+        if path.stem in taken:
+            own = ", ".join(OWN_FILES)
+            cli.error(f"--test: expected files with different names, and none of {own}, got {path.stem}")
+        taken.add(path.stem)
     if not (args.encoder / "config.json").is_file():
         cli.error(f"--encoder {args.encoder}: expected a folder with config.json")
     for name in ("sentences", "check_sentences"):
@@ -281,33 +305,33 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
             cli.error(f"--{name} {getattr(args, name)}: expected 1 or more")
 
 
-def models(args: argparse.Namespace, names: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Return peer, settings and seed of the models that the options ask for."""
-    return [
-        (name, settings, seed)
-        for seed in args.seeds
-        for name in PEERS
-        if name in names
-        for settings in args.settings
-        if settings in PEERS[name].settings
-    ]
+def all_settings() -> list[str]:
+    """Return the names of the settings of all peers, in the order of the peers."""
+    return [*dict.fromkeys(itertools.chain.from_iterable(peer.settings for peer in PEERS.values()))]
+
+
+def trainings(args: argparse.Namespace, *, peers: Iterable[str], settings: Iterable[str]) -> list[Training]:
+    """Return the trainings of some peers, with those of the settings that each peer has, for all seeds."""
+    every = itertools.product(args.seeds, [name for name in PEERS if name in peers], settings)
+    return [Training(name, chosen, seed) for seed, name, chosen in every if chosen in PEERS[name].settings]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     args = read_arguments(arguments)
     golds = parts_of(args)
     args.folder.mkdir(parents=True, exist_ok=True)
-    prepare(args.train, args.folder / "train.conllu", args.sentences)
-    prepare(args.dev, args.folder / "check.conllu", args.check_sentences, spread=True)
+    prepare(args.train, target=args.folder / "train.conllu", n=args.sentences)
+    prepare(args.dev, target=args.folder / "check.conllu", n=args.check_sentences, spread=True)
     for part, gold in golds.items():
-        prepare(gold, args.folder / f"{part}.conllu")
-    for name, settings, seed in models(args, args.rows):
-        train(name, settings, seed, args)
-    every = [(name, s, seed) for seed in args.seeds for name in PEERS for s in PEERS[name].settings]
+        prepare(gold, target=args.folder / f"{part}.conllu")
+    for training in trainings(args, peers=args.rows, settings=args.settings):
+        train(training, args)
+    every = trainings(args, peers=PEERS, settings=all_settings())
     for part, gold in golds.items():
-        for model in every:
-            score(*model, part, gold, args)
-    found = {model: known for model in every if (known := collect(*model, args)) is not None}
+        for training in every:
+            score(training, part, gold, args)
+    facts = {training: collect(training, args) for training in every}
+    tried = {training: known for training, known in facts.items() if known is not None}
     setup = {"train": args.train.name, "sentences": args.sentences, "epochs": args.epochs}
     setup |= {
         "check_sentences": args.check_sentences,
@@ -315,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "test": [path.stem for path in args.test],
         "hardware": hardware(args),
     }
-    table = make_table({name: peer.title for name, peer in PEERS.items()}, found, setup)
+    table = make_table({name: peer.title for name, peer in PEERS.items()}, tried, setup)
     settings = {name: row["settings"] for name, row in table["rows"].items()}
     table["comparisons"] = {part: compare_ours(settings, part, args) for part in golds}
     write_json(args.folder / "table.json", table)

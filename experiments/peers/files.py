@@ -12,7 +12,7 @@ from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
 from .environments import PeerError
 
 
-def prepare(source: Path, target: Path, n: int = 0, *, spread: bool = False) -> None:
+def prepare(source: Path, *, target: Path, n: int = 0, spread: bool = False) -> None:
     """Write words, heads and labels of a treebank, without tags, multiword tokens and empty nodes.
 
     source: CoNLL-U file.
@@ -27,7 +27,7 @@ def prepare(source: Path, target: Path, n: int = 0, *, spread: bool = False) -> 
     n = n or len(sentences)
     step = len(sentences) if spread else n
     chosen = (sentences[i * step // n] for i in range(n))
-    write_text(target, "".join(words_only(sentence) for sentence in chosen))
+    write_text(target, "".join(map(words_only, chosen)))
 
 
 def words_only(sentence: ConlluSentence) -> str:
@@ -38,7 +38,7 @@ def words_only(sentence: ConlluSentence) -> str:
     return "".join(rows) + "\n"
 
 
-def fill_trees(gold: Path, parsed: Path, target: Path) -> None:
+def fill_trees(gold: Path, *, parsed: Path, target: Path) -> None:
     """Write a treebank with the heads and labels of parsed sentences in place of its own.
 
     gold: Treebank.
@@ -48,19 +48,23 @@ def fill_trees(gold: Path, parsed: Path, target: Path) -> None:
     """
     expected = list(read_conllu(gold))
     try:
-        found = list(read_conllu(parsed, trees="full"))
+        sentences = list(read_conllu(parsed, trees="full"))
     except ValueError as error:
         raise PeerError(str(error)) from error
-    if len(found) != len(expected):
-        raise PeerError(f"{parsed} has {len(found)} sentences, expected {len(expected)}")
-    write_text(target, "".join(write_conllu(map(_with_tree, expected, found))))
+    if len(sentences) != len(expected):
+        raise PeerError(f"{parsed} has {len(sentences)} sentences, expected {len(expected)}")
+    write_text(target, "".join(write_conllu(map(_with_tree, expected, sentences))))
 
 
 def _with_tree(sentence: ConlluSentence, parsed: ConlluSentence) -> ConlluSentence:
-    if [word.form for word in sentence.words] != [word.form for word in parsed.words]:
+    if forms(sentence) != forms(parsed):
         raise PeerError(f"{parsed.location()}: expected the words of {sentence.location()}")
     heads = [str(word.head) for word in parsed.words]
     return sentence.replace(head=heads, deprel=[word.deprel for word in parsed.words])
+
+
+def forms(sentence: ConlluSentence) -> list[str]:
+    return [word.form for word in sentence.words]
 
 
 def write_text(path: Path, text: str) -> None:

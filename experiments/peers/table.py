@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from project.markdown import markdown_table
@@ -51,41 +52,47 @@ def summary(models: Sequence[Mapping[str, Any]], test: Sequence[str]) -> dict[st
     """
     trained = [known["train"] for known in models if known["train"]]
     parsed = [known for known in models if known["train"] and known["dev"]]
+    dev = [known["dev"] for known in parsed]
+    tests = {}
+    for name in test:
+        tests[name] = scores([known[name] for known in models if known[name]])
     errors = [known["error"] for known in models if known["error"]]
+    load = {"training": values(trained, "load"), "parsing": values(dev, "load")}
     return {
-        "seeds": [known["seed"] for known in parsed],
-        "dev": scores([known["dev"] for known in parsed]),
-        "test": {name: scores([known[name] for known in models if known[name]]) for name in test},
-        "words_per_second": mean_and_values([speed(known["dev"], "seconds") for known in parsed]),
-        "words_per_cpu_second": mean_and_values([speed(known["dev"], "cpu_seconds") for known in parsed]),
-        "minutes": mean_and_values([known["minutes"] for known in trained]),
-        "cpu_minutes": mean_and_values([known["cpu_minutes"] for known in trained]),
-        "training_mib": mean_and_values([known["peak_mib"] for known in trained]),
-        "parsing_mib": mean_and_values([known["dev"]["peak_mib"] for known in parsed]),
-        "parameters": parsed[0]["dev"]["parameters"] if parsed else None,
+        "seeds": values(parsed, "seed"),
+        "dev": scores(dev),
+        "test": tests,
+        "words_per_second": mean_and_values(speeds(dev, "seconds")),
+        "words_per_cpu_second": mean_and_values(speeds(dev, "cpu_seconds")),
+        "minutes": mean_and_values(values(trained, "minutes")),
+        "cpu_minutes": mean_and_values(values(trained, "cpu_minutes")),
+        "training_mib": mean_and_values(values(trained, "peak_mib")),
+        "parsing_mib": mean_and_values(values(dev, "peak_mib")),
+        "parameters": dev[0]["parameters"] if dev else None,
         "bytes": parsed[0]["bytes"] if parsed else None,
         "steps": trained[0].get("steps") if trained else None,
-        "versions": (parsed[0]["dev"] if parsed else trained[0] if trained else {}).get("versions", {}),
-        "load": {
-            "training": [known["load"] for known in trained],
-            "parsing": [known["dev"]["load"] for known in parsed],
-        },
+        "versions": (dev or trained or [{}])[0].get("versions", {}),
+        "load": load,
         "errors": errors,
     }
 
 
+def values(facts: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
+    """Return a fact about each model."""
+    return [known[key] for known in facts]
+
+
 def scores(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return metrics in percent; None for no results."""
-    return (
-        {m: mean_and_values([result["scores"][m] for result in results]) for m in METRICS}
-        if results
-        else None
-    )
+    if not results:
+        return None
+    tables = values(results, "scores")
+    return {metric: mean_and_values(values(tables, metric)) for metric in METRICS}
 
 
-def speed(result: Mapping[str, Any], unit: str) -> float:
-    """Return words a second in the best run; unit: "seconds" or "cpu_seconds"."""
-    return float(result["words"] / min(result[unit]))
+def speeds(results: Sequence[Mapping[str, Any]], unit: str) -> list[float]:
+    """Return words a second in the best run of each model; unit: "seconds" or "cpu_seconds"."""
+    return [float(result["words"] / min(result[unit])) for result in results]
 
 
 def bars(rows: Mapping[str, Figures]) -> list[str]:
@@ -123,17 +130,22 @@ def markdown(table: Mapping[str, Any]) -> str:
     done = {name: row for name, row in rows.items() if row["dev"]}
     tests = {f"{name} LAS": _test_las(name) for name in setup["test"]}
     columns = {**SCORES, **tests, **COSTS}
-    cells = [[fill(row) for fill in columns.values()] for row in done.values()]
+    cells = [fill_row(row, columns) for row in done.values()]
     lines += [markdown_table([list(columns), *cells]), ""] if cells else []
     for row in rows.values():
-        seen = dict.fromkeys(error for entry in row["tried"].values() for error in entry["errors"])
-        lines += [f"- {row['title']} **failed**: {error}" for error in seen]
+        errors = chain.from_iterable(entry["errors"] for entry in row["tried"].values())
+        lines += [f"- {row['title']} **failed**: {error}" for error in dict.fromkeys(errors)]
     lines += [f"- {bar}" for bar in table["bars"]]
     for part, comparisons in table["comparisons"].items():
-        pairs = [(rows[name]["title"], found) for name, found in comparisons.items()]
-        lines += [comparison_line(f"{part}: ours", title, found) for title, found in pairs]
+        for name, comparison in comparisons.items():
+            line = comparison_line(f"{part}: ours", other=rows[name]["title"], comparison=comparison)
+            lines.append(line)
     lines += ["", *tried_lines(rows), ""]
     return "\n".join(lines)
+
+
+def fill_row(row: Figures, columns: Mapping[str, Callable[[Figures], str]]) -> list[str]:
+    return [fill(row) for fill in columns.values()]
 
 
 def describe(setup: Mapping[str, Any]) -> str:
@@ -146,18 +158,13 @@ def describe(setup: Mapping[str, Any]) -> str:
 def tried_lines(rows: Mapping[str, Figures]) -> list[str]:
     """Return the lines of a table of all settings and versions."""
     head = ["", "settings", "updates", "dev LAS", "training, min", "versions"]
-    cells = [
-        [
-            row["title"],
-            settings,
-            str(entry["steps"] or "-"),
-            number(entry["dev"] and entry["dev"]["LAS"], 2),
-            number(entry["minutes"], 1),
-            ", ".join(f"{name} {version}" for name, version in entry["versions"].items()) or "-",
-        ]
-        for row in rows.values()
-        for settings, entry in row["tried"].items()
-    ]
+    cells = []
+    for row in rows.values():
+        for settings, entry in row["tried"].items():
+            versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
+            las = number(entry["dev"] and entry["dev"]["LAS"], 2)
+            minutes, steps = number(entry["minutes"], 1), str(entry["steps"] or "-")
+            cells.append([row["title"], settings, steps, las, minutes, versions or "-"])
     return [markdown_table([head, *cells])] if cells else []
 
 

@@ -139,7 +139,8 @@ def check_arguments(cli: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for name in ("layers", "sentences", "check_sentences", "steps", "eval_frequency", "threads"):
         if (getattr(args, name) or 0) < 0:
             cli.error(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 0 or more")
-    configs = [load_config(CONFIGS / name) for name in {SCRATCH, *(row.config for row in rows.values())}]
+    files = {SCRATCH, *(row.config for row in rows.values())}
+    configs = [load_config(CONFIGS / name) for name in files]
     args.set = parse_config_overrides([f"--{item}" for item in args.set], env_var=None)
     for setting in args.set:
         if not any(has_setting(config, setting) for config in configs):
@@ -154,7 +155,7 @@ def write_parts(args: argparse.Namespace) -> None:
     parts = ((args.train, train_file, args.sentences), (args.dev, check_file, args.check_sentences))
     for source, target, n in parts:
         if n:
-            write_part(source, target(args), n)
+            write_part(source, target=target(args), n=n)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -109,7 +109,7 @@ def check_file(args: argparse.Namespace) -> Path:
     return Path(args.output / f"dev.{args.check_sentences}.conllu" if args.check_sentences else args.dev)
 
 
-def write_part(source: Path, target: Path, n: int) -> None:
+def write_part(source: Path, *, target: Path, n: int) -> None:
     """Write n sentences of a treebank, spread evenly over it; the same in every run.
 
     Raises SystemExit if there are fewer.

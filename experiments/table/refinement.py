@@ -26,6 +26,14 @@ ROWS = {
 LIMITED = {
     f"rngtr, T = {n}": System(row="rngtr", against=("syntr",), settings={"iterations": n}) for n in (1, 2, 3)
 }
+WITHOUT_PRIOR = {
+    f"{name}, no prior": System(row=name, against=("syntr", name), settings={"prior_share": 0.0})
+    for name in ("rngtr", "other", "other-control")
+}
+CONTROLS = {
+    name: System(row=name, against=("syntr",))
+    for name in ("control", "corruption", "checkpoint", "other-control")
+}
 SYSTEMS = {
     "syntr": System(row="syntr"),
     "rngtr": System(row="rngtr", against=("syntr", "control")),
@@ -33,15 +41,9 @@ SYSTEMS = {
     "rngtr, T = 3, no stop": System(
         row="rngtr", against=("syntr",), settings={"iterations": 3, "stop": False}
     ),
-    **{
-        name: System(row=name, against=("syntr",))
-        for name in ("control", "corruption", "checkpoint", "other-control")
-    },
+    **CONTROLS,
     "other": System(row="other", against=("syntr", "rngtr", "other-control")),
-    **{
-        f"{name}, no prior": System(row=name, against=("syntr", name), settings={"prior_share": 0.0})
-        for name in ("rngtr", "other", "other-control")
-    },
+    **WITHOUT_PRIOR,
     "empty": System(row="empty", against=("syntr", "rngtr")),
     "empty-checkpoint": System(row="empty-checkpoint", against=("syntr", "rngtr")),
     "whole": System(row="whole"),

@@ -31,20 +31,22 @@ def make_table(gold: Path, args: argparse.Namespace) -> dict[str, Any]:
     table: dict[str, Any] = dict.fromkeys(systems)
     for name, seeds in counts.items():
         if seeds:
-            against = {other: compare(seeds, counts[other]) for other in systems[name].against}
-            published = args.table.figures(name, args.start, args.layers)
+            against = {other: compare(seeds, other=counts[other]) for other in systems[name].against}
+            published = args.table.figures(name, start=args.start, n_layers=args.layers)
             table[name] = summary(seeds) | {"against": against, "published": published}
     return table
 
 
 def summary(seeds: Mapping[int, Counts]) -> dict[str, Any]:
     """Return scores and shares between 0 and 1, passes and times, as a mean and for each seed."""
-    of_seeds = list(seeds.values())
-    n_words = sum(of_seeds[0]["words"])
-    values = {metric: [sum(c[metric]) / n_words for c in of_seeds] for metric in METRICS}
+    counts = list(seeds.values())
+    n_words = sum(counts[0]["words"])
+    values = {}
+    for metric in METRICS:
+        values[metric] = [sum(c[metric]) / n_words for c in counts]
     for metric in ("non_projective_uas", "non_projective_las"):
-        values[metric] = [c[metric] / c["non_projective"] for c in of_seeds if c["non_projective"]]
-    parsed = [c for c in of_seeds if "seconds" in c]
+        values[metric] = [c[metric] / c["non_projective"] for c in counts if c["non_projective"]]
+    parsed = [c for c in counts if "seconds" in c]
     values["minutes"] = [c["training"]["minutes"] for c in parsed if "minutes" in c["training"]]
     values["seconds"] = [c["seconds"] for c in parsed]
     values["outside_encoder"] = [1 - c["encoder_seconds"] / c["seconds"] for c in parsed]
@@ -52,13 +54,14 @@ def summary(seeds: Mapping[int, Counts]) -> dict[str, Any]:
     values["calls"] = [c["calls"] for c in parsed]
     refined = [c for c in parsed if c["iterations"]]
     values["iterations"] = [float(np.average(c["iterations"], weights=c["words"])) for c in refined]
+    figures = {key: mean_and_values(numbers) for key, numbers in values.items()}
     return {
         "seeds": list(seeds),
-        **{key: mean_and_values(v) for key, v in values.items()},
-        "non_projective": of_seeds[0]["non_projective"],
+        **figures,
+        "non_projective": counts[0]["non_projective"],
         "words": n_words,
         "threads": [c["threads"] for c in parsed],
-        "parameters": of_seeds[0].get("parameters", {}),
+        "parameters": counts[0].get("parameters", {}),
     }
 
 
@@ -67,7 +70,7 @@ def mean_and_values(values: Sequence[float]) -> dict[str, Any] | None:
     return {"mean": sum(values) / len(values), "values": values} if values else None
 
 
-def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[str, Any] | None:
+def compare(system: Mapping[int, Counts], *, other: Mapping[int, Counts]) -> dict[str, Any] | None:
     """Compare the LAS of two systems by the paired bootstrap over the sentences of all seeds.
 
     system: Counts by seed.
@@ -77,7 +80,8 @@ def compare(system: Mapping[int, Counts], other: Mapping[int, Counts]) -> dict[s
     seeds = [seed for seed in system if seed in other]
     if not seeds:
         return None
-    a, b = (np.sum([side[seed]["las"] for seed in seeds], axis=0) for side in (other, system))
+    a = np.sum([other[seed]["las"] for seed in seeds], axis=0)
+    b = np.sum([system[seed]["las"] for seed in seeds], axis=0)
     words = np.array(system[seeds[0]]["words"])
     values = [(sum(system[s]["las"]) - sum(other[s]["las"])) / int(words.sum()) for s in seeds]
     return {"seeds": seeds, **asdict(paired_bootstrap(a, b, totals=words * len(seeds))), "values": values}
@@ -91,7 +95,7 @@ def percent(score: Entry | None) -> str:
     return f"{100 * score['mean']:.2f}" + (f" ({', '.join(values)})" if len(values) > 1 else "")
 
 
-def mean(key: str, form: str) -> Callable[[Entry], str]:
+def mean(key: str, *, form: str) -> Callable[[Entry], str]:
     """Return a function that formats a mean of an entry; "-" for None."""
     return lambda entry: form.format(entry[key]["mean"]) if entry[key] else "-"
 
@@ -107,12 +111,12 @@ COLUMNS: Mapping[str, Callable[[Entry], str]] = {
     ),
     "non-projective heads": lambda e: percent(e["non_projective_uas"]),
     "and labels": lambda e: percent(e["non_projective_las"]),
-    "refiner's passes": mean("iterations", "{:.2f}"),
-    "training, min": mean("minutes", "{:.1f}"),
-    "parsing, s": mean("seconds", "{:.1f}"),
+    "refiner's passes": mean("iterations", form="{:.2f}"),
+    "training, min": mean("minutes", form="{:.1f}"),
+    "parsing, s": mean("seconds", form="{:.1f}"),
     "threads": lambda e: ", ".join(str(n) for n in sorted(set(e["threads"]))) or "-",
-    "encoder passes per word": mean("passes_per_word", "{:.3f}"),
-    "encoder calls": mean("calls", "{:,.0f}"),
+    "encoder passes per word": mean("passes_per_word", form="{:.3f}"),
+    "encoder calls": mean("calls", form="{:,.0f}"),
     "time outside encoder": lambda e: (
         f"{100 * e['outside_encoder']['mean']:.1f}%" if e["outside_encoder"] else "-"
     ),
@@ -129,19 +133,27 @@ def markdown(table: Mapping[str, Entry | None], title: str) -> str:
         entry = next(iter(rows.values()))
         crossed = f"{entry['non_projective']:,} have non-projective arcs"
         lines += [f"{entry['words']:,} words, of which {crossed}.", ""]
-        cells = {heading: [fill(entry) for entry in rows.values()] for heading, fill in COLUMNS.items()}
-        cells = {heading: column for heading, column in cells.items() if set(column) != {"-"}}
+        cells = {}
+        for heading, fill in COLUMNS.items():
+            column = [fill(entry) for entry in rows.values()]
+            if set(column) != {"-"}:
+                cells[heading] = column
         body = zip(rows, *cells.values(), strict=True)
         lines += [markdown_table([("system", *cells), *body]), ""]
     if missing:
         lines += [f"Not trained yet: {', '.join(missing)}.", ""]
-    pairs = [(name, *pair) for name, entry in rows.items() for pair in entry["against"].items()]
-    if compared := [comparison_line(*pair) for pair in pairs if pair[-1]]:
+    compared = []
+    for name, entry in rows.items():
+        for other, comparison in entry["against"].items():
+            if comparison:
+                compared.append(comparison_line(name, other=other, comparison=comparison))
+    if compared:
         lines += [*compared, ""]
     return "\n".join(lines)
 
 
-def comparison_line(name: str, other: str, c: Entry) -> str:
+def comparison_line(name: str, *, other: str, comparison: Entry) -> str:
     """Return a comparison of two systems as an item of a list."""
-    interval = f"95% interval {100 * c['low']:+.2f} to {100 * c['high']:+.2f}"
-    return f"- {name} to {other}: {100 * c['difference']:+.2f} LAS, {interval}, p {c['p_value']:.4f}"
+    difference, low, high = (f"{100 * comparison[key]:+.2f}" for key in ("difference", "low", "high"))
+    p_value = f"p {comparison['p_value']:.4f}"
+    return f"- {name} to {other}: {difference} LAS, 95% interval {low} to {high}, {p_value}"

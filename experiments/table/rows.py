@@ -58,7 +58,7 @@ class Table:
     systems: Mapping[str, System]
     published: Mapping[tuple[str, str, int], tuple[float, float]] = field(default_factory=dict)
 
-    def figures(self, name: str, start: str, n_layers: int | None) -> dict[str, Any] | None:
+    def figures(self, name: str, *, start: str, n_layers: int | None) -> dict[str, Any] | None:
         """Return the published figures of a system, or None.
 
         name: Name of the system.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from project.train import TRAINING
 from project.training_config import BEST
 from spacy_g2g.data.docs import doc_to_sentences, sentences_to_docs
 from spacy_g2g.files import atomic_path
-from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.formats.conllu import ConlluSentence, ConlluWord, read_conllu
 from spacy_g2g.layers.encoder import GraphEncoder
 from spacy_g2g.models.network_shim import find_shims
 from spacy_g2g.parser.rng_refiner import ITERATIONS
@@ -84,12 +85,12 @@ def read_training(folder: Path) -> dict[str, float]:
 
 def parse_and_count(nlp: Language, sentences: Sequence[ConlluSentence]) -> Counts:
     """Parse gold sentences and count what is right, passes, seconds and parameters."""
-    networks = {
-        name: shim.network
-        for name, pipe in nlp.pipeline
-        if isinstance(pipe, SavedPipe)
-        for shim in find_shims(pipe.model)
-    }
+    networks = {}
+    for name, pipe in nlp.pipeline:
+        if isinstance(pipe, SavedPipe):
+            for shim in find_shims(pipe.model):
+                networks[name] = shim.network
+    parameters = {name: count_parameters(network) for name, network in networks.items()}
     list(nlp.pipe(sentences_to_docs(sentences[:N_WARM_UP], nlp.vocab, annotations=("SENT_START",))))
     docs = list(sentences_to_docs(sentences, nlp.vocab, annotations=("SENT_START",)))
     encoders = [network.encoder for network in networks.values() if hasattr(network, "encoder")]
@@ -97,7 +98,7 @@ def parse_and_count(nlp: Language, sentences: Sequence[ConlluSentence]) -> Count
         start = time.perf_counter()
         docs = list(nlp.pipe(docs))
         seconds = time.perf_counter() - start
-    parsed = (sentence for doc in docs for sentence in doc_to_sentences(doc))
+    parsed = chain.from_iterable(map(doc_to_sentences, docs))
     return count(sentences, parsed) | {
         "seconds": seconds,
         "encoder_seconds": watch.seconds,
@@ -105,8 +106,12 @@ def parse_and_count(nlp: Language, sentences: Sequence[ConlluSentence]) -> Count
         "passes": watch.rows,
         "calls": watch.calls,
         "iterations": [max(doc._.get(ITERATIONS)) for doc in docs] if nlp.has_pipe(REFINER) else None,
-        "parameters": {name: sum(p.numel() for p in n.parameters()) for name, n in networks.items()},
+        "parameters": parameters,
     }
+
+
+def count_parameters(network: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> Counts:
@@ -119,7 +124,7 @@ def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> C
     counts: Counts = {name: [] for name in ("words", *METRICS)}
     crossed = np.zeros(3, dtype=np.int64)
     for a, b in zip(gold, system, strict=True):
-        if [word.form for word in a.words] != [word.form for word in b.words]:
+        if len(a.words) != len(b.words) or any(map(_differ, a.words, b.words)):
             raise SystemExit(f"{b.location()}: expected the words of {a.location()}")
         pairs = list(zip(a.words, b.words, strict=True))
         head = np.array([x.head == y.head for x, y in pairs])
@@ -132,6 +137,10 @@ def count(gold: Sequence[ConlluSentence], system: Iterable[ConlluSentence]) -> C
         crossed += [crosses.sum(), head[crosses].sum(), label[crosses].sum()]
     names = ("non_projective", "non_projective_uas", "non_projective_las")
     return counts | dict(zip(names, crossed.tolist(), strict=True))
+
+
+def _differ(word: ConlluWord, other: ConlluWord) -> bool:
+    return word.form != other.form
 
 
 @dataclass

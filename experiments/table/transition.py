@@ -47,18 +47,20 @@ STACK_ROWS = {
     "Stack-small-b": ([], False, 100, 2, 2),
     "Stack-small-c": (["buffer", "stack"], False, 0, 2, 2),
 }
+STATE_TR = {
+    name: with_model("state_tr.cfg", **dict(zip(STATE_COLUMNS, values, strict=True)))
+    for name, values in STATE_ROWS.items()
+}
+STACK_TRANSFORMER = {
+    name: with_model("stack_transformer.cfg", **dict(zip(STACK_COLUMNS, values, strict=True)))
+    for name, values in STACK_ROWS.items()
+}
 ROWS = {
     "SynTr": Row(config="syntr_pretrained.cfg"),
-    **{
-        name: with_model("state_tr.cfg", **dict(zip(STATE_COLUMNS, values, strict=True)))
-        for name, values in STATE_ROWS.items()
-    },
+    **STATE_TR,
     "SentTr": with_model("sent_tr.cfg", graph_input=False),
     "SentTr+G2GTr": with_model("sent_tr.cfg", graph_input=True),
-    **{
-        name: with_model("stack_transformer.cfg", **dict(zip(STACK_COLUMNS, values, strict=True)))
-        for name, values in STACK_ROWS.items()
-    },
+    **STACK_TRANSFORMER,
 }
 #: Rows that a row is compared with.
 AGAINST = {

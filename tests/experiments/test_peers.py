@@ -50,7 +50,7 @@ def read(folder: Path, *more: str) -> argparse.Namespace:
 def test_prepared_sentences_have_words_and_trees_only(adapter: ModuleType, tmp_path: Path):
     source, target = tmp_path / "sample.conllu", tmp_path / "prepared.conllu"
     source.write_text(SAMPLE, encoding="utf8")
-    files.prepare(source, target)
+    files.prepare(source, target=target)
     expected = [
         ([word.form for word in sentence.words], [(word.head, word.deprel) for word in sentence.words])
         for sentence in read_conllu(source)
@@ -68,7 +68,7 @@ def test_prepared_sentences_have_words_and_trees_only(adapter: ModuleType, tmp_p
 def test_first_sentences_are_prepared_or_those_spread_over_all(
     adapter: ModuleType, corpora: Path, n: int, spread: bool, chosen: list[int]
 ):
-    files.prepare(corpora / "train.conllu", corpora / "prepared.conllu", n, spread=spread)
+    files.prepare(corpora / "train.conllu", target=corpora / "prepared.conllu", n=n, spread=spread)
     words = [[word[0] for word in sentence] for sentence in read_treebank()]
     found = [sentence.words for sentence in adapter.read_sentences(corpora / "prepared.conllu")]
     assert found == [words[i] for i in chosen]
@@ -76,24 +76,24 @@ def test_first_sentences_are_prepared_or_those_spread_over_all(
 
 def test_too_few_sentences_and_incomplete_trees_are_errors(corpora: Path):
     with pytest.raises(SystemExit, match=r"has 10 sentences: expected at least the 11 asked for"):
-        files.prepare(corpora / "train.conllu", corpora / "prepared.conllu", 11)
+        files.prepare(corpora / "train.conllu", target=corpora / "prepared.conllu", n=11)
     source = corpora / "partial.conllu"
     source.write_text(row("1", "a", "_") + row("2", "b", "0") + "\n", encoding="utf8")
     with pytest.raises(ValueError, match=r"partial\.conllu"):
-        files.prepare(source, corpora / "prepared.conllu")
+        files.prepare(source, target=corpora / "prepared.conllu")
 
 
 def test_trees_are_filled_in_beside_multiword_tokens_and_empty_nodes(adapter: ModuleType, tmp_path: Path):
     gold, parsed, target = (tmp_path / f"{name}.conllu" for name in ("gold", "parsed", "target"))
     gold.write_text(SAMPLE, encoding="utf8")
-    files.prepare(gold, parsed)
+    files.prepare(gold, target=parsed)
     flat = [
         sentence._replace(tree=[(0, "root"), *((1, "dep:x") for _ in sentence.words[1:])])
         for sentence in adapter.read_sentences(parsed)
     ]
     adapter.write_sentences(parsed, flat)
     assert list(adapter.read_sentences(parsed)) == flat
-    files.fill_trees(gold, parsed, target)
+    files.fill_trees(gold, parsed=parsed, target=target)
     for sentence, expected in zip(read_conllu(target, trees="full"), flat, strict=True):
         assert [(word.head, word.deprel) for word in sentence.words] == expected.tree
     lines = zip(target.read_text(encoding="utf8").splitlines(), SAMPLE.splitlines(), strict=True)
@@ -116,7 +116,9 @@ def test_other_sentences_words_and_roots_are_refused(
     sentences = rest if change == "missing" else [changed[change], *rest]
     adapter.write_sentences(corpora / "parsed.conllu", sentences)
     with pytest.raises(peers.PeerError, match=message):
-        files.fill_trees(corpora / "dev.conllu", corpora / "parsed.conllu", corpora / "target.conllu")
+        files.fill_trees(
+            corpora / "dev.conllu", parsed=corpora / "parsed.conllu", target=corpora / "target.conllu"
+        )
 
 
 @pytest.mark.slow
@@ -125,7 +127,7 @@ def test_scores_are_those_of_g2g_evaluate(corpora: Path):
     write_conllu(system, read_treebank(), det="dep", nsubj="obj")
     expected = evaluate_sentences(read_conllu(gold), read_conllu(system))
     try:
-        found = peers.official_scores(gold, system)
+        found = peers.official_scores(gold, system=system)
     except SystemExit:
         pytest.skip("needs the command udeval of the package udtools")
     assert found == {m: round(100 * expected[m].f1, 2) for m in ("UAS", "LAS", "CLAS")}
@@ -161,7 +163,7 @@ def faked(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return corpora
 
 
-def fake_scores(gold: Path, system: Path) -> dict[str, float]:
+def fake_scores(gold: Path, *, system: Path) -> dict[str, float]:
     scores = evaluate_sentences(read_conllu(gold), read_conllu(system))
     return {m: 100 * scores[m].f1 for m in ("UAS", "LAS", "CLAS")}
 
@@ -238,11 +240,12 @@ def test_wrong_options_are_told(
 def test_models_threads_and_gpu_are_those_asked_for(corpora: Path):
     args = read(corpora, "--rows", "supar", "g2g", "--settings", "own", "shared", "--seeds", "1", "2")
     every = [("supar", "own"), ("supar", "shared"), ("g2g", "shared")]
-    assert peers.models(args, args.rows) == [(*model, seed) for seed in (1, 2) for model in every]
-    assert peers.models(read(corpora, "--rows"), []) == []
+    expected = [(*model, seed) for seed in (1, 2) for model in every]
+    assert peers.trainings(args, peers=args.rows, settings=args.settings) == expected
+    assert peers.trainings(args, peers=read(corpora, "--rows").rows, settings=args.settings) == []
     assert args.folder == corpora / "out" / "allx10"
     variables = peers.devices(read(corpora, "--threads", "3"))
     assert (variables["OMP_NUM_THREADS"], variables["CUDA_VISIBLE_DEVICES"]) == ("3", "-1")
     args = read(corpora, "--gpu", "2")
     assert peers.devices(args)["CUDA_VISIBLE_DEVICES"] == "2"
-    assert peers.job_of("stanza", "shared", 0, args)["gpu"] == 0
+    assert peers.make_job(peers.Training("stanza", "shared", 0), args)["gpu"] == 0

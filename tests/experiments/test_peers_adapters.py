@@ -31,7 +31,7 @@ def test_corpus_of_spacy_gives_gold_sentences_and_trees(
     adapters: tuple[ModuleType, ModuleType], corpora: Path
 ):
     adapter, spacy_adapter = adapters
-    files.prepare(corpora / "train.conllu", corpora / "prepared.conllu")
+    files.prepare(corpora / "train.conllu", target=corpora / "prepared.conllu")
     nlp = SimpleNamespace(vocab=Vocab())
     examples = list(spacy_adapter.make_corpus(corpora / "prepared.conllu")(nlp))
     sentences = list(adapter.read_sentences(corpora / "prepared.conllu"))
@@ -52,7 +52,7 @@ def test_configs_take_the_settings_and_decay_over_the_epochs(
     adapters: tuple[ModuleType, ModuleType], corpora: Path, name: str, settings: str
 ):
     peer = peers.PEERS[name]
-    files.prepare(corpora / "train.conllu", corpora / "prepared.conllu")
+    files.prepare(corpora / "train.conllu", target=corpora / "prepared.conllu")
     places = {name: str(corpora / "prepared.conllu") for name in ("train", "dev")}
     job = {"config": peer.config, "settings": peer.settings[settings], "epochs": 3, "seed": 5}
     config = adapters[1].make_config(job | places | {"encoder": str(corpora)})

@@ -318,7 +318,7 @@ def test_sentences_are_spread_evenly(tmp_path: Path):
     write_conllu(tmp_path / "all.conllu", read_treebank())
     all_sentences = [str(sentence) for sentence in read_conllu(tmp_path / "all.conllu")]
     for n, expected in {1: [0], 3: [0, 3, 6], 10: list(range(10))}.items():
-        write_part(tmp_path / "all.conllu", tmp_path / "part.conllu", n)
+        write_part(tmp_path / "all.conllu", target=tmp_path / "part.conllu", n=n)
         found = [str(sentence) for sentence in read_conllu(tmp_path / "part.conllu")]
         assert found == [all_sentences[i] for i in expected]
 

@@ -283,12 +283,12 @@ def test_seeds_are_compared_together_where_both_systems_have_them():
         return {"words": [4, 6], "las": list(right)}
 
     system = {0: counts(3, 5), 1: counts(4, 5), 2: counts(4, 6)}
-    found = compare(system, {0: counts(2, 5), 1: counts(2, 6), 7: counts(0, 0)})
+    found = compare(system, other={0: counts(2, 5), 1: counts(2, 6), 7: counts(0, 0)})
     expected = paired_bootstrap([4, 11], [7, 10], totals=[8, 12])
     assert found is not None
     assert (found["seeds"], found["values"]) == ([0, 1], [0.1, 0.1])
     assert (found["difference"], found["p_value"]) == (0.1, expected.p_value)
-    assert compare(system, {7: counts(0, 0)}) is None
+    assert compare(system, other={7: counts(0, 0)}) is None
 
 
 def test_the_parser_of_the_next_seed_needs_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,7 +1,7 @@
 """Base of the adapters. It runs in the peers' virtual environments, so it needs only Python's own library.
 
 An adapter is run as `ADAPTER.py train JOB RESULT` or `ADAPTER.py parse JOB RESULT`; both are JSON files. The
-job says what to do (see `job_of` of the command), the result what it took. Parsed sentences go to the
+job says what to do (see `make_job` of the command), the result what it took. Parsed sentences go to the
 job's "output" as CoNLL-U: words with heads and labels.
 """
 
@@ -60,7 +60,8 @@ def read_sentences(path: str | Path) -> Iterator[Sentence]:
 
 
 def _sentence(rows: Sequence[Sequence[str]]) -> Sentence:
-    return Sentence([row[1] for row in rows], [(int(row[6]), row[7]) for row in rows])
+    words = [row[1] for row in rows]
+    return Sentence(words, [(int(row[6]), row[7]) for row in rows])
 
 
 def write_sentences(path: str | Path, sentences: Iterable[Sentence], tag: str = "_") -> None:

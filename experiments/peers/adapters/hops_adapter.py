@@ -67,6 +67,10 @@ def device(job: Job) -> str:
     return "cpu" if job["gpu"] < 0 else f"cuda:{job['gpu']}"
 
 
+def tree_of(nodes: Any) -> Tree:
+    return [(node.head, node.deprel) for node in nodes]
+
+
 def load(job: Job) -> LoadedParser:
     use_threads(job["threads"])
     parser = hopsparser.BiAffineParser.load(Path(job["model"], PARSER)).to(device(job))
@@ -75,7 +79,7 @@ def load(job: Job) -> LoadedParser:
         return list(parser.parse(sentences, raw=True))
 
     def trees(graphs: Any) -> list[Tree]:
-        return [[(node.head, node.deprel) for node in graph.nodes] for graph in graphs]
+        return [tree_of(graph.nodes) for graph in graphs]
 
     return LoadedParser(parse, trees, sum(p.numel() for p in parser.parameters()))
 

@@ -45,10 +45,19 @@ def train(job: Job) -> dict[str, Any]:
     }
     flags = ["--bert_finetune", "--no_upos", "--no_xpos", "--no_ufeats", "--no_pretrain", "--no_checkpoint"]
     flags += ["--cpu"] if job["gpu"] < 0 else ["--cuda"]
-    stanza_parser.main(
-        [*flags, *(str(item) for name, value in options.items() for item in (f"--{name}", value))]
-    )
+    for name, value in options.items():
+        flags += [f"--{name}", str(value)]
+    stanza_parser.main(flags)
     return {"steps": steps}
+
+
+def rows_of(words: Words) -> list[dict[str, Any]]:
+    # Stanza asks for the tag and does not read it.
+    return [{"id": i, "text": word, "upos": "X"} for i, word in enumerate(words, 1)]
+
+
+def tree_of(words: Any) -> Tree:
+    return [(word.head, word.deprel) for word in words]
 
 
 def load(job: Job) -> LoadedParser:
@@ -71,12 +80,10 @@ def load(job: Job) -> LoadedParser:
     )
 
     def parse(sentences: list[Words]) -> Any:
-        # The tag is asked for and not read.
-        rows = [[{"id": i, "text": word, "upos": "X"} for i, word in enumerate(s, 1)] for s in sentences]
-        return pipeline(Document(rows))
+        return pipeline(Document([rows_of(words) for words in sentences]))
 
     def trees(document: Any) -> list[Tree]:
-        return [[(word.head, word.deprel) for word in sentence.words] for sentence in document.sentences]
+        return [tree_of(sentence.words) for sentence in document.sentences]
 
     network = pipeline.processors["depparse"].trainer.model
     return LoadedParser(parse, trees, sum(p.numel() for p in network.parameters()))
