@@ -66,6 +66,8 @@ PARTS: dict[str, type] = {
     "disentangled": Disentangled,
     "convolution": SideConvolution,
 }
+#: Fields that saved pipelines of earlier versions have by other names.
+EARLIER_NAMES = {"normalise_keys": "normalize_keys"}
 
 
 @dataclass(frozen=True)
@@ -164,11 +166,11 @@ class EncoderConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EncoderConfig:
-        """Return the configuration that ``to_dict`` gave; older ones have a ``pad_id``, too.
+        """Return the configuration that ``to_dict`` gave, in this version or an earlier one.
 
         Raises TypeError for fields that are unknown or missing, and ValueError as above.
         """
-        own = {key: value for key, value in values.items() if key != "pad_id"}
+        own = {EARLIER_NAMES.get(key, key): value for key, value in values.items() if key != "pad_id"}
         for name, kind in PARTS.items():
             keys = [field.name for field in fields(kind)]
             part = {key: own.pop(key) for key in keys if key in own}
