@@ -36,9 +36,9 @@ from ..parser.g2g_encoder import G2GEncoder
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import RngRefiner
 from ..pipeline.labels import order_labels
-from ..pipeline.saved_pipe import SavedPipe
 from ..pipeline.trees import heads_in_sentences, initial_graphs, join_heads, make_trees
 from ..sentences.augmenters import is_punct
+from ..sentences.finder import SentencePipe
 from ..training.untaught import find_untaught
 from ..trees.tree import non_projective_arcs
 
@@ -302,7 +302,7 @@ def count_component(
         "tags_from": [] if tag_attr is None else _writers(nlp, writing, WRITTEN[tag_attr]),
         "initial_from": _writers(nlp, writing, WRITTEN["DEP"]) if is_refiner else None,
         "learns_sentences": any(
-            isinstance(other, SavedPipe) and other.finder.can_learn
+            isinstance(other, SentencePipe) and other.finder.can_learn
             for other in (pipe, *map(nlp.get_pipe, before))
         ),
         "unknown_labels": {} if known is None else _without(train.figures["labels"], known),

@@ -20,7 +20,6 @@ from ..errors import Errors
 from ..models.settings import setting
 from ..pipeline.component import ComponentSettings, factory
 from ..pipeline.saved_pipe import SavedPipe
-from ..sentences.finder import SentenceFinder
 from .splits import Candidate, SplitTable, Words, lower
 from .splitting import split_tokens
 
@@ -75,7 +74,6 @@ class MwtSplitter(SavedPipe):
     def __init__(self, vocab: Vocab, name: str, settings: SplitterComponentSettings) -> None:
         self.vocab, self.name = vocab, name
         self.cfg: dict[str, Any] = {}
-        self.finder = SentenceFinder(self)
         settings.apply_to(self)
         self._after_loading("", ())
 

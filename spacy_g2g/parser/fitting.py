@@ -12,15 +12,15 @@ from tqdm import tqdm
 
 from ..data.source import known
 from ..formats.conllu import ConlluSentence
-from ..pipeline.saved_pipe import BOUNDARIES_FILE, SavedPipe
 from ..scored.reliability import Prediction
 from ..scored.scored_trees import SCORES
+from ..sentences.finder import BOUNDARIES_FILE, SentencePipe
 from .g2g_parser import G2GParser
 
 
-def sentence_finders(nlp: Language) -> list[SavedPipe]:
+def sentence_finders(nlp: Language) -> list[SentencePipe]:
     """Return the components of a pipeline that find sentences."""
-    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SavedPipe) and pipe.finder.trained]
+    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SentencePipe) and pipe.finder.trained]
 
 
 def fit(

@@ -23,8 +23,7 @@ from ..models.settings import setting
 from ..models.types import WordVectorModel
 from ..pipeline.component import ComponentSettings, factory
 from ..pipeline.listener import connect, listener_paths
-from ..pipeline.saved_pipe import SavedPipe
-from ..sentences.finder import SentenceFinder, SentenceSettings, finder_property
+from ..sentences.finder import SentencePipe, SentenceSettings
 
 #: Pipelines that encoders were made for, whose configs tell where components listen.
 _HOMES: WeakKeyDictionary[Any, ReferenceType[Language]] = WeakKeyDictionary()
@@ -63,7 +62,7 @@ class _Batch:
     n_listeners: int
 
 
-class G2GEncoder(SavedPipe, Tok2Vec):
+class G2GEncoder(SentencePipe, Tok2Vec):
     """Encoder that sets ``doc.tensor``, from which the listeners of later components read.
 
     It reads each sentence by itself. An encoder that was trained on Docs of several sentences finds and sets
@@ -73,11 +72,8 @@ class G2GEncoder(SavedPipe, Tok2Vec):
     the optimizer follows it.
     """
 
-    sentences, boundaries, blocks = map(finder_property, ("sentences", "boundaries", "blocks"))
-
     def __init__(self, vocab: Vocab, name: str, settings: EncoderSettings) -> None:
         super().__init__(vocab, settings.model, name)
-        self.finder = SentenceFinder(self)
         settings.apply_to(self)
         self._batch: _Batch | None = None
         #: Identities of the vocabularies whose Docs it has encoded.

@@ -36,7 +36,7 @@ from ..pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, make_
 from ..scored import scored_trees
 from ..scored.doc_constraints import CONSTRAINTS, read_constraints
 from ..scored.scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
-from ..sentences.finder import SentenceSettings, finder_property
+from ..sentences.finder import SentenceSettings
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .parser_pipe import ParserPipe
 from .prior import PriorSource, keep_prior
@@ -76,7 +76,6 @@ class G2GParser(PriorSource, ParserPipe):
 
     store_probabilities: bool
     keep_scores: bool
-    sentences, boundaries, blocks = map(finder_property, ("sentences", "boundaries", "blocks"))
 
     def __init__(self, vocab: Vocab, name: str, settings: TreeSettings) -> None:
         super().__init__(vocab, settings.model, name)
@@ -330,6 +329,7 @@ class G2GParser(PriorSource, ParserPipe):
         return 1
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
+        super()._after_loading(origin, exclude)
         sizes = self._built_for(exclude)
         for key, what in LABELS.items():
             if key in self.cfg:

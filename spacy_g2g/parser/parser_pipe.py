@@ -21,9 +21,8 @@ from ..arrays import BoolArray
 from ..data.segmentation import Segmentation
 from ..errors import Errors, Warnings
 from ..pipeline.listener import EncoderListener
-from ..pipeline.saved_pipe import SavedPipe
 from ..pipeline.sentence_inputs import ParsedBatch, add_vectors
-from ..sentences.finder import SentenceFinder
+from ..sentences.finder import SentencePipe
 
 if TYPE_CHECKING:
     from ..models.types import Sentence, Start
@@ -33,7 +32,7 @@ EXAMPLES_FOR_WIDTH = 10
 UNFIT = {"cut": Warnings.W806, "parts": Warnings.W805, "windows": Warnings.W803, "shortened": Warnings.W802}
 
 
-class ParserPipe(SavedPipe):
+class ParserPipe(SentencePipe):
     """A component around a model of the protocol of ``spacy_g2g.models.types``.
 
     Sentence boundaries that are set before are kept; a Doc without any is one sentence. White-space tokens
@@ -58,7 +57,6 @@ class ParserPipe(SavedPipe):
         self.scorer = scorer
         self.half_precision_weights = half_precision_weights
         self.cfg: dict[str, Any] = {}
-        self.finder = SentenceFinder(self)
         self._warned_unset = False
         listener = model.maybe_get_ref("tok2vec")
         if isinstance(listener, EncoderListener):
@@ -206,10 +204,6 @@ class ParserPipe(SavedPipe):
         return int(tok2vec.predict(docs)[0].shape[1])
 
     # Input and output
-
-    @abstractmethod
-    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Raise ValueError if the loaded component and its model do not belong together."""
 
     def _built_for(self, exclude: Iterable[str]) -> Mapping[str, int]:
         """Return the sizes that the model was built for, which must equal those of the component.

@@ -1,10 +1,10 @@
 """The base of all components of this library: files, and the arithmetic of the network."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import srsly
 from spacy.pipeline import TrainablePipe
@@ -14,27 +14,22 @@ from thinc.api import Model, Optimizer
 
 from ..errors import Errors
 from ..models.settings import Precision, check_choice
-from ..sentences.finder import SentenceFinder
 from .listener import check_saved
 
-if TYPE_CHECKING:
-    from ..sentences.boundary_network import BoundaryModel
-
 SAVED_FILES = ("cfg", "vocab", "model")
-#: File of the network of boundaries, which a component has that was trained to find sentences.
-BOUNDARIES_FILE = "boundaries"
 #: File with a line for each of the others: its SHA-256 and its name, as ``sha256sum`` writes them.
 DIGESTS_FILE = "sha256"
 
 
 class SavedPipe(TrainablePipe):  # type: ignore[misc]
-    """A component that saves its weights in float32 or float16, and whose errors name the damaged file.
-
-    finder: Finds sentences, if it is given a network for that.
-    """
+    """A component that saves its weights in float32 or float16, and whose errors name the damaged file."""
 
     half_precision_weights: bool
-    finder: SentenceFinder
+
+    @property
+    def further_models(self) -> Mapping[str, Model[Any, Any]]:
+        """Models that are trained and saved beside ``model``, by the names of their files."""
+        return {}
 
     @property
     def precision(self) -> Precision:
@@ -77,9 +72,10 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
                 yield from docs
 
     def finish_update(self, sgd: Optimizer) -> None:
-        """Make a step of the optimizer, in the model and in the network of boundaries."""
+        """Make a step of the optimizer, in the model and in the further models."""
         super().finish_update(sgd)
-        self.finder.finish_update(sgd)
+        for model in self.further_models.values():
+            model.finish_update(sgd)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save to a folder, with weights in float16 if ``half_precision_weights`` is set.
@@ -87,13 +83,12 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         Raises ValueError if it is saved with a pipeline that lacks the encoder it listens to.
         """
         check_saved(self, Path(path).parent)
-        boundaries = self._boundaries(exclude)
         with self._stored(self.model):
             super().to_disk(path, exclude=exclude)
-        if boundaries is not None:
-            with self._stored(boundaries):
-                boundaries.to_disk(Path(path) / BOUNDARIES_FILE)
-        files = [Path(path) / name for name in (*SAVED_FILES, BOUNDARIES_FILE)]
+        for name, model in self._saved_models(exclude).items():
+            with self._stored(model):
+                model.to_disk(Path(path) / name)
+        files = [Path(path) / name for name in (*SAVED_FILES, *self.further_models)]
         lines = [_digest_line(file) + b"\n" for file in files if file.is_file()]
         (Path(path) / DIGESTS_FILE).write_bytes(b"".join(lines))
 
@@ -113,40 +108,34 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
                 _check_digest(Path(path), file, exclude)
                 super().from_disk(path, exclude=[*exclude, *others])
         with _file_errors(path, "cfg"):
-            self.finder.check_threshold()
             self._after_loading(path, exclude)
-        boundaries = self._boundaries(exclude)
-        if boundaries is not None:
-            with _file_errors(path, BOUNDARIES_FILE):
-                _check_digest(Path(path), BOUNDARIES_FILE, exclude)
-                boundaries.from_disk(Path(path) / BOUNDARIES_FILE)
+        for name, model in self._saved_models(exclude).items():
+            with _file_errors(path, name):
+                _check_digest(Path(path), name, exclude)
+                model.from_disk(Path(path) / name)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Save to a bytestring."""
-        saved: bytes = super().to_bytes(exclude=exclude)
-        boundaries = self._boundaries(exclude)
-        if boundaries is None:
-            return saved
-        with_boundaries: bytes = srsly.msgpack_dumps(
-            {**srsly.msgpack_loads(saved), BOUNDARIES_FILE: boundaries.to_bytes()}
-        )
-        return with_boundaries
+        saved = srsly.msgpack_loads(super().to_bytes(exclude=exclude))
+        for name, model in self._saved_models(exclude).items():
+            saved[name] = model.to_bytes()
+        data: bytes = srsly.msgpack_dumps(saved)
+        return data
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SavedPipe":
         """Load from a bytestring. Raises ValueError when it is not whole."""
         with _file_errors("bytes", "cfg"):
             super().from_bytes(bytes_data, exclude=exclude)
-            self.finder.check_threshold()
             self._after_loading("bytes", exclude)
-            boundaries = self._boundaries(exclude)
-            if boundaries is not None:
-                boundaries.from_bytes(srsly.msgpack_loads(bytes_data)[BOUNDARIES_FILE])
+            saved = srsly.msgpack_loads(bytes_data)
+            for name, model in self._saved_models(exclude).items():
+                model.from_bytes(saved[name])
         return self
 
-    def _boundaries(self, exclude: Iterable[str]) -> "BoundaryModel | None":
-        """Return the network of boundaries if it was trained and is not excluded."""
-        return None if BOUNDARIES_FILE in exclude else self.finder.trained
+    def _saved_models(self, exclude: Iterable[str]) -> dict[str, Model[Any, Any]]:
+        """Return the further models that are not excluded."""
+        return {name: model for name, model in self.further_models.items() if name not in exclude}
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
         """Raise ValueError if the loaded component and its model do not belong together."""

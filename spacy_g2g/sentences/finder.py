@@ -8,16 +8,15 @@ encoder's lower layers. It gives the log-odds that a sentence starts at a word. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model, Optimizer
+from thinc.api import Model
 
 from ..arrays import BoolArray, DoubleArray
 from ..data.docs import write_tree
@@ -26,6 +25,7 @@ from ..data.multiword import attribute_hashes, multiword_tokens
 from ..data.segmentation import Segmentation, segment, word_attributes
 from ..errors import Errors
 from ..models.settings import CheckedSettings, check_choice, setting
+from ..pipeline.saved_pipe import SavedPipe
 from ..pipeline.trees import concatenate
 from .lines import WhiteSpace, read_white_space
 
@@ -45,6 +45,8 @@ THRESHOLD_PENALTY = 0.15
 #: Number of tokens for which the network runs at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
 EXAMPLES_FOR_SIZES = 10
+#: File of the network of boundaries, which a component has that was trained to find sentences.
+BOUNDARIES_FILE = "boundaries"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,30 +71,20 @@ class SentenceSettings(CheckedSettings):
     )
 
 
-def finder_property(name: str) -> Any:
-    """Return a property of a component for a setting that its ``finder`` holds."""
-    return property(
-        lambda pipe: getattr(pipe.finder, name),
-        lambda pipe, value: setattr(pipe.finder, name, value),
-        doc=f"Setting ``{name}``, which can be changed at any time.",
-    )
+class SentencePipe(SavedPipe):
+    """A component that reads sentences: those of a Doc, or those that its ``finder`` finds.
 
-
-class SentenceFinder:
-    """Part of a component that finds sentences. Its settings are those of ``SentenceSettings``.
-
-    pipe: The component. Its model has the encoder. Its ``cfg`` has the threshold if the network was trained.
+    Its settings are those of ``SentenceSettings``. They may be changed at any time.
     """
 
-    def __init__(self, pipe: TrainablePipe) -> None:
-        self.pipe = pipe
-        self.boundaries: BoundaryModel | None = None
-        self.blocks = True
-        self._sentences: Sentences = "given"
+    cfg: dict[str, Any]
+    boundaries: BoundaryModel | None = None
+    blocks = True
+    _sentences: Sentences = "given"
 
     @property
     def sentences(self) -> Sentences:
-        """Whose sentence boundaries the component takes. It may be changed at any time."""
+        """Whose sentence boundaries the component takes."""
         return self._sentences
 
     @sentences.setter
@@ -101,22 +93,43 @@ class SentenceFinder:
         self._sentences = value
 
     @property
+    def finder(self) -> SentenceFinder:
+        """Finds the sentences of Docs, and learns to find them."""
+        return SentenceFinder(self)
+
+    @property
+    def further_models(self) -> Mapping[str, Model[Any, Any]]:
+        """The network of boundaries, if it was trained."""
+        trained = self.finder.trained
+        return {} if trained is None else {BOUNDARIES_FILE: trained}
+
+    def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:  # noqa: ARG002
+        """Raise ValueError if the threshold in ``cfg`` is not a number."""
+        threshold = self.cfg.get(THRESHOLD, 0.0)
+        if type(threshold) not in (int, float) or math.isnan(threshold):
+            raise ValueError(Errors.E865.format(key=THRESHOLD, value=threshold, expected="a number"))
+
+
+@dataclass(frozen=True)
+class SentenceFinder:
+    """Finds the sentences of a component's Docs.
+
+    pipe: The component. Its model has the encoder. Its ``cfg`` has the threshold if the network was trained.
+    """
+
+    pipe: SentencePipe
+
+    @property
     def can_learn(self) -> bool:
         """Whether there is a network that can learn. Behind a ``g2g_encoder`` it is too late for that."""
         from ..models.network_shim import find_upstream
 
-        return self.boundaries is not None and find_upstream(self.pipe.model) is None
+        return self.pipe.boundaries is not None and find_upstream(self.pipe.model) is None
 
     @property
     def trained(self) -> BoundaryModel | None:
         """The network of boundaries, if it was trained."""
-        return self.boundaries if THRESHOLD in self.pipe.cfg else None
-
-    def check_threshold(self) -> None:
-        """Raise ValueError if the threshold in ``cfg`` is not a number."""
-        threshold = self.pipe.cfg.get(THRESHOLD, 0.0)
-        if type(threshold) not in (int, float) or math.isnan(threshold):
-            raise ValueError(Errors.E865.format(key=THRESHOLD, value=threshold, expected="a number"))
+        return self.pipe.boundaries if THRESHOLD in self.pipe.cfg else None
 
     # Prediction
 
@@ -141,7 +154,11 @@ class SentenceFinder:
 
     def _is_open(self, inner: Any) -> bool:
         """Return whether the sentences of a Doc are to be found, by the boundaries at its inner tokens."""
-        if self.trained is None or self.sentences == "given" or (self.sentences == "auto" and 1 in inner):
+        if (
+            self.trained is None
+            or self.pipe.sentences == "given"
+            or (self.pipe.sentences == "auto" and 1 in inner)
+        ):
             return False
         return 0 in inner
 
@@ -151,16 +168,16 @@ class SentenceFinder:
         They are -inf where a Doc says that no sentence starts. They are inf where a block starts, unless
         ``blocks`` is false.
         """
-        assert self.boundaries is not None
+        assert self.pipe.boundaries is not None
         found: list[DoubleArray] = []
         for batch in _doc_batches(docs):
             segmentation = segment(batch)
             texts, white_space = self._texts(batch, segmentation)
-            scores: Any = self.boundaries.ops.to_numpy(self.boundaries.predict(texts))  # type: ignore[no-untyped-call]
-            log_odds = np.where(white_space.is_block & self.blocks, np.inf, scores).astype(np.float64)
+            scores: Any = self.pipe.boundaries.ops.to_numpy(self.pipe.boundaries.predict(texts))  # type: ignore[no-untyped-call]
+            log_odds = np.where(white_space.is_block & self.pipe.blocks, np.inf, scores).astype(np.float64)
             ruled_out = (
                 white_space.is_repeated
-                | (white_space.is_inside & self.blocks)
+                | (white_space.is_inside & self.pipe.blocks)
                 | _is_inner(batch, segmentation)
             )
             log_odds[ruled_out | (segmentation.sent_start[segmentation.words] == -1)] = -np.inf
@@ -171,12 +188,12 @@ class SentenceFinder:
         """Return what the network of boundaries reads, and the white space of the Docs."""
         from .boundary_network import ROWS, Texts
 
-        assert self.boundaries is not None
+        assert self.pipe.boundaries is not None
         edges = np.searchsorted(segmentation.words, segmentation.doc_starts)
         attributes = np.concatenate([attribute_hashes(doc, [*ROWS]) for doc in docs])
         white_space = read_white_space(docs, segmentation)
-        vectors: Any = self.boundaries.ops.alloc2f(len(segmentation.words), 0)
-        read, n_layers = self.pipe.model.attrs.get("read_words"), self.boundaries.attrs.get("n_layers")
+        vectors: Any = self.pipe.boundaries.ops.alloc2f(len(segmentation.words), 0)
+        read, n_layers = self.pipe.model.attrs.get("read_words"), self.pipe.boundaries.attrs.get("n_layers")
         if read is not None and n_layers is not None:
             words = word_attributes(docs, segmentation, "ORTH")
             texts = [words[start:end] for start, end in pairwise(edges.tolist())]
@@ -192,12 +209,12 @@ class SentenceFinder:
         The encoder must be there already.
         """
         self.pipe.cfg.pop(THRESHOLD, None)
-        if self.boundaries is None or not self.can_learn:
+        if self.pipe.boundaries is None or not self.can_learn:
             return
         has_start = (example for example in examples if (gold_boundaries(example) == 1).any())
         docs = [example.predicted for example in islice(has_start, EXAMPLES_FOR_SIZES)]
         if docs:
-            self.boundaries.initialize(X=self._texts(docs, segment(docs))[0])
+            self.pipe.boundaries.initialize(X=self._texts(docs, segment(docs))[0])
             self.pipe.cfg[THRESHOLD] = 0.0
 
     def update(self, examples: Sequence[Example], losses: dict[str, float]) -> None:
@@ -220,11 +237,6 @@ class SentenceFinder:
         loss, backprop = self.trained.begin_update(texts_and_gold)
         backprop(loss)
         losses[key] += float(loss)
-
-    def finish_update(self, sgd: Optimizer) -> None:
-        """Make a step of the optimizer."""
-        if self.trained is not None:
-            self.trained.finish_update(sgd)
 
     def fit(self, examples: Iterable[Example]) -> tuple[float, float]:
         """Fit the threshold of boundaries, and keep it with the component.
