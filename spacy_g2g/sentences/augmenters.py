@@ -1,6 +1,6 @@
-"""The augmenter ``spacy_g2g.running_text.v1``: text as people have it, without marks of sentence boundaries.
+"""The augmenter ``spacy_g2g.running_text.v1`` makes treebanks look like the text that people write.
 
-The batcher ``spacy_g2g.augmented_batches.v1`` calls such augmenters anew in each epoch.
+The batcher ``spacy_g2g.augmented_batches.v1`` applies such an augmenter anew in each epoch.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from functools import partial
+from itertools import chain, islice
+from typing import Any, cast
 
 import numpy as np
 from spacy.language import Language
@@ -20,7 +21,7 @@ from ..arrays import BoolArray
 from ..data.corpus import Augmenter
 from ..data.multiword import MULTIWORD, word_forms
 from ..errors import Errors
-from .rewriting import Piece, pieces_of, rewrite
+from .rewriting import Segment, rewrite, segments_of
 from .typesetting import typeset
 
 Batcher = Callable[[Iterable[Example]], Iterable[list[Example]]]
@@ -31,24 +32,24 @@ def make_running_text(
     drop_punct: float = 0.1,
     drop_all_punct: float = 0.0,
     lower_case: float = 0.0,
-    joined: float = 0.0,
-    shuffled: float = 0.0,
-    lines: float = 0.0,
+    join_share: float = 0.0,
+    shuffle_share: float = 0.0,
+    line_share: float = 0.0,
     seed: int = 0,
 ) -> Augmenter:
-    """Make the augmenter ``spacy_g2g.running_text.v1``, which brings treebanks closer to people's text.
+    """Make the augmenter ``spacy_g2g.running_text.v1``, which makes treebanks look like people's text.
 
-    In a Doc of several sentences, one without its final punctuation runs into the next one. An Example stays
-    unchanged if its two Docs have different words, or if it has entities, spans or categories. The corpus
-    readers of this package give both Docs the same words.
+    In a Doc of several sentences, a sentence without its final punctuation runs into the next one. An Example
+    stays unchanged if its two Docs have different words, or if it has entities, spans or categories. The
+    corpus readers of this package give both Docs the same words.
 
     drop_punct: Share of the sentences that lose their final punctuation.
-    drop_all_punct: Share of the Docs in which all sentences lose it. Text without punctuation is often
-        without it throughout.
+    drop_all_punct: Share of the Docs in which all sentences lose it. Text that lacks punctuation often lacks
+        it throughout.
     lower_case: Share of the Docs whose words are put into lower case.
-    joined: Share of the sentences that no space follows.
-    shuffled: Share of the Docs whose sentences are put into a random order.
-    lines: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines,
+    join_share: Share of the sentences that lose the space after them.
+    shuffle_share: Share of the Docs whose sentences are put into a random order.
+    line_share: Share of the Docs that are laid out in lines and paragraphs: a sentence a line, wrapped lines,
         blank lines, items of lists, quotations.
     seed: Seed of the random choices.
     Raises ValueError for a share below 0 or above 1.
@@ -57,9 +58,9 @@ def make_running_text(
         "drop_punct": drop_punct,
         "drop_all_punct": drop_all_punct,
         "lower_case": lower_case,
-        "joined": joined,
-        "shuffled": shuffled,
-        "lines": lines,
+        "join_share": join_share,
+        "shuffle_share": shuffle_share,
+        "line_share": line_share,
     }
     for setting, share in shares.items():
         if not 0.0 <= share <= 1.0:
@@ -69,7 +70,7 @@ def make_running_text(
 
 @dataclass(frozen=True)
 class _RunningText:
-    """Augmenter of ``make_running_text``, with its shares by their names."""
+    """The augmenter that ``make_running_text`` makes, with its shares by name."""
 
     shares: Mapping[str, float]
     chance: random.Random
@@ -82,14 +83,14 @@ class _RunningText:
             yield example
             return
         lower = self._chosen("lower_case")
-        pieces = [piece for sentence in self._sentences(gold) for piece in sentence]
-        if not lower and pieces == pieces_of(gold, np.ones(len(gold), dtype=np.bool_)):
+        segments = [*chain.from_iterable(self._sentences(gold))]
+        if not lower and segments == segments_of(gold, np.ones(len(gold), dtype=np.bool_)):
             yield example
         else:
-            yield Example(*(rewrite(doc, pieces, lower=lower) for doc in (example.predicted, gold)))
+            yield Example(*(rewrite(doc, segments, lower=lower) for doc in (example.predicted, gold)))
 
-    def _sentences(self, gold: Doc) -> list[list[Piece]]:
-        """Return the sentences of a Doc with the chosen changes, in their new order."""
+    def _sentences(self, gold: Doc) -> list[list[Segment]]:
+        """Change the sentences of a Doc, and return them in their new order."""
         share = 1.0 if self._chosen("drop_all_punct") else self.shares["drop_punct"]
         is_kept: BoolArray = np.ones(len(gold), dtype=np.bool_)
         ends = [0]
@@ -97,16 +98,16 @@ class _RunningText:
             if self.chance.random() < share:
                 is_kept[final_punct(list(span))] = False
             ends.append(span.end)
-        pieces = iter(pieces_of(gold, is_kept))
-        sentences = [list(islice(pieces, n)) for n in np.add.reduceat(is_kept, ends[:-1] or [0]).tolist()]
-        if self._chosen("shuffled"):
-            # The last one has no white space after it. Others do not end a text.
+        segments = iter(segments_of(gold, is_kept))
+        sentences = [list(islice(segments, n)) for n in np.add.reduceat(is_kept, ends[:-1] or [0]).tolist()]
+        if self._chosen("shuffle_share"):
+            # No white space follows the last sentence, which now may stand before another one.
             sentences[-1][-1] = sentences[-1][-1]._replace(gap=sentences[0][-1].gap)
             self.chance.shuffle(sentences)
         for sentence in sentences:
-            if self._chosen("joined"):
+            if self._chosen("join_share"):
                 sentence[-1] = sentence[-1]._replace(gap="")
-        return [typeset(sentences, self.chance)] if self._chosen("lines") else sentences
+        return [typeset(sentences, self.chance)] if self._chosen("line_share") else sentences
 
     def _chosen(self, name: str) -> bool:
         return self.shares[name] > 0.0 and self.chance.random() < self.shares[name]
@@ -120,26 +121,25 @@ def make_augmented_batches(batcher: Batcher, augmenter: Augmenter) -> Batcher:
 
     batcher: Batcher of the changed examples, such as `spacy.batch_by_padded.v1`.
     augmenter: Augmenter that does not use the pipeline, such as `spacy_g2g.running_text.v1`.
-    Raises ValueError with the first batch for an augmenter that does, such as spaCy's own.
+    Raises ValueError with the first batch for an augmenter that uses it, such as spaCy's own.
     """
-    change: Callable[[Any, Example], Iterator[Example]] = augmenter
-    pipeline = _NoPipeline()
+    change = partial(cast(Callable[[Any, Example], Iterator[Example]], augmenter), _NoPipeline())
 
     def batches(examples: Iterable[Example]) -> Iterable[list[Example]]:
-        return batcher(changed for example in examples for changed in change(pipeline, example))
+        return batcher(chain.from_iterable(map(change, examples)))
 
     return batches
 
 
 class _NoPipeline:
-    """What an augmenter gets from a batcher, which does not know the pipeline."""
+    """Stands for the pipeline, which a batcher does not know and so can't give to an augmenter."""
 
     def __getattr__(self, name: str) -> Any:
         raise ValueError(Errors.E518.format(name=name))
 
 
 def final_punct(sentence: list[Token]) -> list[int]:
-    """List the final punctuation by token index; none if it is the head of an earlier word."""
+    """Return the token indices of the final punctuation; none if it is the head of an earlier word."""
     n_kept = len(sentence)
     while n_kept > 1 and is_punct(sentence[n_kept - 1]):
         n_kept -= 1

@@ -1,8 +1,9 @@
-"""Sentences of Docs without boundaries.
+"""Find the sentences of Docs without boundaries.
 
-The component that owns an encoder finds them, before the encoder reads sentences. Its network of boundaries
-reads features of words such as shape, of the white space and line breaks between them, and vectors from the
-encoder's lower layers. It gives the log-odds that a sentence starts at a word. White space is no word.
+The component that owns an encoder finds sentences before the encoder reads them. Its network of boundaries
+reads features of words such as shape, features of the white space and line breaks between words, and vectors
+from the encoder's lower layers. It gives the log-odds that a sentence starts at each word. White space does
+not count as a word.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ from .lines import WhiteSpace, read_white_space
 if TYPE_CHECKING:
     from .boundary_network import BoundaryModel, Texts
 
-#: Whose sentence boundaries a component takes: those of the Doc, its own, or its own where a Doc has none.
+#: Where sentence boundaries come from: from the Doc, the component, or the component if the Doc has none.
 Sentences = Literal["given", "predicted", "auto"]
 #: Network of boundaries of a new component.
 BOUNDARIES: dict[str, Any] = {"@architectures": "spacy_g2g.Boundaries.v2"}
-#: Key of ``cfg`` for the log-odds from which on a sentence starts; absent if the component finds none.
+#: Key of ``cfg``: log-odds above which a sentence starts. A component that finds no sentences lacks the key.
 THRESHOLD = "sentence_threshold"
-#: Thresholds that are tried when it is fitted.
+#: Thresholds among which ``SentenceFinder.fit`` chooses.
 THRESHOLDS = tuple(np.linspace(-3.0, 3.0, 13).tolist())
-#: F1 that a threshold must gain for each unit away from even odds, times the root of the number of sentences.
+#: F1 penalty of a threshold per logit from 0, divided by the square root of the number of sentences.
 THRESHOLD_PENALTY = 0.15
-#: Number of tokens for which the network runs at once, unless one Doc has more.
+#: Maximum number of tokens that the network reads at once, unless one Doc has more.
 TOKENS_AT_ONCE = 20_000
+#: Number of Docs from which the network learns the widths of its inputs.
 EXAMPLES_FOR_SIZES = 10
 #: File of the network of boundaries, which a component has that was trained to find sentences.
 BOUNDARIES_FILE = "boundaries"
@@ -55,19 +57,19 @@ class SentenceSettings(CheckedSettings):
 
     sentences: Sentences = setting(
         "auto",
-        'Whose sentence boundaries are taken. "given": those of the Doc. "predicted": the component sets '
+        'Where sentence boundaries come from. "given": from the Doc. "predicted": the component sets '
         'those that the Doc leaves open. "auto": it does so in Docs in which no boundary is set.',
     )
     boundaries: Model[Any, Any] | None = setting(
         BOUNDARIES,
         "Network that finds boundaries, such as ``spacy_g2g.Boundaries.v2``. It learns from Docs of several "
-        "sentences. With null the component never finds sentences. Nor does a parser that listens to a "
-        "``g2g_encoder``, which finds them itself.",
+        "sentences. With null the component never finds sentences. A parser that listens to a "
+        "``g2g_encoder`` does not find sentences, because the encoder finds them.",
     )
     blocks: bool = setting(
         True,
-        "Let a found sentence end with its block: a paragraph before a blank line, a heading, an item of a "
-        "list, a row of a table, a quotation.",
+        "End sentences at block boundaries. A block is a paragraph before a blank line, a heading, an item "
+        "of a list, a row of a table, or a quotation.",
     )
 
 
@@ -84,7 +86,7 @@ class SentencePipe(SavedPipe):
 
     @property
     def sentences(self) -> Sentences:
-        """Whose sentence boundaries the component takes."""
+        """Where sentence boundaries come from."""
         return self._sentences
 
     @sentences.setter
@@ -121,39 +123,42 @@ class SentenceFinder:
 
     @property
     def can_learn(self) -> bool:
-        """Whether there is a network that can learn. Behind a ``g2g_encoder`` it is too late for that."""
+        """Whether there is a network that can learn. A parser behind a ``g2g_encoder`` comes too late."""
         from ..models.network_shim import find_upstream
 
         return self.pipe.boundaries is not None and find_upstream(self.pipe.model) is None
 
     @property
     def trained(self) -> BoundaryModel | None:
-        """The network of boundaries, if it was trained."""
+        """The network of boundaries; None if it was not trained."""
         return self.pipe.boundaries if THRESHOLD in self.pipe.cfg else None
 
     # Prediction
 
     def segment(self, docs: Sequence[Doc]) -> Segmentation:
-        """Return where the sentences of Docs are: their own, or those that are found."""
+        """Return the sentences of Docs: their own, or those that the network finds."""
         segmentation = segment(docs)
-        known = segmentation.by_doc(segmentation.sent_start)
-        chosen = [i for i, of_doc in enumerate(known) if self._is_open(of_doc[1:])]
-        if not chosen:
+        sent_starts = segmentation.by_doc(segmentation.sent_start)
+        open_docs = [i for i, sent_start in enumerate(sent_starts) if self._is_open(sent_start[1:])]
+        if not open_docs:
             return segmentation
         firsts = segmentation.words[segmentation.first_word[:-1][segmentation.n_words > 0]]
         starts = segmentation.starts.copy()
-        found: list[BoolArray | None] = [None] * len(docs)
-        for i, log_odds in zip(chosen, self.log_odds([docs[i] for i in chosen]), strict=True):
+        new_starts: list[BoolArray | None] = [None] * len(docs)
+        for i, log_odds in zip(open_docs, self.log_odds([docs[i] for i in open_docs]), strict=True):
             start, end = segmentation.doc_starts[i : i + 2]
             words = segmentation.words[slice(*np.searchsorted(segmentation.words, [start, end]))]
-            # One that was given with white space before its first word starts there.
             new = words[log_odds > self.pipe.cfg[THRESHOLD]]
+            # A sentence of the Doc may already start at white space before its first word.
             starts[new[~np.isin(new, firsts)]] = True
-            found[i] = starts[start:end]
-        return segmentation.cut(found)
+            new_starts[i] = starts[start:end]
+        return segmentation.cut(new_starts)
 
     def _is_open(self, inner: Any) -> bool:
-        """Return whether the sentences of a Doc are to be found, by the boundaries at its inner tokens."""
+        """Return whether the network must find the sentences of a Doc.
+
+        inner: ``SENT_START`` of all tokens of the Doc but the first.
+        """
         if (
             self.trained is None
             or self.pipe.sentences == "given"
@@ -165,11 +170,11 @@ class SentenceFinder:
     def log_odds(self, docs: Sequence[Doc]) -> list[DoubleArray]:
         """Return the log-odds that a sentence starts at each word of each Doc, float [words].
 
-        They are -inf where a Doc says that no sentence starts. They are inf where a block starts, unless
-        ``blocks`` is false.
+        They are -inf where the Doc says that no sentence starts. With ``blocks`` they are inf where a block
+        starts.
         """
         assert self.pipe.boundaries is not None
-        found: list[DoubleArray] = []
+        of_docs: list[DoubleArray] = []
         for batch in _doc_batches(docs):
             segmentation = segment(batch)
             texts, white_space = self._texts(batch, segmentation)
@@ -181,11 +186,11 @@ class SentenceFinder:
                 | _is_inner(batch, segmentation)
             )
             log_odds[ruled_out | (segmentation.sent_start[segmentation.words] == -1)] = -np.inf
-            found += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
-        return found
+            of_docs += np.split(log_odds, np.cumsum(texts.lengths)[:-1])
+        return of_docs
 
     def _texts(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[Texts, WhiteSpace]:
-        """Return what the network of boundaries reads, and the white space of the Docs."""
+        """Return the input of the network of boundaries, and the white space of the Docs."""
         from .boundary_network import ROWS, Texts
 
         assert self.pipe.boundaries is not None
@@ -204,9 +209,9 @@ class SentenceFinder:
     # Training
 
     def initialize(self, examples: Iterable[Example]) -> None:
-        """Prepare the network of boundaries for training, if some Example has a boundary to learn from.
+        """Prepare the network of boundaries for training if some Example has a boundary inside its text.
 
-        The encoder must be there already.
+        The encoder must be initialized before.
         """
         self.pipe.cfg.pop(THRESHOLD, None)
         if self.pipe.boundaries is None or not self.can_learn:
@@ -220,8 +225,7 @@ class SentenceFinder:
     def update(self, examples: Sequence[Example], losses: dict[str, float]) -> None:
         """Add the gradient of the network of boundaries. The encoder does not learn from it.
 
-        losses: Gets the loss, summed over words, under a name of its own: that of the component with
-            "_boundaries".
+        losses: Gets the loss, summed over words, under the name of the component and "_boundaries".
         """
         if self.trained is None:
             return
@@ -239,41 +243,44 @@ class SentenceFinder:
         losses[key] += float(loss)
 
     def fit(self, examples: Iterable[Example]) -> tuple[float, float]:
-        """Fit the threshold of boundaries, and keep it with the component.
+        """Choose the threshold of boundaries, and store it in ``cfg`` of the component.
 
-        examples: Examples of whole documents that were not trained on, with gold boundaries. The trees and
-            boundaries of their predicted Docs do not count.
+        examples: Examples of whole documents that the component has not learned from, with gold boundaries.
+            The trees and boundaries of their predicted Docs are ignored.
         Returns the threshold, and the F1 of sentences on the examples.
         """
-        pairs = [(example.predicted.copy(), gold_starts(example)) for example in examples]
-        docs = [doc for doc, starts in pairs if starts is not None]
+        docs: list[Doc] = []
+        gold_by_doc: list[BoolArray] = []
+        for example in examples:
+            starts = gold_starts(example)
+            if starts is not None:
+                docs.append(example.predicted.copy())
+                gold_by_doc.append(starts)
         for doc in docs:
             write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), np.zeros(len(doc), dtype=np.uint64))
         segmentation = segment(docs)
-        gold = concatenate([starts for _, starts in pairs if starts is not None], np.bool_)[
-            segmentation.words
-        ]
+        gold = concatenate(gold_by_doc, np.bool_)[segmentation.words]
         log_odds = concatenate(self.log_odds(docs), np.float64)
         log_odds[np.diff(segmentation.sentence_of[segmentation.words], prepend=-1) > 0] = np.inf
-        f_of = {threshold: sentence_f(gold, log_odds > threshold) for threshold in THRESHOLDS}
-        # What few sentences say of a threshold is largely chance, and even odds are the safest.
-        price = THRESHOLD_PENALTY / max(1, int(gold.sum())) ** 0.5
-        best = max(THRESHOLDS, key=lambda threshold: f_of[threshold] - price * abs(threshold))
+        scores = {t: sentence_f(gold=gold, predicted=log_odds > t) for t in THRESHOLDS}
+        # On few sentences the best threshold is largely chance, and 0 is the safest.
+        penalty = THRESHOLD_PENALTY / max(1, int(gold.sum())) ** 0.5
+        best = max(THRESHOLDS, key=lambda threshold: scores[threshold] - penalty * abs(threshold))
         self.pipe.cfg[THRESHOLD] = best
-        return best, f_of[best]
+        return best, scores[best]
 
 
 def _is_inner(docs: Sequence[Doc], segmentation: Segmentation) -> BoolArray:
-    """Return whether each word goes on with the multiword token of the word before it; bool [words]."""
-    pairs = zip(segmentation.doc_starts.tolist(), docs, strict=False)
-    inner = [
-        at + i for at, doc in pairs for start, end in multiword_tokens(doc) for i in range(start + 1, end)
-    ]
+    """Return whether each word is in the same multiword token as the word before it; bool [words]."""
+    inner: list[int] = []
+    for offset, doc in zip(segmentation.doc_starts.tolist(), docs, strict=False):
+        for start, end in multiword_tokens(doc):
+            inner += range(offset + start + 1, offset + end)
     return np.isin(segmentation.words, inner)
 
 
 def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:
-    """Cut Docs into batches that the network of boundaries reads at once."""
+    """Split Docs into batches that the network of boundaries reads at once."""
     batch: list[Doc] = []
     n_tokens = 0
     for doc in docs:
@@ -286,17 +293,13 @@ def _doc_batches(docs: Sequence[Doc]) -> Iterator[list[Doc]]:
         yield batch
 
 
-def sentence_f(gold: BoolArray, found: BoolArray) -> float:
-    """Return the F1 of sentences. A sentence is right if it starts and ends as a gold one.
+def sentence_f(*, gold: BoolArray, predicted: BoolArray) -> float:
+    """Return the F1 of sentences. A sentence is right if it starts and ends where a gold sentence does.
 
     gold: Whether a gold sentence starts at each word, bool [words].
-    found: The same of found sentences, bool [words].
+    predicted: Whether a predicted sentence starts at each word, bool [words].
     """
-    return 2 * n_right(gold, found) / max(1, int(gold.sum() + found.sum()))
-
-
-def n_right(gold: BoolArray, found: BoolArray) -> int:
-    """Return the number of sentences that start and end as gold ones; see ``sentence_f``."""
-    both = np.flatnonzero(gold | found)
-    agrees = np.append((gold & found)[both], True)
-    return int((agrees[:-1] & agrees[1:]).sum())
+    either = np.flatnonzero(gold | predicted)
+    agrees = np.append((gold & predicted)[either], True)
+    n_right = int((agrees[:-1] & agrees[1:]).sum())
+    return 2 * n_right / max(1, int(gold.sum() + predicted.sum()))

@@ -1,4 +1,4 @@
-"""The ``g2g_layout`` component: what the layout of a text says, before a senter and taggers read it.
+"""The ``g2g_layout`` component reads the layout of a text before a senter and taggers do.
 
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
@@ -24,12 +24,12 @@ SPACE_TAG = "_SP"
 def make_g2g_layout(nlp: Language, name: str, blocks: bool) -> "G2GLayout":  # noqa: ARG001
     """Make the ``g2g_layout`` component, which annotates white space as spaCy's own pipelines do.
 
-    White space gets the tag "_SP", the part of speech SPACE, no features, and its text as its lemma. Taggers
-    behind the component keep that, if they do not overwrite annotations.
+    White space gets the tag "_SP", the part of speech SPACE, no features, and its text as its lemma. Later
+    taggers keep these annotations unless they overwrite all.
 
-    blocks: Start a sentence wherever a block starts: a paragraph after a blank line, a heading, an item of a
-        list, a row of a table, a quotation. A ``senter`` or ``sentencizer`` behind the component keeps that.
-        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has this setting itself.
+    blocks: Start a sentence at the start of each block: a paragraph after a blank line, a heading, an item of
+        a list, a row of a table, a quotation. A later ``senter`` or ``sentencizer`` keeps these boundaries.
+        A ``g2g_encoder`` or ``g2g_parser`` that finds sentences has a setting of its own for this.
     """
     return G2GLayout(blocks=blocks)
 
@@ -41,23 +41,23 @@ class G2GLayout:
         self.blocks = blocks
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotate a Doc, and return it. Boundaries that are set, or ruled out, are kept."""
+        """Annotate a Doc, and return it. Boundaries that are already set or ruled out stay."""
         spaces = np.flatnonzero(doc.to_array("IS_SPACE"))
         for i in spaces.tolist():
             token = doc[i]
             token.tag_, token.pos_, token.lemma_ = SPACE_TAG, "SPACE", token.text
             token.set_morph("")
         if len(spaces) and self.blocks:
-            layout, starts = segment([doc]), doc.to_array("SENT_START").astype(np.int64)
-            _, is_block, _, is_inside = read_white_space([doc], layout)
-            first = layout.words[is_block]
-            starts[first[starts[first] == 0]] = 1
-            # A sentencizer would cut "1." off.
-            marked = layout.words[is_inside]
-            starts[marked[starts[marked] == 0]] = -1
+            segmentation, starts = segment([doc]), doc.to_array("SENT_START").astype(np.int64)
+            words, white_space = segmentation.words, read_white_space([doc], segmentation)
             # White space at the end of a block is in its last sentence. A sentencizer would start one there.
-            last = spaces[np.append(is_block, len(is_block) > 0)[np.searchsorted(layout.words, spaces)]]
-            starts[last[starts[last] == 0]] = -1
+            is_end = np.append(white_space.is_block, len(words) > 0)[np.searchsorted(words, spaces)]
+            for tokens, value in (
+                (words[white_space.is_block], 1),
+                (words[white_space.is_inside], -1),  # A sentencizer would cut "1." off.
+                (spaces[is_end], -1),
+            ):
+                starts[tokens[starts[tokens] == 0]] = value
             values: Any = starts.astype(np.uint64)
             doc.from_array("SENT_START", values)
         return doc

@@ -1,8 +1,9 @@
-"""The lines of a text, and what they and other white space say of its sentences.
+"""Read the lines of a text, and what lines and other white space reveal about its sentences.
 
 A line may end because its text ends, or because the next word would not fit (a wrapped line). The lines
-around it tell. Blank lines, and marks such as those of Markdown at the beginning of a line, cut a text into
-blocks: paragraphs, headings, items of lists, rows of tables, quotations. No sentence goes beyond a block.
+around it show which. Blank lines, and marks such as those of Markdown at the beginning of a line, divide a
+text into blocks: paragraphs, headings, items of lists, rows of tables, quotations. A sentence never crosses
+the boundary of a block.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from spacy.tokens import Doc
 from ..arrays import BoolArray, FloatArray, HashArray, IntArray
 from ..data.segmentation import Segmentation
 
-#: Kinds of beginnings of lines, behind the marks of a quotation.
+#: Kinds of lines, by what follows the marks of a quotation.
 KINDS = ("item", "number", "heading", "row", "rule", "capital", "small", "other")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _BEGINNING = re.compile(
@@ -31,36 +32,36 @@ _BEGINNING = re.compile(
     |(?P<row>\|)""",
     re.VERBOSE,
 )
-#: Kinds of lines that are blocks of their own.
+#: Kinds of lines that each form a block.
 _WHOLE = frozenset({"heading", "row", "rule"})
 _ITEMS = frozenset({"item", "number"})
-#: Kinds of lines that begin with a mark before their text.
+#: Kinds of lines with a mark before their text.
 _MARKED = _ITEMS | {"heading"}
-#: Hardly any text is wrapped at fewer characters.
-_NARROW = 30
-#: Number of lines before and after a line that tell where lines are wrapped.
+#: Minimum width of wrapped lines, in characters.
+_MIN_WIDTH = 30
+#: Number of lines before and after a line that show at which width lines are wrapped.
 NEAR = 5
 #: Marks that end sentences.
 _ENDS = np.array([get_string_id(mark) for mark in ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"], dtype=np.uint64)
-#: Number of features of the white space before a word: without line breaks, of a break, of text and blocks.
-_OF_GAPS, _OF_BREAKS, _OF_TEXTS = 2, 12 + 2 * len(KINDS), 6
-N_FEATURES = _OF_GAPS + _OF_BREAKS + _OF_TEXTS
-#: Sizes of blocks are told up to this number of words.
-_MOST_WORDS = 255
+#: Number of features of a word: of a gap without line breaks, of a line break, of the text and its blocks.
+_N_GAP, _N_BREAK, _N_TEXT = 2, 12 + 2 * len(KINDS), 6
+N_FEATURES = _N_GAP + _N_BREAK + _N_TEXT
+#: Maximum size of a block or line in features, in words.
+_MAX_WORDS = 255
 
 
 class Line(NamedTuple):
     """A line that has words.
 
-    word: Number of its first word in the Doc.
-    text: Number of its first word behind marks of quotations, items and headings.
-    n_breaks: Number of line breaks before it; from 2 on there is a blank line. A blank line is thought of
-        before a Doc.
-    indent: Number of characters before its text.
-    length: Number of its characters, without white space at the end.
-    first: Number of characters of its text before the first white space.
-    depth: Number of marks of a quotation (>) at its beginning.
-    kind: Its beginning behind these marks, of ``KINDS``.
+    word: Index in the Doc of the first word.
+    text: Index in the Doc of the first word after the marks of quotations, items and headings.
+    n_breaks: Number of line breaks before the line. With 2 or more there is a blank line. The first line of
+        a Doc has 2.
+    indent: Number of characters before the text.
+    length: Number of characters, without white space at the end.
+    first: Number of characters before the first white space of the text.
+    depth: Number of marks of a quotation (>) at the beginning.
+    kind: One of ``KINDS``.
     """
 
     word: int
@@ -76,12 +77,12 @@ class Line(NamedTuple):
 class WhiteSpace(NamedTuple):
     """The white space before the words of Docs.
 
-    features: What kind it is, how the lines before and after it relate, and how large blocks are; float32
-        [words, N_FEATURES].
+    features: Kind of the white space, relation of the lines before and after it, and sizes of blocks;
+        float32 [words, N_FEATURES].
     is_block: Whether a block starts at each word; bool [words].
-    is_repeated: Whether each word goes on with the mark right before it, as in "???"; bool [words].
-    is_inside: Whether each word goes on with a block: the text behind its marks, as in "1. Tea", or an
-        indented line of an item that begins with a small letter; bool [words].
+    is_repeated: Whether each word repeats the mark right before it, as in "???"; bool [words].
+    is_inside: Whether each word continues a block. It is the text after a mark, as in "1. Tea", or begins an
+        indented line of an item with a small letter; bool [words].
     """
 
     features: FloatArray
@@ -90,43 +91,43 @@ class WhiteSpace(NamedTuple):
     is_inside: BoolArray
 
 
-def read_white_space(docs: Sequence[Doc], layout: Segmentation) -> WhiteSpace:
+def read_white_space(docs: Sequence[Doc], segmentation: Segmentation) -> WhiteSpace:
     """Describe the white space before each word.
 
     docs: The Docs.
-    layout: Where their words are.
+    segmentation: Where their words are.
     """
     arrays = [doc.to_array(["LENGTH", "SPACY", "PREFIX", "ORTH"]) for doc in docs]
     table = np.concatenate([np.zeros((0, 4), dtype=np.uint64), *arrays])
     lengths, spaces = table[:, :2].astype(np.int64).T
-    prefixes, forms = table[layout.words, 2:].T
+    prefixes, forms = table[segmentation.words, 2:].T
     offsets = np.cumsum(lengths + spaces) - lengths - spaces
-    starts = offsets[layout.words]
+    starts = offsets[segmentation.words]
     gap = np.diff(starts, prepend=0)
-    gap[1:] -= lengths[layout.words[:-1]]
-    first_words = np.searchsorted(layout.words, layout.doc_starts)
+    gap[1:] -= lengths[segmentation.words[:-1]]
+    first_words = np.searchsorted(segmentation.words, segmentation.doc_starts)
     is_first = np.zeros(len(gap) + 1, dtype=np.bool_)
     is_first[first_words] = True
     features = np.zeros((len(gap), N_FEATURES), dtype=np.float32)
-    features[:, :_OF_GAPS] = np.stack([gap == 0, gap > 1], axis=1) & ~is_first[:-1, None]
-    # A Doc begins after a blank line.
-    features[is_first[:-1], _OF_GAPS : _OF_GAPS + 2] = 1.0
+    features[:, :_N_GAP] = np.stack([gap == 0, gap > 1], axis=1) & ~is_first[:-1, None]
+    # A Doc begins as if after a blank line.
+    features[is_first[:-1], _N_GAP : _N_GAP + 2] = 1.0
     is_block, is_inside = is_first[:-1].copy(), np.zeros(len(gap), dtype=np.bool_)
     for doc, token, (first, end) in zip(
-        docs, layout.doc_starts, pairwise(first_words.tolist()), strict=False
+        docs, segmentation.doc_starts, pairwise(first_words.tolist()), strict=False
     ):
-        if end - first < len(doc):  # only then there is white space with line breaks
+        if end - first < len(doc):  # A Doc without white-space tokens has no line breaks.
             lines = list(find_lines(doc.text, (starts[first:end] - offsets[token]).tolist()))
             blocks = block_starts(lines)
-            for k, (line, goes_on) in enumerate(zip(lines, items_go_on(lines, blocks), strict=True)):
+            for k, (line, continues) in enumerate(zip(lines, continues_item(lines, blocks), strict=True)):
                 word = first + line.word
-                is_inside[word] = goes_on
+                is_inside[word] = continues
                 is_inside[word + 1 : first + line.text + 1] = blocks[k]
                 if k:
                     is_block[word] = blocks[k]
-                    features[word, _OF_GAPS:-_OF_TEXTS] = _of_break(lines, blocks, k)
-    is_end, starts_line = np.isin(forms, _ENDS), features[:, _OF_GAPS] > 0
-    features[:, -_OF_TEXTS:] = _of_texts(first_words, is_block, starts_line, is_end)
+                    features[word, _N_GAP:-_N_TEXT] = _break_features(lines, blocks, k)
+    is_end, starts_line = np.isin(forms, _ENDS), features[:, _N_GAP] > 0
+    features[:, -_N_TEXT:] = _text_features(first_words, is_block, starts_line, is_end)
     is_repeated = (gap == 0) & ~is_first[:-1] & _repeats(prefixes, docs)
     return WhiteSpace(features, is_block & ~is_first[:-1], is_repeated, is_inside)
 
@@ -135,21 +136,21 @@ def _repeats(prefixes: HashArray, docs: Sequence[Doc]) -> BoolArray:
     """Return whether each word begins with the same mark as the one before it, bool [words]."""
     is_same: BoolArray = np.append([False], prefixes[1:] == prefixes[:-1])[: len(prefixes)]
     for prefix in np.unique(prefixes[is_same]).tolist():
-        # Letters and digits are no marks. Nor is 0, the prefix in a vocabulary without rules for it.
+        # Letters and digits are not marks. Nor is 0, the prefix in a vocabulary without rules for it.
         if not prefix or docs[0].vocab.strings[prefix][:1].isalnum():
             is_same &= prefixes != prefix
     return is_same
 
 
-def _of_texts(
+def _text_features(
     first_words: IntArray, is_block: BoolArray, starts_line: BoolArray, is_end: BoolArray
 ) -> FloatArray:
     """Return features of the text and of the block of each word, float32 [words, 6].
 
-    They are the share of marks that end sentences, the length of the block and the place of the word in it,
-    and the mean lengths of the text's blocks and lines.
+    The features are the share of marks that end sentences, the length of the block and the place of the word
+    in it, and the mean lengths of the text's blocks and lines.
 
-    first_words: Number of the first word of each text, and the number of words; int [texts + 1].
+    first_words: Index of the first word of each text, and the number of words; int [texts + 1].
     is_block, starts_line: Whether a block or a line starts at each word; bool [words].
     is_end: Whether each word is a mark that ends sentences; bool [words].
     """
@@ -162,16 +163,16 @@ def _of_texts(
     words, block = np.arange(len(is_block)), np.cumsum(is_block) - 1
     own = edges[block + 1] - edges[block], words - edges[block], edges[block + 1] - words
     sizes = np.stack([*own, n_words[text] / n_blocks, n_words[text] / n_lines], axis=1)
-    scaled = np.log2(1 + np.minimum(sizes, _MOST_WORDS)) / 4 - 1
-    found: FloatArray = np.concatenate([10 * (n_ends / n_words[text])[:, None], scaled], axis=1).astype("f")
-    return found
+    scaled = np.log2(1 + np.minimum(sizes, _MAX_WORDS)) / 4 - 1
+    features: FloatArray = np.concatenate([10 * (n_ends / n_words[text])[:, None], scaled], axis=1)
+    return features.astype("f")
 
 
 def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
     """Yield the lines of a text that start with a word.
 
     text: The text.
-    offsets: Where its words start, in characters, from left to right.
+    offsets: Character offsets of the words, in ascending order.
     """
     word_at = {offset: word for word, offset in enumerate(offsets)}
     start, n_breaks, last_depth = 0, 2, 0
@@ -181,7 +182,7 @@ def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
         quote = _QUOTE.match(line)
         depth = quote.group().count(">") if quote else 0
         body = line[quote.end() :] if quote else line
-        # Marks of a quotation alone part its paragraphs, as a blank line does, unless they begin it.
+        # Inside a quotation, a line of its marks alone counts as a blank line.
         is_blank = not body and (not line or (n_breaks == 1 and depth == last_depth))
         word = None if is_blank else word_at.get(start + indent)
         if word is not None:
@@ -196,7 +197,7 @@ def find_lines(text: str, offsets: Sequence[int]) -> Iterator[Line]:
 
 
 def _kind_of(text: str) -> tuple[str, int]:
-    """Return the kind of a line by its text, and the length of the mark before its words."""
+    """Return the kind of a line, and the length of the mark before its words."""
     mark = _BEGINNING.match(text)
     if mark is not None and mark.lastgroup is not None:
         return mark.lastgroup, mark.end() if mark.lastgroup in _MARKED else 0
@@ -206,10 +207,10 @@ def _kind_of(text: str) -> tuple[str, int]:
 def block_starts(lines: Sequence[Line]) -> list[bool]:
     """Return whether a block starts at each line.
 
-    A line after a blank line starts one, and so does a line of another quotation, and a heading, a row of a
-    table or a ruled line, and the line after it. An item of a list starts one unless it looks like a wrapped
-    line that begins with a dash: the line before it is full, and its paragraph has no other items. Behind an
-    item, a line that is not indented starts one if the line before it is not full.
+    A block starts after a blank line, where the depth of quotation changes, and at and after a heading, a row
+    of a table or a ruled line. An item of a list starts a block unless it looks like a wrapped line that
+    begins with a dash: the line before it is full, and its paragraph has no other items. After an item, a
+    line that is not indented starts a block if the line before it is not full.
     """
     parts = [0] * min(1, len(lines))
     for before, line in pairwise(lines):
@@ -221,7 +222,7 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
     for k, line in enumerate(lines):
         starts_block = k == 0 or parts[k] != parts[k - 1]
         if not starts_block and line.kind in _ITEMS:
-            starts_block = n_items[parts[k]] > 1 or lines[k - 1].length < _NARROW or room(lines, k) >= 0
+            starts_block = n_items[parts[k]] > 1 or lines[k - 1].length < _MIN_WIDTH or room(lines, k) >= 0
         elif not starts_block and line.indent <= indent and line.kind != "small":
             starts_block = room(lines, k) >= 0
         if starts_block:
@@ -230,8 +231,8 @@ def block_starts(lines: Sequence[Line]) -> list[bool]:
     return starts
 
 
-def items_go_on(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bool]:
-    """Yield whether each line goes on with an item: it is indented more, and begins with a small letter."""
+def continues_item(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bool]:
+    """Yield whether each line continues an item: it is indented more, and begins with a small letter."""
     indent: float = np.inf  # of the item
     for line, starts_block in zip(lines, blocks, strict=True):
         if starts_block:
@@ -240,15 +241,15 @@ def items_go_on(lines: Sequence[Line], blocks: Sequence[bool]) -> Iterator[bool]
 
 
 def room(lines: Sequence[Line], k: int) -> int:
-    """Return the number of characters that the line before line k had left after the first word of line k.
+    """Return how many characters would be left on the line before line k with the first word of line k.
 
-    Below 0, the word would have made that line longer than all lines near it, so it may be a wrapped line.
+    Below 0, the word would make that line longer than all lines near it, so line k may be a wrapped line.
     """
     width = max(line.length for line in lines[max(0, k - NEAR - 1) : k + NEAR + 1])
     return width - lines[k - 1].length - 1 - lines[k].first
 
 
-def _of_break(lines: Sequence[Line], blocks: Sequence[bool], k: int) -> list[float]:
+def _break_features(lines: Sequence[Line], blocks: Sequence[bool], k: int) -> list[float]:
     """Return the features of the line break before line k."""
     before, line = lines[k - 1], lines[k]
     near = range(max(1, k - NEAR), min(len(lines), k + NEAR + 1))
@@ -262,12 +263,17 @@ def _of_break(lines: Sequence[Line], blocks: Sequence[bool], k: int) -> list[flo
         float(np.sign(line.indent - before.indent)),
         float(free >= 0),
         min(2.0, max(-1.0, free / 20)),
-        # How many of the other lines nearby ended early, and whether there are such lines.
+        # Share of the other lines nearby that end early, and whether there are other lines.
         sum(ends) / len(ends) if ends else 0.5,
         float(bool(ends)),
         before.length / max(1, width),
         line.length / max(1, width),
         min(1.0, before.length / 120),
         float(blocks[k]),
-        *(float(of.kind == kind) for of in (before, line) for kind in KINDS),
+        *_one_hot(before.kind),
+        *_one_hot(line.kind),
     ]
+
+
+def _one_hot(kind: str) -> list[float]:
+    return [float(kind == other) for other in KINDS]

@@ -1,8 +1,9 @@
-"""Docs written anew: without some tokens, with other white space, with marks at the beginning of lines."""
+"""Rewrite Docs: leave out tokens, change white space, put marks at the beginning of lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,8 @@ from ..formats.misc import misc_text, white_space
 _PUNCT = "punct"
 
 
-class Piece(NamedTuple):
-    """A token of a Doc, or a mark that it lacks.
+class Segment(NamedTuple):
+    """A token of a Doc, or a mark that is added to it.
 
     source: Index of the token; -1 for a mark.
     text: Its text.
@@ -32,35 +33,36 @@ class Piece(NamedTuple):
     gap: str
 
 
-def pieces_of(doc: Doc, is_kept: BoolArray) -> list[Piece]:
-    """Return the kept tokens of a Doc. The last one before a gap has the white space that ended the gap.
+def segments_of(doc: Doc, is_kept: BoolArray) -> list[Segment]:
+    """Return the tokens of a Doc that stay. White space after a token that goes follows the one before it.
 
     doc: The Doc.
-    is_kept: Whether each token is kept, bool [tokens].
+    is_kept: Whether each token stays, bool [tokens].
     """
     kept = np.flatnonzero(is_kept).tolist()
     ends = [*(i - 1 for i in kept[1:]), len(doc) - 1]
-    return [Piece(i, doc[i].text, doc[end].whitespace_) for i, end in zip(kept, ends, strict=True)]
+    return [Segment(i, doc[i].text, doc[end].whitespace_) for i, end in zip(kept, ends, strict=True)]
 
 
-def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
-    """Make a Doc of pieces, with the annotations and the trees of its tokens, if any.
+def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Doc:
+    """Make a Doc of segments, with the annotations and trees that the tokens have.
 
-    White space becomes tokens as spaCy's tokenizer would make them, without annotations. A mark that begins a
-    sentence depends on the root, if the Doc has the label "punct"; any other has no annotation.
+    White space becomes tokens as spaCy's tokenizer would make them, without annotations. A mark at the
+    beginning of a sentence depends on the root if the Doc has the label "punct". Other marks have no
+    annotation.
 
     doc: The Doc.
-    pieces: Its tokens in their order, and marks. A token that is there must not depend on one that is not.
+    segments: Tokens of the Doc in their order, and marks. The heads of these tokens must be among them.
     lower: Put words into lower case.
     """
     words: list[str] = []
     spaces: list[bool] = []
     sources: list[int] = []
-    for piece in pieces:
-        own, rest = (" ", piece.gap[1:]) if piece.gap.startswith(" ") else ("", piece.gap)
-        words += [piece.text.lower() if lower else piece.text, *([rest] if rest else [])]
+    for segment in segments:
+        own, rest = (" ", segment.gap[1:]) if segment.gap.startswith(" ") else ("", segment.gap)
+        words += [segment.text.lower() if lower else segment.text, *([rest] if rest else [])]
         spaces += [bool(own), *([False] if rest else [])]
-        sources += [piece.source, *([-1] if rest else [])]
+        sources += [segment.source, *([-1] if rest else [])]
     written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)
     _annotate(written, doc, np.array(sources, dtype=np.int64))
     if is_split(doc):
@@ -70,40 +72,40 @@ def rewrite(doc: Doc, pieces: Sequence[Piece], *, lower: bool = False) -> Doc:
 
 
 def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc, list[int]]:
-    """Return a Doc with the white space that MISC gives its words, and the index of each word there.
+    """Add the white space that MISC gives to words, and return the new Doc and the index of each word there.
 
     White space at the end of the Doc is left out. Without SpacesAfter, SpacesBefore and SpacesInToken,
     the Doc stays as it is.
 
     doc: The Doc, with a token for each word and without a tree.
-    sentences: The sentences that it was made of.
+    sentences: The sentences that the Doc was made of.
     """
-    tokens = [token for sentence in sentences for token in sentence.tokens]
+    tokens = [*chain.from_iterable(sentence.tokens for sentence in sentences)]
     if not any("Spaces" in token.misc for token in tokens):
         return doc, [*range(len(doc))]
-    pieces: list[Piece] = []
+    segments: list[Segment] = []
     n_words = 0
     for token in tokens:
-        pieces.append(Piece(-1, white_space(token.misc, "SpacesBefore"), ""))
+        segments.append(Segment(-1, white_space(token.misc, "SpacesBefore"), ""))
         words = range(n_words, n_words := n_words + token.end - token.start + 1)
-        pieces += [Piece(i, doc[i].text, "") for i in words]
+        segments += [Segment(i, doc[i].text, "") for i in words]
         inner = misc_text(token.misc, "SpacesInToken")
         is_same = inner and len(words) == 1 and inner.split() == token.form.split()
         own = " " if token.gap.startswith(" ") else ""
-        pieces[-1] = Piece(words[-1], inner if is_same else pieces[-1].text, own)
-        pieces.append(Piece(-1, token.gap.removeprefix(own), ""))
-    pieces[-2:] = [pieces[-2]._replace(gap="")]
-    pieces = [piece for piece in pieces if piece.text]
-    written = rewrite(doc, pieces)
-    if pieces[0].source < 0 and doc.has_annotation("SENT_START"):
+        segments[-1] = Segment(words[-1], inner if is_same else segments[-1].text, own)
+        segments.append(Segment(-1, token.gap.removeprefix(own), ""))
+    segments[-2:] = [segments[-2]._replace(gap="")]
+    segments = [segment for segment in segments if segment.text]
+    written = rewrite(doc, segments)
+    if segments[0].source < 0 and doc.has_annotation("SENT_START"):
         written[0].is_sent_start, written[1].is_sent_start = True, False
-    return written, [i for i, piece in enumerate(pieces) if piece.source >= 0]
+    return written, [i for i, segment in enumerate(segments) if segment.source >= 0]
 
 
 def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
-    """Copy annotations.
+    """Copy the annotations of a Doc to the one that was written from it.
 
-    sources: Index of the token of ``doc`` for each token, -1 for new ones; int [tokens].
+    sources: Index in ``doc`` of each token of ``written``, -1 for new tokens; int [tokens].
     """
     own = np.flatnonzero(sources >= 0)
     number = np.zeros(len(doc), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Text laid out in lines and paragraphs at random, in ways in which people lay it out."""
+"""Lay text out in lines and paragraphs, in random ways that people use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from .rewriting import Piece
+from .rewriting import Segment
 
 #: White space between sentences of a paragraph, and between paragraphs.
 BETWEEN_SENTENCES = (" ", " ", " ", " ", "  ", "\n")
@@ -18,11 +18,11 @@ WIDTHS = range(30, 101)
 
 
 class Style(NamedTuple):
-    """How sentences are laid out.
+    """A way to lay out sentences.
 
     paragraph: Mean number of sentences in a paragraph.
     sentence_gap, paragraph_gap: White space between sentences and paragraphs.
-    width: Largest number of characters in a line; 0 for lines that are not wrapped.
+    width: Maximum number of characters in a line; 0 if lines are not wrapped.
     marks: Marks before each paragraph.
     is_quoted: Whether each line begins with ">".
     """
@@ -48,31 +48,31 @@ def choose_style(chance: Random) -> Style:
     )
 
 
-def typeset(sentences: Sequence[list[Piece]], chance: Random) -> list[Piece]:
-    """Lay sentences out in lines and paragraphs. Parts of them may have other styles.
+def typeset(sentences: Sequence[list[Segment]], chance: Random) -> list[Segment]:
+    """Lay sentences out in lines and paragraphs. The style may change from one part of them to the next.
 
-    Where no white space follows a sentence, none is put between it and the next one of its line.
+    A sentence without white space after it gets none before the next sentence of its line.
     """
-    pieces: list[Piece] = []
+    segments: list[Segment] = []
     n_left = len(sentences)
     while n_left:
         n = chance.randint(1, n_left)
         part = sentences[len(sentences) - n_left :][:n]
         n_left -= n
-        pieces += _typeset_part(part, choose_style(chance), chance)
-    return [*pieces[:-1], pieces[-1]._replace(gap="")]
+        segments += _typeset_part(part, choose_style(chance), chance)
+    return [*segments[:-1], segments[-1]._replace(gap="")]
 
 
-def _typeset_part(sentences: Sequence[list[Piece]], style: Style, chance: Random) -> list[Piece]:
+def _typeset_part(sentences: Sequence[list[Segment]], style: Style, chance: Random) -> list[Segment]:
     """Lay sentences out in one style."""
-    laid_out: list[Piece] = []
+    laid_out: list[Segment] = []
     starts_paragraph = True
     for i, sentence in enumerate(sentences):
         ends_paragraph = i == len(sentences) - 1 or chance.random() < 1 / style.paragraph
         marks = style.marks if starts_paragraph else ()
-        laid_out += [Piece(-1, mark, " " if k == len(marks) - 1 else "") for k, mark in enumerate(marks)]
+        laid_out += [Segment(-1, mark, " " if k == len(marks) - 1 else "") for k, mark in enumerate(marks)]
         gap = style.paragraph_gap if ends_paragraph else style.sentence_gap
-        # Languages without spaces have none between sentences either.
+        # A language without spaces has none between sentences.
         if gap.isspace() and "\n" not in gap and not sentence[-1].gap:
             gap = ""
         laid_out += [*sentence[:-1], sentence[-1]._replace(gap=gap)]
@@ -81,32 +81,33 @@ def _typeset_part(sentences: Sequence[list[Piece]], style: Style, chance: Random
     return list(_quoted(wrapped)) if style.is_quoted else wrapped
 
 
-def _wrapped(pieces: Sequence[Piece], width: int) -> list[Piece]:
-    """Return pieces with line breaks in place of white space where a line would be longer than a width."""
+def _wrapped(segments: Sequence[Segment], width: int) -> list[Segment]:
+    """Replace white space by line breaks, so that no line is longer than a width."""
     if not width:
-        return list(pieces)
-    wrapped: list[Piece] = []
+        return list(segments)
+    wrapped: list[Segment] = []
     column, last_gap = 0, -1
-    for piece in pieces:
-        column += len(piece.text)
+    for segment in segments:
+        column += len(segment.text)
         if column > width and last_gap >= 0:
             wrapped[last_gap] = wrapped[last_gap]._replace(gap="\n")
-            column = sum(len(p.text) + len(p.gap) for p in wrapped[last_gap + 1 :]) + len(piece.text)
+            moved = wrapped[last_gap + 1 :]
+            column = sum(len(other.text) + len(other.gap) for other in moved) + len(segment.text)
             last_gap = -1
-        wrapped.append(piece)
-        if "\n" in piece.gap:
-            column, last_gap = len(piece.gap.rpartition("\n")[2]), -1
-        elif piece.gap:
+        wrapped.append(segment)
+        if "\n" in segment.gap:
+            column, last_gap = len(segment.gap.rpartition("\n")[2]), -1
+        elif segment.gap:
             last_gap = len(wrapped) - 1
-            column += len(piece.gap)
+            column += len(segment.gap)
     return wrapped
 
 
-def _quoted(pieces: Iterable[Piece]) -> Iterable[Piece]:
-    """Yield pieces with a mark of quotation at the beginning of each line."""
+def _quoted(segments: Iterable[Segment]) -> Iterable[Segment]:
+    """Put a mark of quotation at the beginning of each line."""
     starts_line = True
-    for piece in pieces:
+    for segment in segments:
         if starts_line:
-            yield Piece(-1, ">", " ")
-        yield piece
-        starts_line = "\n" in piece.gap
+            yield Segment(-1, ">", " ")
+        yield segment
+        starts_line = "\n" in segment.gap

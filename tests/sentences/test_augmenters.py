@@ -13,7 +13,7 @@ from spacy.training.augment import create_lower_casing_augmenter
 
 from spacy_g2g.data.corpus import make_corpus, unparsed_copy
 from spacy_g2g.sentences.augmenters import final_punct, make_augmented_batches, make_running_text
-from spacy_g2g.sentences.rewriting import pieces_of, rewrite
+from spacy_g2g.sentences.rewriting import rewrite, segments_of
 
 from ..util import gold_doc, read_treebank, tree_of
 
@@ -57,7 +57,7 @@ def test_docs_are_put_into_lower_case_and_sentences_are_joined():
     heads, deps = [1, 1, 1, 4, 4], ["nsubj", "root", "punct", "nsubj", "root"]
     gold = Doc(NLP.vocab, words=words, spaces=[True] * 5, pos=["PRON"] * 5, heads=heads, deps=deps)
     example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
-    (found,) = make_running_text(drop_punct=0.0, lower_case=1.0, joined=1.0)(NLP, example)
+    (found,) = make_running_text(drop_punct=0.0, lower_case=1.0, join_share=1.0)(NLP, example)
     for doc in (found.predicted, found.reference):
         assert doc.text == "she left .dogs bark"
         assert [token.i for token in doc if token.is_sent_start] == [0, 3]
@@ -116,7 +116,7 @@ def test_without_parts_of_speech_characters_say_what_is_punctuation():
 
 def test_the_word_before_the_gap_has_its_white_space():
     doc = Doc(NLP.vocab, words=["a", ".", "b"], spaces=[False, True, False])
-    assert rewrite(doc, pieces_of(doc, np.array([True, False, True]))).text == "a b"
+    assert rewrite(doc, segments_of(doc, np.array([True, False, True]))).text == "a b"
 
 
 def test_examples_with_other_tokens_stay():

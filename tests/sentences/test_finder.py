@@ -145,8 +145,8 @@ def test_the_threshold_is_fitted_on_gold_sentences(nlp: Language):
 
 def test_a_sentence_is_right_if_both_its_ends_are():
     gold, found = np.array([1, 0, 1, 1, 0, 1], dtype=bool), np.array([1, 0, 1, 0, 0, 1], dtype=bool)
-    assert sentence_f(gold, gold) == 1.0
-    assert sentence_f(gold, found) == pytest.approx(2 * 2 / (4 + 3))
+    assert sentence_f(gold=gold, predicted=gold) == 1.0
+    assert sentence_f(gold=gold, predicted=found) == pytest.approx(2 * 2 / (4 + 3))
 
 
 def test_the_encoder_reads_long_docs_in_windows(nlp: Language, monkeypatch: pytest.MonkeyPatch):

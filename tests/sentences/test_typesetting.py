@@ -13,7 +13,7 @@ from spacy.training import Example
 
 from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.sentences.augmenters import make_running_text
-from spacy_g2g.sentences.rewriting import Piece, pieces_of, rewrite
+from spacy_g2g.sentences.rewriting import Segment, rewrite, segments_of
 from spacy_g2g.sentences.typesetting import MARKS, Style, _typeset_part, choose_style, typeset
 
 from ..util import gold_doc, read_treebank
@@ -25,18 +25,18 @@ MARK_TEXTS = {text for marks in MARKS for text in marks} | {">"}
 Row = list[tuple[str, str, int, str]]
 
 
-def pieces(*sentences: str) -> list[list[Piece]]:
+def segments(*sentences: str) -> list[list[Segment]]:
     """Sentences of words with a space behind each."""
     made, n = [], 0
     for sentence in sentences:
         words = sentence.split()
-        made.append([Piece(n + i, word, " ") for i, word in enumerate(words)])
+        made.append([Segment(n + i, word, " ") for i, word in enumerate(words)])
         n += len(words)
     return made
 
 
-def text_of(found: list[Piece]) -> str:
-    return "".join(piece.text + piece.gap for piece in found)
+def text_of(found: list[Segment]) -> str:
+    return "".join(segment.text + segment.gap for segment in found)
 
 
 def style(**settings: object) -> Style:
@@ -63,7 +63,7 @@ def with_spaces(doc: Doc) -> Doc:
 def laid_out(rows: list[Row], seed: int, **settings: float) -> tuple[Doc, Example]:
     """A gold Doc, and its Example laid out in lines."""
     gold = with_spaces(gold_doc(NLP.vocab, rows))
-    augment = make_running_text(drop_punct=0.0, lines=1.0, seed=seed, **settings)
+    augment = make_running_text(drop_punct=0.0, line_share=1.0, seed=seed, **settings)
     (found,) = augment(NLP, Example(unparsed_copy(gold, []), gold))
     return gold, found
 
@@ -89,11 +89,11 @@ SENTENCES = ["one two three", "four", "five six"]
     ids=str,
 )
 def test_styles(settings: dict[str, object], expected: str):
-    assert text_of(_typeset_part(pieces(*SENTENCES), style(**settings), Random(0))) == expected
+    assert text_of(_typeset_part(segments(*SENTENCES), style(**settings), Random(0))) == expected
 
 
 def test_a_sentence_without_a_space_behind_it_keeps_the_next_one():
-    sentences = pieces("one", "two")
+    sentences = segments("one", "two")
     sentences[0][-1] = sentences[0][-1]._replace(gap="")
     for settings, expected in (({"paragraph": 1e9}, "onetwo\n"), ({}, "one\ntwo\n")):
         assert text_of(_typeset_part(sentences, style(**settings), Random(0))) == expected
@@ -109,14 +109,14 @@ def test_styles_differ():
 
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.integers(0, 999))
 def test_words_and_their_order_stay(sentences: list[str], seed: int):
-    made = pieces(*sentences)
+    made = segments(*sentences)
     found = typeset(made, Random(seed))
-    words = [(piece.source, piece.text) for piece in found if piece.source >= 0]
-    assert words == [(piece.source, piece.text) for sentence in made for piece in sentence]
-    assert {piece.text for piece in found if piece.source < 0} <= MARK_TEXTS
+    words = [(segment.source, segment.text) for segment in found if segment.source >= 0]
+    assert words == [(segment.source, segment.text) for sentence in made for segment in sentence]
+    assert {segment.text for segment in found if segment.source < 0} <= MARK_TEXTS
     assert found[-1].gap == ""
     # White space stays between words that had some.
-    assert all(piece.gap for piece in found[:-1] if piece.source >= 0)
+    assert all(segment.gap for segment in found[:-1] if segment.source >= 0)
 
 
 @given(
@@ -127,14 +127,14 @@ def test_words_and_their_order_stay(sentences: list[str], seed: int):
 def test_lines_are_as_long_as_they_may_be(sentences: list[str], width: int, seed: int):
     chance = Random(seed)
     for settings in ({}, {"paragraph": 3}, {"marks": ("1", ".")}):
-        found = text_of(_typeset_part(pieces(*sentences), style(width=width, **settings), chance))
+        found = text_of(_typeset_part(segments(*sentences), style(width=width, **settings), chance))
         for line in found.splitlines():
             assert len(line.rstrip()) <= width or len(line.removeprefix("1. ").split()) == 1, line
 
 
 @given(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=5), st.integers(0, 999))
 def test_trees_stay_and_white_space_is_as_the_tokenizer_makes_it(rows: list[Row], seed: int):
-    gold, found = laid_out(rows, seed, shuffled=1.0)
+    gold, found = laid_out(rows, seed, shuffle_share=1.0)
     doc = found.reference
     assert [(t.text, t.whitespace_) for t in found.predicted] == [(t.text, t.whitespace_) for t in doc]
     assert not found.predicted.has_annotation("DEP")
@@ -181,7 +181,7 @@ def test_marks_before_a_sentence_hang_on_its_root(rows: list[Row], seed: int):
 def test_a_mark_is_given_the_label_that_the_doc_has():
     for text, dep in (("Go/VERB/0/root !/PUNCT/1/punct", "punct"), ("Go/VERB/0/root", "")):
         gold = with_spaces(gold_doc(NLP.vocab, read_treebank(text)))
-        found = [Piece(-1, "-", " "), *pieces_of(gold, gold.to_array("LENGTH") > 0)]
+        found = [Segment(-1, "-", " "), *segments_of(gold, gold.to_array("LENGTH") > 0)]
         doc = rewrite(gold, found)
         assert (doc[0].dep_, doc[0].head.i) == (dep, 1 if dep else 0)
         assert [token.i for token in doc if token.is_sent_start] == [0]
@@ -189,14 +189,14 @@ def test_a_mark_is_given_the_label_that_the_doc_has():
 
 def test_docs_of_unknown_spaces_and_lower_case():
     doc = Doc(NLP.vocab, words=["Tea", "MILK"])
-    lower = rewrite(doc, pieces_of(doc, doc.to_array("LENGTH") > 0), lower=True)
+    lower = rewrite(doc, segments_of(doc, doc.to_array("LENGTH") > 0), lower=True)
     assert ([t.text for t in lower], lower.has_unknown_spaces) == (["tea", "milk"], doc.has_unknown_spaces)
 
 
 def test_boundaries_that_are_all_known_stay_known():
     gold = with_spaces(gold_doc(NLP.vocab, PLAIN))
     example = Example(unparsed_copy(gold, ["SENT_START"]), gold)
-    augment = make_running_text(drop_punct=0.0, lines=1.0)
+    augment = make_running_text(drop_punct=0.0, line_share=1.0)
     for _ in range(5):
         (found,) = augment(NLP, example)
         assert any(token.is_space for token in found.predicted)
@@ -208,7 +208,7 @@ def test_boundaries_that_are_all_known_stay_known():
 def test_each_epoch_has_another_layout():
     gold = with_spaces(gold_doc(NLP.vocab, PLAIN))
     example = Example(unparsed_copy(gold, []), gold)
-    augment = make_running_text(drop_punct=0.0, lines=1.0)
+    augment = make_running_text(drop_punct=0.0, line_share=1.0)
     texts = [next(iter(augment(NLP, example))).reference.text for _ in range(20)]
     assert len({*texts}) == 20
     assert all(before != after for before, after in pairwise(texts))
