@@ -13,6 +13,8 @@ from spacy.cli import app
 from spacy.util import registry
 from typer.testing import CliRunner
 
+from spacy_g2g.data.plugins import plugins
+
 ROOT = Path(__file__).parent.parent
 REGISTRIES = {
     "architectures",
@@ -66,7 +68,7 @@ def test_the_package_is_installed():
 
 def test_each_group_of_entry_points_is_tested_here():
     groups = {group_of(point) for point in entry_points()}
-    assert groups <= {*REGISTRIES, "factories", "cli"}
+    assert groups <= {*REGISTRIES, "factories", "cli", "g2g_plugins"}
 
 
 @pytest.mark.parametrize("point", entry_points(*REGISTRIES), ids=label)
@@ -87,6 +89,13 @@ def test_a_command_attaches_itself_to_that_of_spacy(point: EntryPoint):
     registry.get("cli", point.name)
     result = CliRunner().invoke(app, [point.name, "--help"])
     assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("point", entry_points("g2g_plugins"), ids=label)
+def test_a_plugin_has_all_functions_of_one(point: EntryPoint):
+    plugin = plugins()[f".{point.name}"]
+    assert isinstance(plugin.EXTENSION, str)
+    assert all(callable(getattr(plugin, name)) for name in ("read", "write", "get", "remove", "draw"))
 
 
 @pytest.mark.slow

@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
+from ..data.reading import read_gold
 from ..errors import Errors
 from ..evaluation.alignment import check_same_words
 from ..evaluation.punctuation import warn_of_no_punctuation
 from ..files import write_text
 from ..formats.conllu import read_conllu
 from ..formats.conllx import TREEBANK_SUFFIXES
-from ..terminal.common import check_distinct, check_suffix, read_gold, write_json
+from ..terminal.common import check_distinct, check_suffix, write_json
 from ..terminal.messages import msg
 from ..terminal.options import Silent
 from .error_analysis import WORST_BY, Analysis, analyze_errors, check_order

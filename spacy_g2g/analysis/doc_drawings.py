@@ -6,10 +6,11 @@ from typing import Any
 from spacy.tokens import Doc, Token
 
 from ..data.doc_graphs import TokenGraph, to_sentence, tree_of
+from ..data.doc_record import PROBABILITIES
 from ..data.enhanced import arcs_of
 from ..data.kept import read_kept
 from ..formats.graph import Graph
-from ..parser.g2g_parser import DEP_PROB, HEAD_PROB, G2GParser
+from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import GRAPHS
 from .drawing import Drawing
 
@@ -31,7 +32,7 @@ def read_graphs(doc: Doc, parser: G2GParser | None) -> list[TokenGraph]:
 def _tree_with_probabilities(doc: Doc) -> TokenGraph:
     """Return the tree of a Doc, with the probabilities that its tokens have, if any."""
     graph = tree_of(doc)
-    for key, extension in (("head_probs", HEAD_PROB), ("dep_probs", DEP_PROB)):
+    for key, extension in PROBABILITIES.items():
         probs = [token._.get(extension) for token in doc] if Token.has_extension(extension) else []
         has_any = any(prob is not None for prob in probs)
         # White space has no probabilities and is not drawn.

@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data.docs import ALL_COLUMNS, TOKEN_ANNOTATIONS, doc_to_sentences, sentences_to_doc
+from ..data.reading import gold_docs, read_gold
 from ..evaluation.conll18 import Score, evaluate_sentences
 from ..evaluation.punctuation import punctuation_rule, warn_of_no_punctuation
 from ..evaluation.rates import percent
@@ -23,7 +24,7 @@ from ..formats.paragraphs import paragraphs, read_paragraphs
 from ..parser.final_parser import final_parser, treebank_parsers
 from ..parser.fitting import judge_probabilities
 from ..scored.reliability import Prediction, Reliability, reliability
-from ..terminal.common import check_suffix, gold_docs, progress, read_gold, write_json
+from ..terminal.common import check_suffix, progress, write_json
 from ..terminal.messages import msg
 from ..terminal.options import AttachRoots, BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 from .plots import check_matplotlib, plot_reliability

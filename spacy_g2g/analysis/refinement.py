@@ -10,11 +10,12 @@ from spacy.tokens import Doc
 
 from ..data.doc_graphs import to_sentence
 from ..data.multiword import word_forms
+from ..data.reading import gold_docs, read_gold
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence
 from ..formats.graph import Graph
 from ..parser.rng_refiner import GRAPHS, ITERATIONS, RngRefiner
-from ..terminal.common import check_suffix, gold_docs, progress, read_gold, write_json
+from ..terminal.common import check_suffix, progress, write_json
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, GoldTags, GpuId, Initial, Pipeline, Silent
 from .error_analysis import Analysis

@@ -1,7 +1,7 @@
 """``render``: HTML page with trees, iterations of refiners, and AMRs of sentences."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -13,28 +13,30 @@ from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..amr.api import draw_amrs, get_amrs
 from ..data.doc_graphs import has_arcs
 from ..data.docs import sentences_of
 from ..data.multiword import word_forms
+from ..data.plugins import plugins
+from ..data.reading import gold_docs, read_texts
 from ..errors import Errors
 from ..files import write_text
 from ..formats.conllu import read_conllu
 from ..parser.final_parser import final_parser
 from ..parser.g2g_parser import G2GParser
 from ..parser.rng_refiner import ITERATIONS
-from ..terminal.common import check_suffix, gold_docs, progress, read_amr_words, read_texts
+from ..terminal.common import check_suffix, progress
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, Documents, GoldTags, GpuId, Initial, Pipeline, Silent, Unit
 from .doc_drawings import enhanced_graph, is_changed, read_graphs, sentence_graphs
 from .drawing import Drawing, draw_page
 
-#: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and an AMR or "".
-Gold = tuple[Drawing, str]
+#: Gold annotation of a sentence: a drawing of its words and tree without other graphs, and the annotation of
+#: plug-ins by their suffixes.
+Gold = tuple[Drawing, dict[str, str]]
 #: Text or Doc of words, with gold annotation.
 Task = tuple[str | Doc, Gold | None]
 
-SUFFIXES = (".txt", ".conllu", ".amr")
+SUFFIXES = (".txt", ".conllu")
 
 
 def render(
@@ -104,10 +106,11 @@ def render(
 
 def _as_file(source: str) -> Path | None:
     """Return the path if the source is a file, or None if it is a text."""
-    if not source.endswith(SUFFIXES) and not os.path.exists(source):
+    suffixes = (*SUFFIXES, *plugins())
+    if not source.endswith(suffixes) and not os.path.exists(source):
         return None
     path = Path(source)
-    check_suffix(path, SUFFIXES)
+    check_suffix(path, suffixes)
     if not path.is_file():
         raise FileNotFoundError(Errors.E906.format(path=path))
     return path
@@ -121,16 +124,17 @@ def _read_source(
     elif source.suffix == ".txt":
         for text in read_texts(source, documents):
             yield text, None
-    elif source.suffix == ".amr":
-        for doc, block in read_amr_words(source, nlp.vocab):
-            yield doc, (Drawing(block.tokens, {}, name=block.id, text=block.sentence), block.text)
+    elif source.suffix in plugins():
+        for doc, gold_sentence in plugins()[source.suffix].read(source, nlp.vocab):
+            drawing = Drawing(gold_sentence.tokens, {}, name=gold_sentence.id, text=gold_sentence.sentence)
+            yield doc, (drawing, {source.suffix: gold_sentence.text})
     else:
         gold, copies = tee(read_conllu(source, trees="any"))
         docs = gold_docs(copies, nlp.vocab, source, gold_tags=gold_tags, initial=initial, keep_source=False)
         for doc, sentence in zip(docs, gold, strict=True):
             words, tree = [word.form for word in sentence.words], sentence.graph()
             gold_tree, name = None if tree.is_empty else tree, sentence.comment("sent_id") or ""
-            yield doc, (Drawing(words, {}, gold_tree, name=name, text=sentence.text), "")
+            yield doc, (Drawing(words, {}, gold_tree, name=name, text=sentence.text), {})
 
 
 def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None = None) -> Iterator[Drawing]:
@@ -142,19 +146,22 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
     parser: Parser whose ``confidence`` replaces the probabilities of the last graph.
     """
     graphs = read_graphs(doc, parser)
-    amrs = get_amrs(doc)
+    predicted = {suffix: plugin.get(doc) for suffix, plugin in plugins().items()}
+    annotations = {suffix: texts for suffix, texts in predicted.items() if texts is not None}
     if len(graphs) == 1 and not has_arcs(graphs[0]) and doc.text.strip():
-        if amrs is None and not (gold and gold[1]):
+        if not annotations and not (gold and gold[1]):
             raise ValueError(Errors.E907.format(names=nlp.pipe_names))
         graphs = []
     passes = (doc.has_extension(ITERATIONS) and doc._.get(ITERATIONS)) or []
     if gold is not None:
-        drawing, amr = gold
+        drawing, gold_annotations = gold
         words = word_forms(doc)
-        if words != drawing.words or len(amrs or []) > 1:
-            raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=len(amrs or [])))
+        n_texts = max(map(len, annotations.values()), default=0)
+        if words != drawing.words or n_texts > 1:
+            raise ValueError(Errors.E901.format(sentence=drawing.text, words=words, n=n_texts))
         n_passes = max(passes, default=len(graphs) - 1)
-        more = draw_amrs("".join(amrs or []), amr)
+        joined = {suffix: "".join(texts) for suffix, texts in annotations.items()}
+        more = _figures(joined, gold_annotations)
         named = sentence_graphs(doc, graphs, words=range(len(doc)), n_passes=n_passes)
         yield replace(drawing, graphs=named, more=more, enhanced=enhanced_graph([*doc]))
         return
@@ -168,6 +175,14 @@ def _draw(doc: Doc, gold: Gold | None, nlp: Language, parser: G2GParser | None =
                 words=[forms[place] for place in places],
                 graphs=sentence_graphs(doc, graphs, words=places, n_passes=n_passes),
                 text=span.text.strip(),
-                more=draw_amrs(amrs[number]) if amrs else [],
+                more=_figures({suffix: texts[number] for suffix, texts in annotations.items()}, {}),
                 enhanced=enhanced,
             )
+
+
+def _figures(predicted: Mapping[str, str], gold: Mapping[str, str]) -> list[str]:
+    """Return the figures of a sentence's annotation by plug-ins, given by their suffixes."""
+    figures: list[str] = []
+    for suffix, plugin in plugins().items():
+        figures += plugin.draw(predicted.get(suffix, ""), gold=gold.get(suffix, ""))
+    return figures

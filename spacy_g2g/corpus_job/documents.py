@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..data.docs import TOKEN_ANNOTATIONS, read_bin, sentences_to_doc
+from ..data.docs import read_bin
+from ..data.reading import unparsed_doc
 from ..errors import Errors
 from ..formats.conllu import parse_sentence
 from ..sentences.rewriting import with_white_space
@@ -147,7 +148,7 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
         # Only these are ends of lines: a form may have other characters that splitlines() takes for them.
         lines = [line.decode() for line in io.BytesIO(raw)]
         sentence = parse_sentence(lines, source=part.label, trees="any")
-        doc = sentences_to_doc([sentence], vocab, annotations=TOKEN_ANNOTATIONS, keep_source=False)
+        doc = unparsed_doc([sentence], vocab, keep_source=False)
         doc, _ = with_white_space(doc, [sentence])
         comments = {name: sentence.comment(name) for name in fields.kept}
         raw = {**comments, fields.id: sentence.comment("sent_id") or None, fields.text: doc}

@@ -97,7 +97,7 @@ def _parse_to(path: Path, record: Record, parser: BlockParser, shard: Shard, job
     """Parse a shard to a file, and add to its record what is known in the end."""
     nlp, kept = parser.nlp, job.fields.kept
     annotations = annotations_of(nlp) if job.annotations is None else job.annotations
-    schema = make_schema(annotations, kept, text=job.text)
+    schema = make_schema(annotations, kept=kept, text=job.text)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for block in in_pieces(read_documents(shard, job.fields, nlp.vocab), BLOCK_DOCS, BLOCK_CHARS):
             # The words of a block are forgotten at its end, so that memory stays flat. Those of the first

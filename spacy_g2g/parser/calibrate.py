@@ -9,10 +9,11 @@ from spacy.cli._util import setup_gpu
 from spacy.training import Example
 
 from ..data.docs import TOKEN_ANNOTATIONS, sentences_to_doc
+from ..data.reading import gold_docs, read_gold
 from ..errors import Errors
 from ..formats.conllx import TREEBANK_SUFFIXES
 from ..formats.paragraphs import paragraphs
-from ..terminal.common import check_suffix, gold_docs, read_gold
+from ..terminal.common import check_suffix
 from ..terminal.messages import msg
 from ..terminal.options import BatchSize, GoldTags, GpuId, Initial, Silent
 from .final_parser import final_parser

@@ -22,6 +22,7 @@ from thinc.api import Model
 
 from ..arrays import BoolArray
 from ..data.doc_graphs import PRIOR
+from ..data.doc_record import DEP_PROB, HEAD_PROB
 from ..data.docs import TREEBANK_KEY
 from ..data.gold import gold_parses, segment_examples
 from ..data.segmentation import Segmentation, segment
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from ..scored.confidence import Temperatures
 
 
-#: Extension attributes of tokens, written with ``store_probabilities = true``.
-HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
 #: Keys of ``cfg`` for labels, and what they are.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
 #: Key of ``cfg`` for the names of treebanks that the model reads.

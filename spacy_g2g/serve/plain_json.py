@@ -12,8 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from spacy.tokens import Doc
 
 from .. import __version__
-from ..data.docs import TOKEN_ANNOTATIONS, doc_to_sentences, sentences_of, sentences_to_doc
-from ..data.multiword import mark_words, multiword_tokens, word_forms
+from ..data.doc_record import make_record, own_record
+from ..data.docs import doc_to_sentences, sentences_of
+from ..data.multiword import mark_words
+from ..data.reading import unparsed_doc
 from ..errors import Errors
 from ..formats.conllu import read_lines
 from ..scored.doc_constraints import constrain
@@ -109,7 +111,7 @@ class GivenText(BaseModel):
         """Make the Doc. Raises RefusedError if trees of so many words take too long to find."""
         if self.rows is not None:
             sentences = list(read_lines(io.StringIO(self.rows, newline="\n"), "rows", "any"))
-            doc = sentences_to_doc(sentences, worker.nlp.vocab, annotations=TOKEN_ANNOTATIONS)
+            doc = unparsed_doc(sentences, worker.nlp.vocab)
         elif self.words is None:
             doc = worker.nlp.make_doc(self.text or "")
         else:
@@ -131,12 +133,7 @@ class GivenText(BaseModel):
         if self.conllu:
             for sentence, rows in zip(found, doc_to_sentences(doc), strict=True):
                 sentence["conllu"] = str(rows)
-        return {
-            "words": [token.text for token in doc],
-            "spaces": [bool(token.whitespace_) for token in doc],
-            "sentences": found,
-            **words_of_tokens(doc),
-        }
+        return {**make_record(doc, ("words", "spaces")), "sentences": found, **own_record(doc)}
 
 
 class GivenFile(BaseModel):
@@ -162,15 +159,6 @@ class GivenFile(BaseModel):
         if not words:
             raise RefusedError(422, Errors.E1213.format(name=self.name[:80]))
         return {"sentences": len(words), "words": sum(words)}
-
-
-def words_of_tokens(doc: Doc) -> Answer:
-    """Return the forms of all words, and the multiword tokens, if there are any.
-
-    Of these, the first token and the one after the last.
-    """
-    ranges = multiword_tokens(doc)
-    return {"forms": word_forms(doc), "multiword_tokens": ranges} if ranges else {}
 
 
 def longest_sentence(doc: Doc) -> int:

@@ -1,4 +1,3 @@
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -10,8 +9,10 @@ from typer.testing import CliRunner
 
 from spacy_g2g.amr.formats.amr_file import read_amr_file
 from spacy_g2g.cli import app
+from spacy_g2g.conversion import writing
 from spacy_g2g.conversion.convert import convert
 from spacy_g2g.conversion.parse import parse
+from spacy_g2g.data import reading
 from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank
@@ -188,18 +189,17 @@ def test_format_stands_for_the_suffix(pipeline, sample, tmp_path):
 
 def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
     """Streaming: Docs are written before the last line is read."""
-    module = importlib.import_module("spacy_g2g.conversion.parse")
     read, first_written_after = [], []
 
-    def lines(path, nlp):
+    def lines(path, unit):
         for i in range(40):
             read.append(i)
-            yield f"Line {i}.", {}
+            yield f"Line {i}."
 
-    to_sentences = module.doc_to_sentences
-    monkeypatch.setitem(module._READERS, ".txt", lines)
+    to_sentences = writing.doc_to_sentences
+    monkeypatch.setattr(reading, "read_texts", lines)
     monkeypatch.setattr(
-        module,
+        writing,
         "doc_to_sentences",
         lambda doc, doc_id: first_written_after.append(len(read)) or to_sentences(doc, doc_id=doc_id),
     )

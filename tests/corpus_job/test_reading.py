@@ -5,9 +5,9 @@ from spacy.tokens import Doc, Token
 
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.reading import read_docs
-from spacy_g2g.corpus_job.table import ANNOTATIONS, annotations_of, docs_to_table, make_schema
+from spacy_g2g.corpus_job.table import annotations_of, docs_to_table, make_schema
+from spacy_g2g.data.doc_record import ANNOTATIONS, DEP_PROB, HEAD_PROB
 from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
-from spacy_g2g.parser.g2g_parser import DEP_PROB, HEAD_PROB
 
 from ..util import make_nlp
 
@@ -15,7 +15,7 @@ TREES = ("sent_starts", "heads", "deps")
 
 
 def write(docs, path, annotations=ANNOTATIONS, kept=(), text=True):
-    schema = make_schema(annotations, kept, text=text)
+    schema = make_schema(annotations, kept=kept, text=text)
     parsed = [
         (Document(f"d{i}", i, doc.text, ("v",) * len(kept), "", "a"), doc) for i, doc in enumerate(docs)
     ]
@@ -112,10 +112,10 @@ def test_columns_are_those_that_components_assign():
 
 def test_unknown_and_clashing_columns_are_errors():
     with pytest.raises(ValueError, match=r"E1107.*\['trees'\].*heads"):
-        make_schema(["trees"], (), text=True)
+        make_schema(["trees"], kept=(), text=True)
     with pytest.raises(ValueError, match=r"E1108.*\['heads', 'id'\]"):
-        make_schema(TREES, ("n", "id", "heads"), text=True)
-    assert make_schema(TREES, ("text",), text=False).names[-1] == "text"
+        make_schema(TREES, kept=("n", "id", "heads"), text=True)
+    assert make_schema(TREES, kept=("text",), text=False).names[-1] == "text"
 
 
 def test_words_of_multiword_tokens_are_kept(tmp_path):

@@ -13,7 +13,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from spacy_g2g.parser.g2g_parser import DEP_PROB, HEAD_PROB
+from spacy_g2g.data.doc_record import DEP_PROB, HEAD_PROB
 
 from ..util import (
     initialised_nlp,

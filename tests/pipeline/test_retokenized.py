@@ -13,15 +13,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
 from spacy_g2g.analysis.render import _draw
-from spacy_g2g.conversion.parse import _TO_TEXT
+from spacy_g2g.conversion.writing import to_conllu, to_jsonl
 from spacy_g2g.corpus_job.documents import Document
 from spacy_g2g.corpus_job.table import docs_to_table, make_schema
 from spacy_g2g.data.doc_graphs import get_initial_graph, set_initial_graph
+from spacy_g2g.data.doc_record import own_record
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.data.multiword import mark_words, multiword_tokens, word_forms
 from spacy_g2g.data.segmentation import segment
 from spacy_g2g.scored.doc_constraints import constrain, read_constraints
-from spacy_g2g.serve.plain_json import words_of_tokens
 
 from ..util import add_tiny, make_nlp, plain_doc, randomize, tree_of, treebank_examples
 
@@ -84,7 +84,7 @@ def arcs(doc: Doc) -> set[tuple[int, int, str]]:
 
 
 def table(doc: Doc) -> Any:
-    schema = make_schema(("heads", "deps", "enhanced", "forms", "multiword_tokens"), (), text=True)
+    schema = make_schema(("heads", "deps", "enhanced", "forms", "multiword_tokens"), kept=(), text=True)
     return docs_to_table([(Document("1", 0, doc.text), doc)], schema, ())
 
 
@@ -106,10 +106,10 @@ BACK: dict[str, Callable[[Doc], Doc]] = {
 #: What writes a Doc.
 OUT: dict[str, Callable[[Doc], Any]] = {
     "rows": lambda doc: [*map(str, doc_to_sentences(doc))],
-    ".conllu": lambda doc: [*_TO_TEXT[".conllu"]([(doc, {})])],
-    ".jsonl": lambda doc: [*_TO_TEXT[".jsonl"]([(doc, {})])],
+    ".conllu": lambda doc: [*to_conllu([(doc, {})])],
+    ".jsonl": lambda doc: [*to_jsonl([(doc, {})])],
     "drawing": lambda doc: [*_draw(doc, None, EMPTY)],
-    "serve": words_of_tokens,
+    "record": own_record,
     "table": table,
     "parts": lambda doc: [tree_of(s.as_doc(copy_user_data=True)) for s in doc.sents],
 }

@@ -13,10 +13,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_g2g.conversion.parse import parse
-from spacy_g2g.data.multiword import mark_words
 from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.serve import plain_json
-from spacy_g2g.serve.plain_json import words_of_tokens
 from spacy_g2g.trees import constraints as conflicts
 
 from ..util import (
@@ -363,10 +361,3 @@ def test_requests_by_a_socket(app, nlp: Language):
     finally:
         server.should_exit = True
         thread.join()
-
-
-def test_words_of_multiword_tokens_are_told(nlp: Language):
-    doc = Doc(nlp.vocab, words=["vede", "de", "l", "mare"])
-    assert words_of_tokens(doc) == {}
-    mark_words(doc, [(1, 3)], ["di", "il"])
-    assert words_of_tokens(doc) == {"forms": ["vede", "di", "il", "mare"], "multiword_tokens": [(1, 3)]}

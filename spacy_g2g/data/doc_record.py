@@ -1,0 +1,164 @@
+"""What is written of a parsed Doc: a record of columns, from which JSON lines, HTTP and Parquet take theirs.
+
+A further column needs an entry of ``COLUMNS``, and nothing elsewhere if a component declares to assign it.
+Heads are indices of tokens in the Doc; a root is its own head. Ranges are half-open: the first token, and the
+one after the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc, Token
+from spacy.vocab import Vocab
+
+from .docs import write_tree
+from .enhanced import ENHANCED, own_enhanced, set_enhanced
+from .multiword import mark_words, multiword_tokens, word_forms
+
+#: Extension attributes of tokens: the probability of the head, and that of the label given the head.
+HEAD_PROB, DEP_PROB = "g2g_head_prob", "g2g_dep_prob"
+
+#: A Doc's values by the names of columns.
+Record = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a record.
+
+    name: Its name in all formats.
+    kind: What each value is: "text", "flag", "index", "probability", "arcs" or "range".
+    values: Returns the values of a Doc.
+    assigned: Attributes of spaCy, of which components declare one if they set the column.
+    is_set: Returns whether a Doc has the column. JSON then has it, too. None if only Parquet does.
+    extension: Extension attribute of Docs with the values. JSON lines have them by this name.
+    token_extension: Extension attribute of tokens with the values.
+    """
+
+    name: str
+    kind: str
+    values: Callable[[Doc], list[Any]]
+    assigned: tuple[str, ...] = ()
+    is_set: Callable[[Doc], bool] | None = None
+    extension: str = ""
+    token_extension: str = ""
+
+
+def _each(value: Callable[[Token], Any]) -> Callable[[Doc], list[Any]]:
+    """Return a function that lists a value for each token of a Doc."""
+    return lambda doc: [value(token) for token in doc]
+
+
+def _probabilities(name: str, extension: str) -> Column:
+    def values(doc: Doc) -> list[Any]:
+        # A tenth of the time that ``token._`` takes.
+        user_data: dict[Any, Any] = doc.user_data
+        return [user_data.get(("._.", extension, token.idx, None)) for token in doc]
+
+    return Column(name, "probability", values, token_extension=extension)
+
+
+def _first_tokens(doc: Doc) -> list[int]:
+    """Return the indices of the tokens that sentences start with; [] if a Doc has no boundaries."""
+    if not doc.has_annotation("SENT_START"):
+        return []
+    return [token.i for token in doc if token.is_sent_start or not token.i]
+
+
+def _has_multiword_tokens(doc: Doc) -> bool:
+    return bool(multiword_tokens(doc))
+
+
+ENHANCED_COLUMN = Column(
+    "enhanced",
+    "arcs",
+    lambda doc: own_enhanced(doc) or [[]] * len(doc),
+    (f"token._.{ENHANCED}",),
+    is_set=lambda doc: own_enhanced(doc) is not None,
+    extension=ENHANCED,
+)
+COLUMNS = (
+    Column("words", "text", _each(lambda token: token.text)),
+    Column("spaces", "flag", _each(lambda token: bool(token.whitespace_))),
+    Column("sent_starts", "index", _first_tokens, ("doc.sents", "token.is_sent_start")),
+    Column("heads", "index", _each(lambda token: token.head.i), ("token.head",)),
+    Column("deps", "text", _each(lambda token: token.dep_), ("token.dep",)),
+    Column("tags", "text", _each(lambda token: token.tag_), ("token.tag",)),
+    Column("pos", "text", _each(lambda token: token.pos_), ("token.pos",)),
+    Column("lemmas", "text", _each(lambda token: token.lemma_), ("token.lemma",)),
+    Column("morphs", "text", _each(lambda token: str(token.morph)), ("token.morph",)),
+    ENHANCED_COLUMN,
+    _probabilities("head_probs", HEAD_PROB),
+    _probabilities("dep_probs", DEP_PROB),
+    Column("forms", "text", word_forms, is_set=_has_multiword_tokens),
+    Column("multiword_tokens", "range", multiword_tokens, is_set=_has_multiword_tokens),
+)
+#: Columns that Parquet always has.
+BASIC = ("words", "spaces")
+#: Columns that a pipeline sets.
+ANNOTATIONS = [column.name for column in COLUMNS if column.name not in BASIC]
+#: Columns that are arguments of a Doc, and that an ``attribute_ruler`` may set.
+TAGS = ("tags", "pos", "lemmas", "morphs")
+#: Columns with the words of multiword tokens, whose pieces are in "words".
+MULTIWORD_TOKENS = ("forms", "multiword_tokens")
+#: Columns that are extension attributes of tokens.
+PROBABILITIES = {column.name: column.token_extension for column in COLUMNS if column.token_extension}
+
+
+def make_record(doc: Doc, names: Collection[str]) -> Record:
+    """Return columns of a Doc by their names. Other names are ignored."""
+    return {column.name: column.values(doc) for column in COLUMNS if column.name in names}
+
+
+def own_columns(doc: Doc) -> list[Column]:
+    """Return the columns that JSON has for those Docs only that have them."""
+    return [column for column in COLUMNS if column.is_set and column.is_set(doc)]
+
+
+def own_record(doc: Doc) -> Record:
+    """Return what JSON has for those Docs only that have it, without extension attributes."""
+    return {column.name: column.values(doc) for column in own_columns(doc) if not column.extension}
+
+
+def doc_of_record(record: Mapping[str, Any], vocab: Vocab) -> Doc:
+    """Make the Doc of a record, which must have words and spaces. An arc is a dict with "head" and "dep"."""
+    arguments = {name: record[name] for name in TAGS if any(record.get(name, ()))}
+    doc = Doc(vocab, record["words"], record["spaces"], **arguments)
+    if all(name in record for name in MULTIWORD_TOKENS):
+        ranges, forms = record["multiword_tokens"], list[str]()
+        for start, end in ranges:
+            forms += record["forms"][start:end]
+        mark_words(doc, ranges, forms)
+    for name, extension in PROBABILITIES.items():
+        if name in record:
+            Token.set_extension(extension, default=None, force=True)
+            for token, value in zip(doc, record[name], strict=True):
+                if value is not None:
+                    token._.set(extension, value)
+    if any(record.get("enhanced", ())):
+        set_enhanced(doc, [_pairs(arcs) for arcs in record["enhanced"]])
+    _set_tree(doc, record)
+    return doc
+
+
+def _pairs(arcs: list[dict[str, Any]]) -> list[tuple[int, str]]:
+    return [(arc["head"], arc["dep"]) for arc in arcs]
+
+
+def _set_tree(doc: Doc, record: Mapping[str, Any]) -> None:
+    n = len(doc)
+    starts: Any = np.zeros(n, np.int64)
+    if record.get("sent_starts"):
+        starts[:] = -1
+        starts[record["sent_starts"]] = 1
+    heads = np.asarray(record.get("heads", range(n)), np.int64) - np.arange(n)
+    deps = [doc.vocab.strings.add(dep) for dep in record.get("deps", [""] * n)]
+    parse = np.stack([heads.astype(np.uint64), np.asarray(deps, np.uint64)], axis=1)
+    if parse.any():
+        write_tree(doc, parse, starts.astype(np.uint64))
+    elif starts.any():
+        doc.from_array("SENT_START", starts.astype(np.uint64))
