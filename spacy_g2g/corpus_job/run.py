@@ -1,4 +1,4 @@
-"""The driver of a job: which shards are left, who parses them, and what is known when all are there."""
+"""The driver of a job: finds the shards that are left, lets engines parse them, and writes the manifest."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from spacy.cli._util import import_code
 from spacy.language import Language
 from thinc.api import require_gpu
 
+from ..data.doc_record import assigned_attributes
 from ..errors import Errors, Warnings
 from .documents import REST
 from .job import Job, identity, open_folder
@@ -25,23 +26,23 @@ from .store import Place, put
 
 #: Parses shards, in any order, and yields their records.
 Engine = Callable[[Sequence[Shard], Job], Iterable[Record]]
-#: Seconds between looks at what other processes are doing.
+#: Seconds between two looks at the work of other processes.
 POLL_SECONDS = 2.0
-#: What components of spaCy declare to assign that has no column.
+#: Attributes that components of spaCy declare to assign, and that have no column.
 NOT_WRITTEN = {"doc.ents", "doc.cats"}
 
 
 @dataclass
 class Outcome:
-    """What a run has done.
+    """Result of a run.
 
-    n_shards: Shards that the run had to do.
-    n_there: Those that were done before.
+    n_shards: Shards of the run.
+    n_there: Shards that were done before.
     failed: Records of shards that failed.
     n_words: Words that this run has parsed.
     seconds: Seconds from the first shard's start to the last one's end.
-    warnings: How often the pipeline warned, by the warning's code.
-    manifest: The manifest if all shards of the job are there, otherwise None.
+    warnings: How often the pipeline gave each warning, by its code.
+    manifest: The manifest if all shards of the job are done, otherwise None.
     """
 
     n_shards: int
@@ -62,15 +63,14 @@ def run_job(
     only: tuple[int, int] | None = None,
     report: Callable[[Iterator[Record], int], Iterable[Record]] = lambda records, _: records,
 ) -> Outcome:
-    """Parse what is left of a corpus.
+    """Parse the rest of a corpus.
 
-    job: What workers must know. Its fingerprint is set here.
+    job: The job. This function sets its fingerprint.
     inputs: Files and folders.
     shard_bytes: Bytes of text that a shard should have.
     engine: Parses shards.
     only: (I, N) for every Nth shard from the Ith, counted from 1; None for all.
-    report: Wraps the stream of records, for a progress bar. Is also given the number of shards left.
-    Returns what was done.
+    report: Wraps the stream of records, for a progress bar. Its second argument is the number of shards left.
     Raises OtherJobError if the folder belongs to another job, ValueError if it is inside an input, and
         OSError if the output can't be written.
     """
@@ -90,7 +90,7 @@ def run_job(
             outcome.failed.append(record)
             there = (read_record(job.data_path(shard), job) for shard in own if shard.name in done)
             if record["is_pipeline"] and not (outcome.n_words or any(other["words"] for other in there)):
-                break  # Nothing has ever worked: the pipeline must be wrong.
+                break  # No shard has ever worked: the pipeline must be wrong.
     outcome.seconds = time.perf_counter() - start
     if job.done() >= {shard.name for shard in plan}:
         outcome.manifest = write_manifest(job, plan)
@@ -98,7 +98,7 @@ def run_job(
 
 
 def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Record]:
-    """Yield the records of shards as they are done. Waits for those that other processes are at work on."""
+    """Yield the records of shards as they are done. Waits for shards on which other processes work."""
     while shards:
         busy = set()
         for record in engine(shards, job):
@@ -107,9 +107,7 @@ def _records(shards: Sequence[Shard], job: Job, engine: Engine) -> Iterator[Reco
             else:
                 yield record
         shards = [shard for shard in shards if shard.name in busy]
-        while shards and all(
-            is_busy(job.states, shard.name) and not job.data_path(shard).exists() for shard in shards
-        ):
+        while shards and all(is_busy(job.states, s.name) and not job.data_path(s).exists() for s in shards):
             time.sleep(POLL_SECONDS)
 
 
@@ -126,16 +124,16 @@ def load_pipeline(job: Job) -> Language:
     if job.gpu_id >= 0:
         require_gpu(job.gpu_id)
     nlp = spacy.load(job.pipeline)
-    lost = {name for pipe in nlp.pipe_names for name in nlp.get_pipe_meta(pipe).assigns} & NOT_WRITTEN
+    lost = assigned_attributes(nlp) & NOT_WRITTEN
     if lost:
         warnings.warn(Warnings.W1170.format(names=sorted(lost)), stacklevel=2)
     return nlp
 
 
 def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
-    """Write ``manifest.json`` from the footers of all shards' files, and the errors that they hold.
+    """Write ``manifest.json`` and errors from the footers of all shards' files, which must exist.
 
-    All shards must be there. What dead processes have left is removed.
+    Files that dead processes have left are removed.
 
     Returns the manifest.
     Raises ValueError if a file is damaged or was written by another job.
@@ -150,8 +148,9 @@ def write_manifest(job: Job, plan: Sequence[Shard]) -> dict[str, Any]:
     for path in job.states.iterdir():
         if path.name.partition(".")[0] in names:
             remove_attempt(path)  # A process has died between a shard's commit and this.
-    counts = ("docs", "words", "sentences", "errors")
-    totals = {name: sum(record[name] for record in records) for name in counts}
+    totals = dict.fromkeys(("docs", "words", "sentences", "errors"), 0)
+    for record in records:
+        totals = {name: total + record[name] for name, total in totals.items()}
     manifest = {"job": job.fingerprint, **totals, "unread": unread, "shards": records}
     put(job.output / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -14,6 +14,7 @@ from ..data.doc_record import (
     MULTIWORD_TOKENS,
     PROBABILITIES,
     TAGS,
+    assigned_attributes,
     make_record,
 )
 from ..errors import Errors
@@ -36,10 +37,9 @@ TYPES |= {column.name: pa.list_(VALUE_TYPES[column.kind]) for column in COLUMNS}
 
 def annotations_of(nlp: Language) -> tuple[str, ...]:
     """Return the annotation columns that the components of a pipeline say they set."""
-    metas = [nlp.get_pipe_meta(name) for name in nlp.pipe_names]
-    assigned = set[str]().union(*(meta.assigns for meta in metas))
+    assigned = assigned_attributes(nlp)
     names = {column.name for column in COLUMNS if assigned.intersection(column.assigned)}
-    if any(meta.factory == "attribute_ruler" for meta in metas):  # It declares nothing.
+    if "attribute_ruler" in nlp.pipe_factories.values():  # It declares nothing.
         names.update(TAGS)
     if any(getattr(pipe, "store_probabilities", False) for _, pipe in nlp.pipeline):
         names.update(PROBABILITIES)
@@ -80,4 +80,4 @@ def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, kep
         row: dict[str, Any] = {"id": document.id, "file": document.file, "place": document.place}
         row |= {"text": doc.text, **make_record(doc, names), **dict(zip(kept, document.kept, strict=True))}
         rows.append(row)
-    return pa.table({name: [row[name] for row in rows] for name in schema.names}, schema=schema)
+    return pa.Table.from_pylist(rows, schema=schema)

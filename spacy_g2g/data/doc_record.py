@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
@@ -107,6 +108,11 @@ TAGS = ("tags", "pos", "lemmas", "morphs")
 MULTIWORD_TOKENS = ("forms", "multiword_tokens")
 #: Columns that are extension attributes of tokens.
 PROBABILITIES = {column.name: column.token_extension for column in COLUMNS if column.token_extension}
+
+
+def assigned_attributes(nlp: Language) -> set[str]:
+    """Return the attributes of spaCy that the components of a pipeline declare to assign."""
+    return set[str]().union(*(nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names))
 
 
 def make_record(doc: Doc, names: Collection[str]) -> Record:

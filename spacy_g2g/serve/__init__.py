@@ -1,7 +1,7 @@
 """HTTP service over a pipeline: what ``python -m spacy g2g serve`` runs.
 
-One thread runs the pipeline (``worker.py``) and parses Docs that wait in one batch, short ones first. Three
-doors lead to it: plain JSON (``plain_json.py``), the external recommender of INCEpTION (``inception.py``) and
-the parser of ArboratorGrew (``arborator.py``). ``limits.py`` bounds each request. No request reads or writes
+One thread runs the pipeline (``worker.py``) and parses waiting Docs in one batch, short ones first. There are
+three interfaces: plain JSON (``plain_json.py``), the external recommender of INCEpTION (``inception.py``) and
+the parser of ArboratorGrew (``arborator.py``). ``limits.py`` limits each request. No request reads or writes
 a file. The package needs FastAPI and dkpro-cassis (extra ``serve``).
 """

@@ -21,11 +21,11 @@ from .. import __version__
 from ..parser.g2g_parser import G2GParser
 from .arborator import arborator_router
 from .inception import inception_router
-from .limits import Gate, Limits, answer_errors
+from .limits import Limits, RequestLimiter, answer_errors
 from .plain_json import json_router
 from .worker import Worker
 
-#: Types of the files of the page. Those that Python guesses depend on the machine.
+#: Types of the files of the page. Python's guesses depend on the machine.
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 #: The page runs its own scripts, and loads nothing from elsewhere.
 PAGE_HEADERS = {
@@ -45,17 +45,17 @@ def make_app(
 ) -> FastAPI:
     """Make the service, and start the thread that runs the pipeline.
 
-    nlp: Pipeline, which nothing else may use from now on.
+    nlp: Pipeline. Nothing else may use it from now on.
     parser: Its final parser.
-    limits: Bounds of a request.
-    project: Project of ArboratorGrew that the pipeline is listed with.
-    hosts: Names that requests may give the service, beside IP addresses; "*" for any.
+    limits: Limits of a request.
+    project: Project of ArboratorGrew that lists the pipeline.
+    hosts: Names of the service, beside IP addresses; "*" for any.
     """
     worker = Worker(nlp, parser, limits)
     app = FastAPI(title="spacy-g2g", version=__version__, docs_url=None, redoc_url=None)
     app.state.worker = worker
     answer_errors(app)
-    app.add_middleware(Gate, limits=limits, hosts=hosts)
+    app.add_middleware(RequestLimiter, limits=limits, hosts=hosts)
     app.include_router(json_router(worker))
     app.include_router(inception_router(worker), prefix="/inception")
     app.include_router(arborator_router(worker, project), prefix="/parser/models")
@@ -78,22 +78,22 @@ async def _show(content: bytes, type_: str, _: Request) -> Response:
 
 
 class Server(uvicorn.Server):
-    """A server that answers all that has reached its socket before it ends."""
+    """A server that answers every request that reached its socket, before it ends."""
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """Read what has arrived, refuse what comes later, and wait for the answers."""
+        """Read requests that have arrived, refuse later ones, and wait for the answers."""
         cast(FastAPI, self.config.app).state.ends = True
-        # To close a socket resets the connections that wait there. Each round of the event loop reads some.
+        # Closing a socket resets connections that wait there. Each round of the event loop reads some.
         for _ in range(20):
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
 
 def run(app: FastAPI, host: str, port: int) -> None:
-    """Serve until SIGTERM, SIGHUP or Ctrl-C, and answer then what was accepted. Ctrl-C twice drops it.
+    """Serve until SIGTERM, SIGHUP or Ctrl-C, and then answer what was accepted. A second Ctrl-C drops it.
 
-    The interpreter aborts if it ends while a thread is in PyTorch. So the process ends without it if a thread
-    still computes what nobody waits for.
+    The interpreter aborts if it ends while a thread is in PyTorch. So if a thread is still computing, the
+    process ends without the interpreter's own end.
     """
     worker, code, is_over = app.state.worker, 0, False
     grace = int(worker.limits.timeout) + 2  # By then, each request has its answer.

@@ -1,7 +1,7 @@
 """The parser of ArboratorGrew: samples in CoNLL-U in, the same samples with trees out.
 
 Clients start a task and ask for it until it is ready. The requests are those of arborator-parser, commit
-7f00ae7 (``app/models/controller.py``, ``schema.py``). What the settings keep, BertForDeprel keeps as well.
+7f00ae7 (``app/models/controller.py``, ``schema.py``). The settings keep what BertForDeprel keeps.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict
 from spacy.tokens import Doc
 
+from ..data.doc_record import assigned_attributes
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
 from ..data.source import source_arcs
 from ..errors import Errors
@@ -25,12 +26,12 @@ from ..scored.doc_constraints import constrain
 from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
 
-#: How many tasks are remembered until clients have their results.
+#: Tasks that are remembered until clients have their results.
 MAX_TASKS = 64
 #: Annotation of Docs for each column that a pipeline may read or write.
 ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
 
-Kept = Literal["NONE", "EXISTING", "ALL"]
+Keep = Literal["NONE", "EXISTING", "ALL"]
 Reply = dict[str, Any]
 
 
@@ -43,35 +44,35 @@ class ParserName(BaseModel):
     project_name: str
 
 
-class KeptColumns(BaseModel):
-    """What is kept of each column: nothing, each value that is not "_", or the column as it is."""
+class KeepSettings(BaseModel):
+    """What to keep of each column: nothing, every value but "_", or the whole column."""
 
-    keep_upos: Kept = "NONE"
-    keep_xpos: Kept = "NONE"
-    keep_feats: Kept = "NONE"
-    keep_lemmas: Kept = "NONE"
-    keep_heads: Kept = "NONE"
-    keep_deprels: Kept = "NONE"
+    keep_upos: Keep = "NONE"
+    keep_xpos: Keep = "NONE"
+    keep_feats: Keep = "NONE"
+    keep_lemmas: Keep = "NONE"
+    keep_heads: Keep = "NONE"
+    keep_deprels: Keep = "NONE"
 
-    def by_column(self) -> dict[str, Kept]:
-        """Return what is kept by the names of the columns."""
+    def by_column(self) -> dict[str, Keep]:
+        """Return the settings by the names of columns."""
         names = {"lemma": "lemmas", "head": "heads", "deprel": "deprels"}
         return {column: getattr(self, f"keep_{names.get(column, column)}") for column in ALL_COLUMNS}
 
 
-class GivenSamples(BaseModel):
+class SampleRequest(BaseModel):
     """Request to parse samples."""
 
     model_config = ConfigDict(protected_namespaces=())
 
     model_info: ParserName
     to_parse_samples: dict[str, str]
-    parsing_settings: KeptColumns
+    parsing_settings: KeepSettings
 
     def sentences(self, limits: Limits) -> Iterator[tuple[str, ConlluSentence]]:
         """Yield the sentences of samples, each with the sample's name, as they are read.
 
-        Raises ValueError with name and line for what is not CoNLL-U, and for kept heads that are in no tree.
+        Raises ValueError with name and line for text that is not CoNLL-U, and for kept heads without a tree.
         """
         trees: TreeCheck = "any" if self.parsing_settings.keep_heads == "NONE" else "partial"
         for name, text in self.to_parse_samples.items():
@@ -80,38 +81,35 @@ class GivenSamples(BaseModel):
                 yield name, sentence
 
 
-def doc_of_sample(worker: Worker, sentence: ConlluSentence, settings: KeptColumns) -> Doc:
-    """Make the Doc of a sentence, with the annotation that is kept and no other that the pipeline writes."""
-    kept = settings.by_column()
-    pipes = (worker.nlp.get_pipe_meta(name) for name in worker.nlp.pipe_names)
-    written = {attribute for meta in pipes for attribute in meta.assigns}
-    annotations = [
-        name
-        for column, name in ANNOTATIONS.items()
-        if kept[column] != "NONE" or f"token.{name.lower()}" not in written
-    ]
-    doc = sentences_to_doc([sentence], worker.nlp.vocab, annotations=["SENT_START", *annotations])
+def make_doc(worker: Worker, sentence: ConlluSentence, settings: KeepSettings) -> Doc:
+    """Make the Doc of a sentence. Annotation that the pipeline writes is left out unless it is kept."""
+    keep = settings.by_column()
+    annotations, written = ["SENT_START"], assigned_attributes(worker.nlp)
+    for column, name in ANNOTATIONS.items():
+        if keep[column] != "NONE" or f"token.{name.lower()}" not in written:
+            annotations.append(name)
+    doc = sentences_to_doc([sentence], worker.nlp.vocab, annotations=annotations)
     heads, deps = source_arcs(doc)
-    heads = heads if kept["head"] != "NONE" else {}
+    heads = heads if keep["head"] != "NONE" else {}
     # A label that the parser does not know is kept, but can't guide the parse.
-    known = {token: dep for token, dep in deps.items() if dep in worker.parser.labels}
-    deps = known if kept["deprel"] != "NONE" else {}
+    labels = worker.parser.labels if keep["deprel"] != "NONE" else ()
+    deps = {token: dep for token, dep in deps.items() if dep in labels}
     if heads or deps:
         check_constrained(len(doc))
     constrain(doc, heads=heads, deps=deps)
     return doc
 
 
-def tell(doc: Doc, sentence: ConlluSentence, settings: KeptColumns) -> str:
-    """Return a sentence with the columns of its parsed Doc, but for what is kept."""
+def render(doc: Doc, sentence: ConlluSentence, settings: KeepSettings) -> str:
+    """Return a sentence with the columns of its parsed Doc, but for values that the settings keep."""
     (parsed,) = doc_to_sentences(doc, columns=ALL_COLUMNS)
     columns: dict[str, list[str]] = {}
-    for column, kept in settings.by_column().items():
-        if kept != "ALL":
+    for column, keep in settings.by_column().items():
+        if keep != "ALL":
             pairs = zip(_values(sentence, column), _values(parsed, column), strict=True)
-            keeps = kept == "EXISTING"
-            columns[column] = [old if new == "_" or (keeps and old != "_") else new for old, new in pairs]
-    return str(sentence.replace(**columns))
+            keeps_old = keep == "EXISTING"
+            columns[column] = [old if new == "_" or (keeps_old and old != "_") else new for old, new in pairs]
+    return str(sentence.with_tree(**columns))
 
 
 def _values(sentence: ConlluSentence, column: str) -> list[str]:
@@ -119,51 +117,51 @@ def _values(sentence: ConlluSentence, column: str) -> list[str]:
 
 
 class SampleTasks:
-    """The samples that are parsed, and results until they are asked for or many others have come."""
+    """Tasks to parse samples. Results stay until a client has them or many other tasks come."""
 
     def __init__(self, worker: Worker, parser: ParserName) -> None:
         self.worker = worker
         self.parser = parser
         #: Characters of the samples of each task, and the samples with trees, which have about as many.
-        self._found: OrderedDict[str, tuple[int, asyncio.Task[dict[str, str]]]] = OrderedDict()
+        self._tasks: OrderedDict[str, tuple[int, asyncio.Task[dict[str, str]]]] = OrderedDict()
 
-    async def start(self, request: GivenSamples) -> str:
+    async def start(self, request: SampleRequest) -> str:
         """Start to parse samples, and return the id of the task.
 
         Raises ValueError for samples that are not CoNLL-U, and RefusedError if too many are being parsed.
         """
         await self.worker.read(lambda: sum(1 for _ in request.sentences(self.worker.limits)))
         size = sum(map(len, request.to_parse_samples.values()))
-        finished = [id_ for id_, (_, task) in self._found.items() if task.done()]
+        finished = [id_ for id_, (_, task) in self._tasks.items() if task.done()]
         limit = MAX_BODIES * self.worker.limits.max_bytes
-        while len(self._found) >= MAX_TASKS or size + sum(n for n, _ in self._found.values()) > limit:
+        while len(self._tasks) >= MAX_TASKS or size + sum(n for n, _ in self._tasks.values()) > limit:
             if not finished:
-                raise busy(f"it parses {len(self._found)} tasks")
-            del self._found[finished.pop(0)]
+                raise busy(f"it parses {len(self._tasks)} tasks")
+            del self._tasks[finished.pop(0)]
         id_ = secrets.token_hex(16)
-        self._found[id_] = size, asyncio.create_task(self._parse(request))
+        self._tasks[id_] = size, asyncio.create_task(self._parse(request))
         return id_
 
     def reply(self, id_: str) -> Reply:
-        """Return what there is to tell of a task."""
-        if id_ not in self._found:
+        """Return the state of a task, with its result if it is ready."""
+        if id_ not in self._tasks:
             return failed(Errors.E1217.format(id=id_[:40]))
-        _, task = self._found[id_]
+        _, task = self._tasks[id_]
         if not task.done():
             return success(ready=False)
         if error := task.exception():
             return failed(str(error) if isinstance(error, ValueError) else Errors.E1203)
         return success(ready=True, parsed_samples=task.result(), model_info=self.parser.model_dump())
 
-    async def _parse(self, request: GivenSamples) -> dict[str, str]:
+    async def _parse(self, request: SampleRequest) -> dict[str, str]:
         """Return samples with trees."""
-        kept, texts = request.parsing_settings, dict.fromkeys(request.to_parse_samples, "")
+        settings, texts = request.parsing_settings, dict.fromkeys(request.to_parse_samples, "")
 
         def task(name: str, sentence: ConlluSentence) -> Task:
             return Task(
                 len(sentence.words),
-                make=lambda: doc_of_sample(self.worker, sentence, kept),
-                tell=lambda doc: (name, tell(doc, sentence, kept)),
+                make=lambda: make_doc(self.worker, sentence, settings),
+                render=lambda doc: (name, render(doc, sentence, settings)),
             )
 
         tasks = (task(*named) for named in request.sentences(self.worker.limits))
@@ -178,14 +176,14 @@ def success(**data: Any) -> Reply:
 
 
 def failed(text: str) -> Reply:
-    """Return a reply that says what is wrong."""
+    """Return a reply with an error."""
     return {"status": "failure", "error": text}
 
 
 def arborator_router(worker: Worker, project: str) -> APIRouter:
     """Return the routes of the parser.
 
-    project: Project of ArboratorGrew that the pipeline is listed with.
+    project: Project of ArboratorGrew that lists the pipeline.
     """
     router = APIRouter()
     meta = worker.nlp.meta
@@ -195,13 +193,13 @@ def arborator_router(worker: Worker, project: str) -> APIRouter:
 
     @router.get("/list")
     async def list_models() -> Reply:
-        """List the pipeline, with what the page of ArboratorGrew shows of it."""
+        """List the pipeline, with all keys that the page of ArboratorGrew shows."""
         about = {"epoch": 0, "data_description": {"n_train_sents": 0, "n_test_sents": 0}}
         scores = {"LAS_epoch": las, "training_diagnostics": about}
         return {"status": "success", "data": [{"model_info": own.model_dump(), "scores_best": scores}]}
 
     @router.post("/parse/start")
-    async def parse_start(request: GivenSamples) -> Reply:
+    async def parse_start(request: SampleRequest) -> Reply:
         """Start to parse samples."""
         if request.model_info != own:
             return failed(Errors.E1218.format(found=request.model_info, expected=own))
@@ -209,14 +207,14 @@ def arborator_router(worker: Worker, project: str) -> APIRouter:
 
     @router.post("/parse/status")
     async def parse_status(parse_task_id: Annotated[str, Body(embed=True)]) -> Reply:
-        """Return the parsed samples, if they are ready."""
+        """Return the parsed samples if they are ready."""
         return tasks.reply(parse_task_id)
 
     @router.post("/train/start")
     @router.post("/train/status")
     @router.delete("/list/{project_name}/{model_id}")
     async def refuse() -> Reply:
-        """Say that pipelines are trained and deleted elsewhere."""
+        """Refuse: pipelines are trained and deleted elsewhere."""
         return failed(Errors.E1219)
 
     return router

@@ -25,8 +25,8 @@ from ..data.multiword import mark_words
 from ..data.segmentation import segment
 from ..errors import Errors
 from ..scored.doc_constraints import constrain, read_constraints
-from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shown
-from .plain_json import sentence_answers
+from .limits import MAX_CONSTRAINED_WORDS, RefusedError, shorten
+from .plain_json import render_sentences
 from .worker import Task, Worker
 
 SEGMENTATION = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type"
@@ -34,16 +34,16 @@ TOKEN, SENTENCE = f"{SEGMENTATION}.Token", f"{SEGMENTATION}.Sentence"
 ANNOTATION = "uima.tcas.Annotation"
 HEAD, WORD = "Governor", "Dependent"
 PREDICTED, SCORE = "inception_internal_predicted", "_score"
-#: An encoding other than UTF-8 in the declaration of XML.
+#: Pattern of an encoding other than UTF-8 in the declaration of XML.
 OTHER_ENCODING = r"""(?i)encoding\s*=\s*(?!\s|["']utf-8["'])"""
-#: Sum of the squares of the features that the types have, and of the types above them. DKPro Core has 5,878.
+#: Sum over types of the squared number of their features and of the types above them. DKPro Core has 5,878.
 MAX_FEATURES = 100_000
-#: Elements of a document times the features that a type may have.
+#: Elements of a document times the features of the largest type.
 MAX_VALUES = 10_000_000
 
 
 class Metadata(BaseModel):
-    """What is to be predicted."""
+    """What to predict."""
 
     layer: str
     feature: str
@@ -64,40 +64,40 @@ class Prediction(BaseModel):
     type_system: Annotated[str, Field(alias="typeSystem")]
 
 
-#: Tokens of a sentence, and what annotators have decided: word, head and label, counted from 0.
+#: Tokens of a sentence, and the relations that annotators have set: word, head and label, counted from 0.
 Sentence = tuple[list[Any], list[tuple[int, int, str]]]
 
 
 @contextmanager
-def understood() -> Iterator[None]:
-    """Refuse XML that is not a CAS. The library that reads and writes it raises errors of many kinds."""
+def refuse_invalid_xml() -> Iterator[None]:
+    """Turn errors of the library that reads and writes a CAS, which are of many kinds, into RefusedError."""
     try:
         yield
     except RefusedError:
         raise
     except Exception as error:
-        raise refused(shown(str(error))) from error
+        raise refusal(shorten(str(error))) from error
 
 
-def refused(error: str, name: str = "document") -> RefusedError:
-    """Return the error that XML is not understood."""
-    return RefusedError(422, Errors.E1214.format(name=name, error=error))
+def refusal(reason: str, *, name: str = "document") -> RefusedError:
+    """Return the error that a part of a request can't be read."""
+    return RefusedError(422, Errors.E1214.format(name=name, error=reason))
 
 
-def check_xml(name: str, text: str) -> None:
+def check_xml(text: str, *, name: str) -> None:
     """Raise RefusedError for XML that would be read in another encoding, or that defines entities."""
     declaration = text.partition("?>")[0] if "<?xml" in text[:9] else ""
     if "\0" in text or re.search(OTHER_ENCODING, declaration):
-        raise refused("its encoding is not UTF-8", name)
-    # No CAS has a document type, in which entities could be defined.
+        raise refusal("its encoding is not UTF-8", name=name)
+    # A document type can define entities. A CAS has none.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise refused("it has a document type", name)
+        raise refusal("it has a document type", name=name)
 
 
 def check_types(text: str, n_elements: int) -> None:
-    """Raise RefusedError for types that take long to read, or large memory for the elements of a document.
+    """Raise RefusedError for types that need much time, or much memory for the elements of a document.
 
-    To read a type takes time with the square of its features, and of the types above it.
+    The time to read a type grows with the square of its features and of the types above it.
     """
     types: dict[str | None, tuple[str | None, int]] = {}
     for _, element in ElementTree.iterparse(BytesIO(text.encode())):
@@ -113,7 +113,7 @@ def check_types(text: str, n_elements: int) -> None:
             n += 1 + n_features
         total, largest = total + n * n, max(largest, n)
     if total > MAX_FEATURES or largest * n_elements > MAX_VALUES:
-        raise refused("it has too many features", "typeSystem")
+        raise refusal("it has too many features", name="typeSystem")
 
 
 def read(request: Prediction) -> tuple[Cas, list[Sentence]]:
@@ -122,20 +122,20 @@ def read(request: Prediction) -> tuple[Cas, list[Sentence]]:
     Raises RefusedError if it can't be read, or if its types have no such relation layer.
     """
     xmi, metadata = request.document.xmi, request.metadata
-    check_xml("typeSystem", request.type_system)
-    check_xml("document.xmi", xmi)
-    with understood():
+    check_xml(request.type_system, name="typeSystem")
+    check_xml(xmi, name="document.xmi")
+    with refuse_invalid_xml():
         check_types(request.type_system, xmi.count("<"))
         types = load_typesystem(request.type_system)
         cas = load_cas_from_xmi(xmi, types)
         if len(cas.select_all_fs()) > xmi.count("<"):
-            raise refused("some annotations are in it more than once")
+            raise refusal("some annotations are in it more than once")
         check_layer(types, metadata)
         return cas, read_sentences(cas, metadata)
 
 
 def check_layer(types: TypeSystem, metadata: Metadata) -> None:
-    """Raise RefusedError if types have no relation layer as it is asked for."""
+    """Raise RefusedError if the types do not have the relation layer of the request."""
     wanted = [HEAD, WORD, metadata.feature, PREDICTED]
     layer = metadata.layer
     found = types.get_type(layer) if types.contains_type(layer) else None
@@ -152,39 +152,46 @@ def check_layer(types: TypeSystem, metadata: Metadata) -> None:
 
 def spans(cas: Cas, name: str) -> list[Any]:
     """Return the annotations of a type that have text, in order. Raises RefusedError if they overlap."""
-    found = sorted((each for each in cas.select(name) if each.begin < each.end), key=attrgetter("begin"))
-    if any(after.begin < before.end for before, after in pairwise(found)):
-        raise refused(f"annotations of the type {name} overlap")
-    return [each for each in found if each.get_covered_text().strip()]
+    annotations = (each for each in cas.select(name) if each.begin < each.end)
+    ordered = sorted(annotations, key=attrgetter("begin"))
+    if any(after.begin < before.end for before, after in pairwise(ordered)):
+        raise refusal(f"annotations of the type {name} overlap")
+    return [each for each in ordered if each.get_covered_text().strip()]
 
 
 def read_sentences(cas: Cas, metadata: Metadata) -> list[Sentence]:
     """Return the sentences that have tokens. Raises RefusedError if sentences or tokens overlap."""
     tokens = spans(cas, TOKEN)
-    begins, ends = [token.begin for token in tokens], [token.end for token in tokens]
-    edges = [(bisect_left(begins, s.begin), bisect_right(ends, s.end)) for s in spans(cas, SENTENCE)]
-    found: list[Sentence] = [(tokens[start:end], []) for start, end in edges if start < end]
-    places = {(t.begin, t.end): (s, i) for s, (words, _) in enumerate(found) for i, t in enumerate(words)}
+    begins = [token.begin for token in tokens]
+    ends = [token.end for token in tokens]
+    sentences: list[Sentence] = []
+    # Numbers of the sentence and of the word in it, by the first and last character of the token.
+    places: dict[tuple[int, int], tuple[int, int]] = {}
+    for span in spans(cas, SENTENCE):
+        words = tokens[bisect_left(begins, span.begin) : bisect_right(ends, span.end)]
+        if words:
+            places |= {(word.begin, word.end): (len(sentences), i) for i, word in enumerate(words)}
+            sentences.append((words, []))
     for relation in cas.select(metadata.layer):
         both = (relation[WORD], relation[HEAD])
         word, head = (places.get((getattr(end, "begin", -1), getattr(end, "end", -1))) for end in both)
         if word and head and word[0] == head[0] and not relation[PREDICTED]:
-            found[word[0]][1].append((word[1], head[1], relation[metadata.feature] or ""))
-    return found
+            sentences[word[0]][1].append((word[1], head[1], relation[metadata.feature] or ""))
+    return sentences
 
 
-def constrained_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple[int, int, str]]) -> Doc:
-    """Make the Doc of a sentence, whose tree must have what is known, unless no tree has all of it."""
+def constrained_doc(worker: Worker, tokens: Sequence[Any], relations: Sequence[tuple[int, int, str]]) -> Doc:
+    """Make the Doc of a sentence, whose tree must have the relations, unless no tree has all of them."""
     spaces = [after.begin > token.end for token, after in pairwise(tokens)]
     starts: list[Any] = [i == 0 for i in range(len(tokens))]
     words = [token.get_covered_text() for token in tokens]
     doc = Doc(worker.nlp.vocab, words=words, spaces=[*spaces, False], sent_starts=starts)
     mark_words(doc, [], [])
-    heads, labels = {word: head for word, head, _ in known}, worker.parser.labels
-    can_be_met = worker.parser.model.attrs.get("meets_constraints") and len(heads) == len(known)
+    heads, labels = {word: head for word, head, _ in relations}, worker.parser.labels
+    can_be_met = worker.parser.model.attrs.get("meets_constraints") and len(heads) == len(relations)
     if not can_be_met or len(doc) > MAX_CONSTRAINED_WORDS:
         return doc
-    constrain(doc, heads=heads, deps={word: dep for word, _, dep in known if dep in labels})
+    constrain(doc, heads=heads, deps={word: dep for word, _, dep in relations if dep in labels})
     try:
         read_constraints([doc], segment([doc]), labels)
     except ValueError:
@@ -192,19 +199,18 @@ def constrained_doc(worker: Worker, tokens: Sequence[Any], known: Sequence[tuple
     return doc
 
 
-def write(cas: Cas, metadata: Metadata, asked: Sequence[Sentence], answers: Sequence[Any]) -> str:
-    """Return a document with the relations that were found, and the probability of each as its score."""
-    with understood():
+def write(cas: Cas, metadata: Metadata, sentences: Sequence[Sentence], answers: Sequence[Any]) -> str:
+    """Return a document with the predicted relations, and the probability of each as its score."""
+    with refuse_invalid_xml():
         layer, feature = cas.typesystem.get_type(metadata.layer), metadata.feature
         has_score = layer.get_feature(feature + SCORE) is not None
-        for (tokens, _), answer in zip(asked, answers, strict=True):
-            for found in answer:
-                for i, (word, head, dep) in enumerate(
-                    zip(found["tokens"], found["heads"], found["deps"], strict=True)
-                ):
+        for (tokens, _), trees in zip(sentences, answers, strict=True):
+            for tree in trees:
+                arcs = zip(tree["tokens"], tree["heads"], tree["deps"], strict=True)
+                for i, (word, head, dep) in enumerate(arcs):
                     fields = {HEAD: tokens[head], WORD: tokens[word], feature: dep, PREDICTED: True}
-                    if has_score and "labeled" in found:
-                        fields[feature + SCORE] = found["labeled"][i]
+                    if has_score and "labeled" in tree:
+                        fields[feature + SCORE] = tree["labeled"][i]
                     cas.add(layer(begin=tokens[word].begin, end=tokens[word].end, **fields))
         return str(cas.to_xmi())
 
@@ -217,15 +223,15 @@ def inception_router(worker: Worker) -> APIRouter:
         return Task(
             len(sentence[0]),
             make=lambda: constrained_doc(worker, *sentence),
-            tell=lambda doc: list(sentence_answers(doc, worker)),
+            render=lambda doc: list(render_sentences(doc, worker)),
         )
 
     @router.post("/predict")
     async def predict(request: Prediction) -> dict[str, str]:
         """Add the relations of a document to it."""
-        cas, asked = await worker.read(lambda: read(request))
-        answers = await worker.ask_in_turn(map(task, asked))
-        return {"document": await worker.read(lambda: write(cas, request.metadata, asked, answers))}
+        cas, sentences = await worker.read(lambda: read(request))
+        answers = await worker.ask_in_turn(map(task, sentences))
+        return {"document": await worker.read(lambda: write(cas, request.metadata, sentences, answers))}
 
     @router.post("/train", status_code=204)
     async def train() -> None:

@@ -1,4 +1,4 @@
-"""Bounds of one request, and its errors as short answers in JSON."""
+"""Limits of requests, and their errors as short answers in JSON."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Errors
 
-#: How many requests are answered at the same time.
+#: Requests that are answered at the same time.
 MAX_REQUESTS = 32
-#: How many times the size of the largest request all requests have together, and all samples that wait.
+#: Size of all requests together, and of all samples that wait, as a multiple of the largest request's.
 MAX_BODIES = 4
-#: How many characters there may be for each of the words that a text or sentence may have.
-CHARACTERS_A_WORD = 100
-#: The same for the rows of a sentence in CoNLL-U.
-CHARACTERS_OF_ROW = 2000
-#: The same for the squares of the lengths of what has no white space.
-SQUARES_A_WORD = 8000
-#: How many values a body may have, and how many more for each of the words.
-VALUES, VALUES_A_WORD = 10_000, 10
-#: How large k times the words of a text may be, if k is above 1.
+#: Characters of a text or sentence, for each word that it may have.
+CHARACTERS_PER_WORD = 100
+#: Characters of a sentence in CoNLL-U, for each word that it may have.
+CHARACTERS_PER_ROW = 2000
+#: Sum of the squared lengths of stretches without white space, for each word that a text may have.
+SQUARES_PER_WORD = 8000
+#: Values of a body: a fixed number, and more for each word that a text may have.
+VALUES, VALUES_PER_WORD = 10_000, 10
+#: The number of trees times the words of a text, if there are several trees.
 MAX_WORDS_OF_TREES = 2000
-#: How many constraints a request may have.
+#: Constraints of a request.
 MAX_CONSTRAINTS = 1000
-#: Words of a sentence with constraints, or of which other trees are wanted. What takes longest is to name
-#: constraints that no tree meets together, with the cube of the words.
+#: Words of a sentence that has constraints or several trees. To name constraints that no tree meets together
+#: takes longest: its time grows with the cube of the words.
 MAX_CONSTRAINED_WORDS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one request may ask for.
+    """Limits of one request.
 
     max_bytes: Size of its body.
     max_words: Words of a text, or of a sentence in CoNLL-U or XMI.
@@ -58,34 +58,34 @@ class Limits:
     max_k: int = 50
     timeout: float = 60.0
 
-    def check_words(self, n: int, n_characters: int) -> None:
+    def check_words(self, n: int, *, n_characters: int) -> None:
         """Raise RefusedError for a text or sentence of too many words, or of words that are too long."""
-        n = max(n, n_characters // CHARACTERS_A_WORD)
-        check_at_most("Words of a text or sentence", n, self.max_words, "--max-words")
+        n = max(n, n_characters // CHARACTERS_PER_WORD)
+        check_at_most("Words of a text or sentence", n, limit=self.max_words, option="--max-words")
 
     def check_rows(self, text: str) -> None:
         """Raise RefusedError for CoNLL-U with a sentence that is too long."""
         longest = max(map(len, text.replace("\r", "").split("\n\n")))
-        self.check_words(longest // CHARACTERS_OF_ROW, 0)
+        self.check_words(longest // CHARACTERS_PER_ROW, n_characters=0)
 
     def check_body(self, body: bytes) -> None:
-        """Raise RefusedError for JSON of so many values that they would take much memory and time."""
-        if b"\0" in body:  # not UTF-8, but another encoding that JSON may have
+        """Raise RefusedError for JSON with too many values, which would take much memory and time."""
+        if b"\0" in body:  # It is in UTF-16 or UTF-32.
             raise RefusedError(422, Errors.E1222.format(error="it has a null character"))
-        # An escaped quotation mark does not end a string, and only what is outside of strings is a value.
+        # An escaped quotation mark does not end a string. Commas and brackets in strings do not count.
         plain = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-        limit = VALUES + VALUES_A_WORD * self.max_words
-        n = plain.count(b'"') // 4  # at most a key and a value for each
+        limit = VALUES + VALUES_PER_WORD * self.max_words
+        n = plain.count(b'"') // 4  # A key and a value have four quotation marks at most.
         if n <= limit:
             outside = b"".join(plain.split(b'"')[::2])
             n = sum(map(outside.count, (b",", b"[", b"{")))
-        check_at_most("Values of the body", n, limit, "--max-words")
+        check_at_most("Values of the body", n, limit=limit, option="--max-words")
 
 
 class RefusedError(ValueError):
-    """A request that is over a limit or not understood.
+    """A request that is refused.
 
-    status: Status of the answer, 4xx or 503.
+    status: HTTP status of the answer, 4xx or 503.
     """
 
     def __init__(self, status: int, text: str) -> None:
@@ -93,71 +93,68 @@ class RefusedError(ValueError):
         self.status = status
 
 
-def check_at_most(what: str, n: int, limit: int, option: str = "") -> None:
-    """Raise RefusedError for what a request has too much of.
-
-    option: Option of the command that sets the limit.
-    """
+def check_at_most(what: str, n: int, *, limit: int, option: str = "") -> None:
+    """Raise RefusedError if n is above a limit. The option of the command sets the limit."""
     if n > limit:
         remedy = f", or a higher {option}" if option else ""
         raise RefusedError(413, Errors.E1206.format(what=what, n=n, limit=limit, remedy=remedy))
 
 
 def check_constrained(n: int) -> None:
-    """Raise RefusedError for a sentence of too many words that has constraints, or several trees."""
-    check_at_most("Words of a sentence with constraints, or with k above 1", n, MAX_CONSTRAINED_WORDS)
+    """Raise RefusedError if a sentence of n words is too long for constraints and several trees."""
+    what = "Words of a sentence with constraints, or with k above 1"
+    check_at_most(what, n, limit=MAX_CONSTRAINED_WORDS)
 
 
-def busy(found: str) -> RefusedError:
-    """Return the error that a request comes at the wrong time."""
-    return RefusedError(429, Errors.E1204.format(found=found))
+def busy(reason: str) -> RefusedError:
+    """Return the error that the service is busy."""
+    return RefusedError(429, Errors.E1204.format(found=reason))
 
 
-def shown(value: object) -> str:
-    """Return a value of a request as a message shows it, however long or deep it is."""
+def shorten(value: object) -> str:
+    """Return a value of a request, which may be long or deep, for a message."""
     return reprlib.repr(value)[:80]
 
 
 def failure(status: int, text: str) -> Response:
-    """Return an answer that says what is wrong, in a form that all clients of the service read."""
+    """Return an error in the form that all clients of the service read."""
     content = json.dumps({"status": "failure", "error": text}, ensure_ascii=True)
     return Response(content, status, media_type="application/json")
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Have an app answer with errors in words, and never with the place in the code."""
+    """Let an app answer with the text of an error, and never with its place in the code."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return failure(*_explained(error, "json" in request.headers.get("content-type", "")))
+        return failure(*_explain(error, "json" in request.headers.get("content-type", "")))
 
     for kind in (ValueError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
 
 
-def _explained(error: Exception, is_json: bool) -> tuple[int, str]:
-    """Return the status and the text of the answer to a request of JSON or of another type."""
+def _explain(error: Exception, is_json: bool) -> tuple[int, str]:
+    """Return the status and the text of the answer to a request, which is of JSON or not."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         if first["type"] == "json_invalid" or not is_json:
             return 422, Errors.E1222.format(error=first.get("ctx", {}).get("error", first["msg"]))
         where = ".".join(str(part)[:40] for part in first["loc"])
-        return 422, Errors.E1202.format(where=where, found=shown(first.get("input")), problem=first["msg"])
+        return 422, Errors.E1202.format(where=where, found=shorten(first.get("input")), problem=first["msg"])
     if isinstance(error, HTTPException):
-        # Status 400: FastAPI could not read the body as JSON.
-        is_body = error.status_code == 400
-        return (
-            (422, Errors.E1222.format(error=error.detail)) if is_body else (error.status_code, error.detail)
-        )
-    is_expected = isinstance(error, ValueError)
-    return (getattr(error, "status", 422), str(error)) if is_expected else (500, Errors.E1203)
+        if error.status_code == 400:  # FastAPI could not read the body as JSON.
+            return 422, Errors.E1222.format(error=error.detail)
+        return error.status_code, error.detail
+    if isinstance(error, ValueError):
+        return getattr(error, "status", 422), str(error)
+    return 500, Errors.E1203
 
 
-class Gate:
-    """Lets a request through whose body has arrived whole, and ends it when its time is over.
+class RequestLimiter:
+    """Reads the whole body of a request first, and enforces limits of size and time.
 
-    app: What answers the request.
-    limits: Bounds of a request.
-    hosts: Names that the service has, beside IP addresses; "*" for any.
+    app: Answers the request.
+    limits: Limits of a request.
+    hosts: Names of the service, beside IP addresses; "*" for any.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str]) -> None:
@@ -176,7 +173,7 @@ class Gate:
         has_answer = False
         body = bytearray()
 
-        async def noted(message: Message) -> None:
+        async def send_answer(message: Message) -> None:
             nonlocal has_answer
             has_answer = True
             await send(message)
@@ -184,13 +181,13 @@ class Gate:
         try:
             with anyio.move_on_after(self.limits.timeout) as time:
                 await self._read(Headers(scope=scope).get("host", ""), body, receive)
-                await self._answer(scope, bytes(body), receive, noted)
+                await self._answer(scope, bytes(body), receive, send_answer)
             if time.cancelled_caught and not has_answer:
                 if getattr(scope["app"].state, "ends", False):
                     raise asyncio.CancelledError
                 raise RefusedError(408, Errors.E1205.format(seconds=self.limits.timeout))
         except (RefusedError, asyncio.CancelledError) as error:
-            # Nothing but the end of the service cancels a request.
+            # Only the end of the service cancels a request.
             refused = error if isinstance(error, RefusedError) else RefusedError(503, Errors.E1275)
             if not has_answer:
                 await failure(refused.status, str(refused))(scope, receive, send)
@@ -198,24 +195,25 @@ class Gate:
             self.n_bytes -= len(body)
 
     async def _read(self, host: str, body: bytearray, receive: Receive) -> None:
-        """Read the body of a request. Raises RefusedError for one that is not let through."""
-        # A page from elsewhere can have its name lead to this machine, but must give that name.
-        if host and not _is_known(host, self.hosts):
+        """Read the body of a request. Raises RefusedError for another host, and for too many bytes."""
+        # A foreign page can let its name lead to this machine, but its requests give that name.
+        if host and not _is_allowed(host, self.hosts):
             hosts = ", ".join(sorted(self.hosts))
-            raise RefusedError(421, Errors.E1224.format(host=shown(host), hosts=hosts))
+            raise RefusedError(421, Errors.E1224.format(host=shorten(host), hosts=hosts))
         is_whole = False
         while not is_whole:
             message = await receive()
             chunk = message.get("body", b"")
             body += chunk
             self.n_bytes += len(chunk)
-            check_at_most("Bytes of the request", len(body), self.limits.max_bytes, "--max-bytes")
-            if self.n_bytes > MAX_BODIES * self.limits.max_bytes:
+            limit = self.limits.max_bytes
+            check_at_most("Bytes of the request", len(body), limit=limit, option="--max-bytes")
+            if self.n_bytes > MAX_BODIES * limit:
                 raise busy(f"its requests have {self.n_bytes} bytes together")
             is_whole = not message.get("more_body", False)
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        """Answer a request, until its client goes away."""
+        """Answer a request, unless its client goes away."""
         if self.n_open >= MAX_REQUESTS:
             raise busy(f"it answers {self.n_open} requests")
         messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -239,8 +237,8 @@ class Gate:
             self.n_open -= 1
 
 
-def _is_known(host: str, hosts: Collection[str]) -> bool:
-    """Return whether a header Host has an IP address, or one of some names."""
+def _is_allowed(host: str, hosts: Collection[str]) -> bool:
+    """Return whether a header Host has an IP address, or one of the names."""
     with suppress(ValueError):
         name = urlsplit(f"//{host}").hostname or ""
         return "*" in hosts or name in hosts or bool(ip_address(name))

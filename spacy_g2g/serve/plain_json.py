@@ -22,7 +22,7 @@ from ..scored.doc_constraints import constrain
 from .limits import (
     MAX_CONSTRAINTS,
     MAX_WORDS_OF_TREES,
-    SQUARES_A_WORD,
+    SQUARES_PER_WORD,
     Limits,
     RefusedError,
     check_at_most,
@@ -32,14 +32,14 @@ from .worker import Task, Worker
 
 #: Token: a number that is a key of a JSON object, and so comes as a string.
 Key = Annotated[int, Field(ge=0)]
-#: Strings whose length has a bound are checked for halves of characters.
+#: Strings with a maximum length are also checked for lone surrogates.
 Text = Annotated[StrictStr, Field(max_length=10**7)]
 Word = Annotated[StrictStr, Field(min_length=1)]
 Answer = dict[str, Any]
 
 
-class GivenConstraints(BaseModel):
-    """What the tree must have; see ``data.doc_constraints.constrain``."""
+class ConstraintSet(BaseModel):
+    """Constraints on the tree; see ``scored.doc_constraints.constrain``."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -55,18 +55,18 @@ class GivenConstraints(BaseModel):
         return len(self.heads) + len(self.deps) + sum(map(len, lists))
 
 
-class GivenText(BaseModel):
-    """What to parse, and what to tell.
+class ParseRequest(BaseModel):
+    """Request to parse a text, words or rows.
 
-    text: Text. Either this, or words, or rows.
+    text: Text. Exactly one of text, words and rows must be there.
     words: Words, which stay as they are.
     rows: CoNLL-U. Its words and sentences stay as they are, and its tree is parsed anew.
     spaces: Whether a space follows each word.
     sent_starts: Whether a sentence starts at each word. Without it, the pipeline sets sentences.
     tags: Tag of each word.
-    constraints: What the tree must have.
+    constraints: Constraints on the tree.
     k: Number of trees of each sentence.
-    conllu: Whether to give each sentence in CoNLL-U as well.
+    conllu: Whether the answer also has each sentence in CoNLL-U.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -77,71 +77,72 @@ class GivenText(BaseModel):
     spaces: list[StrictBool] | None = None
     sent_starts: list[StrictBool] | None = None
     tags: list[Text] | None = None
-    constraints: GivenConstraints = GivenConstraints()
+    constraints: ConstraintSet = ConstraintSet()
     k: Annotated[StrictInt, Field(ge=1)] = 1
     conllu: StrictBool = False
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What is given of each word, by the names of arguments of a Doc."""
-        found = {"spaces": self.spaces, "sent_starts": self.sent_starts, "tags": self.tags}
-        return {name: values for name, values in found.items() if values is not None}
+        """Values for each word, by the names of arguments of a Doc."""
+        columns = {"spaces": self.spaces, "sent_starts": self.sent_starts, "tags": self.tags}
+        return {name: values for name, values in columns.items() if values is not None}
+
+    @property
+    def n_words(self) -> int:
+        """About how many words there are to parse. A text has a word in about five characters."""
+        return len(self.words or ()) + len(self.text or "") // 5 + (self.rows or "").count("\n")
 
     def check(self, limits: Limits) -> None:
-        """Raise RefusedError for what is over a limit or has no single meaning."""
+        """Raise RefusedError for a request that is over a limit or contradicts itself."""
         words, text = self.words or (), self.text or ""
         if [self.text, self.words, self.rows].count(None) != 2:
             raise RefusedError(422, Errors.E1208)
-        check_at_most("k", self.k, limits.max_k, "--max-k")
+        check_at_most("k", self.k, limit=limits.max_k, option="--max-k")
         for name, values in self.columns.items():
             if len(values) != len(words):
                 raise RefusedError(422, Errors.E1210.format(name=name, n=len(values), words=len(words)))
-        limits.check_words(len(words), len(text))
+        limits.check_words(len(words), n_characters=len(text))
         limits.check_rows(self.rows or "")
-        # spaCy's tokenizer takes time with the square of each stretch without white space, if it is
+        # The time of spaCy's tokenizer grows with the square of each stretch without white space, if it is
         # punctuation.
         squares = sum(len(stretch) ** 2 for stretch in text.split())
         what = "Squared lengths of stretches without white space"
-        check_at_most(what, squares, SQUARES_A_WORD * limits.max_words, "--max-words")
-        check_at_most("Constraints", self.constraints.count(), MAX_CONSTRAINTS)
-        if self.constraints.count() and self.text is not None:
+        check_at_most(what, squares, limit=SQUARES_PER_WORD * limits.max_words, option="--max-words")
+        check_at_most("Constraints", self.constraints.count(), limit=MAX_CONSTRAINTS)
+        if self.constraints.count() > 0 and self.text is not None:
             raise RefusedError(422, Errors.E1212)
 
     def make_doc(self, worker: Worker) -> Doc:
-        """Make the Doc. Raises RefusedError if trees of so many words take too long to find."""
+        """Make the Doc. Raises RefusedError if its trees would take too long to find."""
+        vocab = worker.nlp.vocab
         if self.rows is not None:
-            sentences = list(read_lines(io.StringIO(self.rows, newline="\n"), "rows", "any"))
-            doc = unparsed_doc(sentences, worker.nlp.vocab)
+            doc = unparsed_doc(list(read_lines(io.StringIO(self.rows, newline="\n"), "rows", "any")), vocab)
         elif self.words is None:
             doc = worker.nlp.make_doc(self.text or "")
         else:
-            doc = Doc(worker.nlp.vocab, words=self.words, **self.columns)
+            doc = Doc(vocab, words=self.words, **self.columns)
             mark_words(doc, [], [])
         if self.k > 1:
-            check_at_most("k times the words", self.k * len(doc), MAX_WORDS_OF_TREES)
-        if self.constraints.count():
+            check_at_most("k times the words", self.k * len(doc), limit=MAX_WORDS_OF_TREES)
+        if self.constraints.count() > 0:
             check_constrained(longest_sentence(doc))
         constrain(doc, **self.constraints.model_dump())
         return doc
 
-    def answer(self, doc: Doc, worker: Worker) -> Answer:
-        """Return what there is to tell of the parsed Doc: its tokens and the trees of its sentences.
+    def render(self, doc: Doc, worker: Worker) -> Answer:
+        """Build the response for a parsed Doc: its tokens, and the trees of its sentences.
 
-        Raises ValueError if the parser has one tree only, and k is above 1.
+        Raises ValueError if k is above 1 and the parser has one tree only.
         """
-        found = list(sentence_answers(doc, worker, self.k))
+        sentences = list(render_sentences(doc, worker, self.k))
         if self.conllu:
-            for sentence, rows in zip(found, doc_to_sentences(doc), strict=True):
+            for sentence, rows in zip(sentences, doc_to_sentences(doc), strict=True):
                 sentence["conllu"] = str(rows)
-        return {**make_record(doc, ("words", "spaces")), "sentences": found, **own_record(doc)}
+        return {**make_record(doc, ("words", "spaces")), "sentences": sentences, **own_record(doc)}
 
 
-class GivenFile(BaseModel):
-    """A file in CoNLL-U.
-
-    name: Name of the file, for messages.
-    text: Its text.
-    """
+class ConlluFile(BaseModel):
+    """A file in CoNLL-U: its name, for messages, and its text."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -151,14 +152,14 @@ class GivenFile(BaseModel):
     def count(self) -> Answer:
         """Return the numbers of sentences and words.
 
-        Raises ValueError with name, line and value if it is not CoNLL-U, if heads are in no tree, or without
-            a sentence.
+        Raises ValueError with name, line and value if it is not CoNLL-U, or if heads are not part of a tree;
+            and without a sentence.
         """
         lines = io.StringIO(self.text, newline="\n")
-        words = [len(sentence.words) for sentence in read_lines(lines, self.name[:80], "partial")]
-        if not words:
+        lengths = [len(sentence.words) for sentence in read_lines(lines, self.name[:80], "partial")]
+        if not lengths:
             raise RefusedError(422, Errors.E1213.format(name=self.name[:80]))
-        return {"sentences": len(words), "words": sum(words)}
+        return {"sentences": len(lengths), "words": sum(lengths)}
 
 
 def longest_sentence(doc: Doc) -> int:
@@ -166,22 +167,25 @@ def longest_sentence(doc: Doc) -> int:
     return max(map(len, sentences_of(doc)), default=0)
 
 
-def sentence_answers(doc: Doc, worker: Worker, k: int = 1) -> Iterator[Answer]:
+def render_sentences(doc: Doc, worker: Worker, k: int = 1) -> Iterator[Answer]:
     """Yield the tree of each sentence, with probabilities if the parser has any, and its k best trees."""
     parser = worker.parser
     if k > 1:
         check_constrained(longest_sentence(doc))
     ranked = parser.kbest(doc, k) if k > 1 else None
     if worker.has_scores:
-        found = [asdict(confidence) for confidence in parser.confidence(doc)]
+        sentences = list(map(asdict, parser.confidence(doc)))
     else:
-        words = ([token.i for token in span if not token.is_space] for span in sentences_of(doc))
-        found = [{"tokens": tokens} for tokens in words if tokens]
-    for i, sentence in enumerate(found):
-        tokens = [doc[token] for token in sentence["tokens"]]
-        sentence |= {"heads": [token.head.i for token in tokens], "deps": [token.dep_ for token in tokens]}
+        sentences = []
+        for span in sentences_of(doc):
+            if tokens := [token.i for token in span if not token.is_space]:
+                sentences.append({"tokens": tokens})
+    tree = make_record(doc, ("heads", "deps"))
+    for i, sentence in enumerate(sentences):
+        for name, values in tree.items():
+            sentence[name] = [values[token] for token in sentence["tokens"]]
         if ranked is not None:
-            sentence["kbest"] = [asdict(tree) for tree in ranked[i]]
+            sentence["kbest"] = list(map(asdict, ranked[i]))
         yield sentence
 
 
@@ -190,23 +194,27 @@ def json_router(worker: Worker) -> APIRouter:
     router = APIRouter()
 
     @router.post("/parse")
-    async def parse(given: GivenText) -> Answer:
-        """Parse a text or words, with what is known of them."""
-        given.check(worker.limits)
-        # A text has a word in about five characters.
-        n_words = len(given.words or ()) + len(given.text or "") // 5 + (given.rows or "").count("\n")
-        make, tell = (lambda: given.make_doc(worker)), (lambda doc: given.answer(doc, worker))
-        (found,) = await worker.ask([Task(n_words, make=make, tell=tell)])
-        return dict(found)
+    async def parse(request: ParseRequest) -> Answer:
+        """Parse a text, words or rows."""
+        request.check(worker.limits)
+
+        def make() -> Doc:
+            return request.make_doc(worker)
+
+        def render(doc: Doc) -> Answer:
+            return request.render(doc, worker)
+
+        (answer,) = await worker.ask([Task(request.n_words, make=make, render=render)])
+        return dict(answer)
 
     @router.post("/conllu")
-    async def check_conllu(given: GivenFile) -> Answer:
+    async def check_conllu(file: ConlluFile) -> Answer:
         """Check a file in CoNLL-U, and count its sentences and words."""
-        return await worker.read(given.count)
+        return await worker.read(file.count)
 
     @router.get("/pipeline")
     async def pipeline() -> Answer:
-        """Tell the pipeline's name, the labels of its parser, and what requests may ask for."""
+        """Describe the pipeline: its name, the labels of its parser, and the limits of requests."""
         meta = worker.nlp.meta
         return {
             "name": f"{meta['lang']}_{meta['name']}",

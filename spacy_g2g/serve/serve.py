@@ -19,7 +19,7 @@ EXTRA = ("anyio", "cassis", "fastapi", "starlette", "uvicorn")
 def serve(
     pipeline: Pipeline,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at. Any but 127.0.0.1 lets others in")
+        str, typer.Option("--host", help="Address to listen at. Any other than 127.0.0.1 lets others in")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port to listen at")] = 8000,
     max_words: Annotated[
@@ -35,14 +35,14 @@ def serve(
     ] = "spacy-g2g",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help='Name that the service is reached by, or "*"; may be repeated'),
+        typer.Option("--allow-host", help='Host name of the service, or "*"; may be repeated'),
     ] = None,
     gpu_id: GpuId = -1,
     silent: Silent = False,
 ) -> None:
     """Parse by HTTP: plain JSON, INCEpTION, ArboratorGrew, and a page to annotate on.
 
-    There is no password and no encryption: whoever reaches the address can parse.
+    There is no password and no encryption: anyone who reaches the address can parse.
     """
     with user_errors(), needs_extra(EXTRA, Errors.E1201):
         from .app import make_app, run

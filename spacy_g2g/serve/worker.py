@@ -21,32 +21,32 @@ from .limits import Limits
 
 T = TypeVar("T")
 
-#: How many sentences of one request wait at the same time, so that others get their turn.
+#: Sentences of one request that wait at the same time, so that others get their turn.
 SENTENCES_AT_ONCE = 32
-#: How many threads read documents. Each takes memory for what it reads.
+#: Threads that read documents. Each needs memory for its document.
 READERS = 2
-#: How many words a batch has at most, unless its first Doc has more.
-WORDS_AT_ONCE = 500
-#: How many seconds a Doc's turn is put off for each of its words. So short requests overtake long ones that
-#: came shortly before, and no request waits forever.
-SECONDS_A_WORD = 0.02
-#: Seconds that the end waits for threads that have nothing to do.
-MOMENT = 0.2
+#: Words of a batch, unless its first Doc has more.
+MAX_BATCH_WORDS = 500
+#: Seconds that a Doc's turn is delayed for each of its words. So short requests overtake long ones that came
+#: shortly before, and no request waits forever.
+SECONDS_PER_WORD = 0.02
+#: Seconds that ``Worker.close`` waits for a thread.
+CLOSING_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Task:
-    """A Doc to parse, and what to tell of it.
+    """A Doc to parse, and the answer to build.
 
     n_words: About how many words the Doc has.
     make: Makes the Doc.
-    tell: Returns the answer, which must not hold the Doc nor parts of it.
-    future: Gets the answer.
+    render: Builds the answer from the parsed Doc. It must not hold the Doc or parts of it.
+    future: Receives the answer.
     """
 
     n_words: int
     make: Callable[[], Doc]
-    tell: Callable[[Doc], Any]
+    render: Callable[[Doc], Any]
     future: Future[Any] = field(default_factory=Future)
 
 
@@ -55,7 +55,7 @@ class Worker:
 
     nlp: Pipeline. No other thread may use it from now on.
     parser: Its final parser, which keeps its scores from now on if it has any.
-    limits: Bounds of a request.
+    limits: Limits of a request.
     """
 
     def __init__(self, nlp: Language, parser: G2GParser, limits: Limits) -> None:
@@ -68,34 +68,34 @@ class Worker:
         self._waiting: PriorityQueue[tuple[float, int, Task | None]] = PriorityQueue()
         self._numbers = count()
         self._readers = ThreadPoolExecutor(READERS)
-        #: What the readers have not read to its end.
+        #: Documents that are still being read.
         self._unread = set[Future[Any]]()
         # Thinc keeps the choice of a device in the context of a thread.
         self._thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
         self._thread.start()
 
     async def ask(self, tasks: Sequence[Task]) -> list[Any]:
-        """Return the answers of tasks in their order. Raises the first error of a task."""
+        """Return the answers to tasks in their order. Raises the first error of a task."""
         for task in tasks:
-            self._put(monotonic() + SECONDS_A_WORD * task.n_words, task)
-        answers = (asyncio.wrap_future(task.future) for task in tasks)
-        found = await asyncio.gather(*answers, return_exceptions=True)
-        for answer in found:
+            self._put(monotonic() + SECONDS_PER_WORD * task.n_words, task)
+        futures = [asyncio.wrap_future(task.future) for task in tasks]
+        answers = await asyncio.gather(*futures, return_exceptions=True)
+        for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
-        return found
+        return answers
 
     async def ask_in_turn(self, tasks: Iterator[Task]) -> list[Any]:
-        """Return the answers of any number of tasks, of which few are made and wait at the same time."""
-        found = list[Any]()
-        while now := await self.read(lambda: list(islice(tasks, SENTENCES_AT_ONCE))):
-            found += await self.ask(now)
-        return found
+        """Return the answers to any number of tasks. Only few are made and wait at the same time."""
+        answers = list[Any]()
+        while next_tasks := await self.read(lambda: list(islice(tasks, SENTENCES_AT_ONCE))):
+            answers += await self.ask(next_tasks)
+        return answers
 
     async def read(self, reads: Callable[[], T]) -> T:
-        """Return what a function reads in a document, in a thread of its own.
+        """Read a document in another thread, and return what the function returns.
 
-        A request that ends does not wait for it. The function then goes on, and its result is dropped.
+        If the request ends early, the function goes on, and its result is dropped.
         """
         future = self._readers.submit(reads)
         self._unread.add(future)
@@ -103,11 +103,11 @@ class Worker:
         return await asyncio.wrap_future(future)
 
     def close(self) -> bool:
-        """End the threads, each after what it is doing. Returns False if one is still doing it."""
+        """End the threads after what they are doing. Returns False if one of them is still at work."""
         self._put(0.0, None)
         self._readers.shutdown(wait=False, cancel_futures=True)
-        self._thread.join(MOMENT)
-        return not (self._thread.is_alive() or wait(set(self._unread), MOMENT).not_done)
+        self._thread.join(CLOSING_SECONDS)
+        return not (self._thread.is_alive() or wait(set(self._unread), CLOSING_SECONDS).not_done)
 
     def _put(self, turn: float, task: Task | None) -> None:
         self._waiting.put((turn, next(self._numbers), task))
@@ -122,7 +122,7 @@ class Worker:
                     self._parse([task])
 
     def _fill(self, batch: list[Task]) -> list[Task]:
-        """Add what waits to a batch, and return it."""
+        """Add waiting tasks to a batch, and return it."""
         n_words = batch[0].n_words
         while len(batch) < SENTENCES_AT_ONCE:
             try:
@@ -130,7 +130,7 @@ class Worker:
             except Empty:
                 break
             task = waiting[2]
-            if task is None or n_words + task.n_words > WORDS_AT_ONCE:
+            if task is None or n_words + task.n_words > MAX_BATCH_WORDS:
                 self._waiting.put(waiting)
                 break
             n_words += task.n_words
@@ -138,21 +138,21 @@ class Worker:
         return batch
 
     def _parse(self, tasks: Sequence[Task]) -> bool:
-        """Answer tasks. Returns False if one of several has an error, and then answers none.
+        """Answer tasks. Returns False if one of them fails. Then only a task that is alone has an answer.
 
-        The strings of a batch are forgotten after it, so that memory does not grow with all that was asked.
+        The strings of a batch are forgotten after it, so memory does not grow with the requests.
         """
         try:
             with self.nlp.memory_zone():
                 docs = [task.make() for task in tasks]
                 for doc in docs:
-                    self.limits.check_words(len(doc), len(doc.text))
+                    self.limits.check_words(len(doc), n_characters=len(doc.text))
                 parsed = self.nlp.pipe(docs, batch_size=len(docs) or 1)
-                found = [task.tell(doc) for task, doc in zip(tasks, parsed, strict=True)]
+                answers = [task.render(doc) for task, doc in zip(tasks, parsed, strict=True)]
         except Exception as error:
             if len(tasks) == 1:
                 tasks[0].future.set_exception(error)
             return False
-        for task, answer in zip(tasks, found, strict=True):
+        for task, answer in zip(tasks, answers, strict=True):
             task.future.set_result(answer)
         return True

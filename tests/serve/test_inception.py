@@ -225,7 +225,11 @@ def test_documents_are_read_and_written_off_the_event_loop(app, cas: Any, monkey
     threads = []
     for name in ("check_xml", "load_cas_from_xmi", "read_sentences", "write"):
         old = getattr(inception, name)
-        noted = lambda *given, old=old: (threads.append(threading.current_thread()), old(*given))[1]  # noqa: E731
+
+        def noted(*arguments: Any, old: Any = old, **settings: Any) -> Any:
+            threads.append(threading.current_thread())
+            return old(*arguments, **settings)
+
         monkeypatch.setattr(inception, name, noted)
     (reply,) = post(app, "/inception/predict", body(cas))
     assert reply.status_code == 200

@@ -34,8 +34,8 @@ def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: py
     assert (settings.host, settings.port) == ("127.0.0.1", 8123)
     limits = service.state.worker.limits
     assert (limits.max_words, limits.timeout) == (7, 2.0)
-    (gate,) = service.user_middleware
-    assert gate.kwargs["hosts"] == ["localhost", "127.0.0.1", "parser.here"]
+    (limiter,) = service.user_middleware
+    assert limiter.kwargs["hosts"] == ["localhost", "127.0.0.1", "parser.here"]
 
 
 def test_what_is_missing_is_said(folder: str, tmp_path, forget_package, monkeypatch: pytest.MonkeyPatch):

@@ -21,7 +21,7 @@ def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
             events.append(f"make {name}")
             return nlp.make_doc("dogs bark")
 
-        return Task(n_words, make=make, tell=lambda doc: events.append(f"tell {name}"))
+        return Task(n_words, make=make, render=lambda doc: events.append(f"render {name}"))
 
     async def ask() -> None:
         requests = [("first", 1), ("long", 490), ("longer", 500), ("short", 10), ("shorter", 5)]
@@ -34,8 +34,8 @@ def test_short_requests_overtake_long_ones_and_long_ones_are_parsed_alone():
 
     asyncio.run(ask())
     worker.close()
-    alone = [[f"make {name}", f"tell {name}"] for name in ("first", "long", "longer")]
-    together = ["make shorter", "make short", "tell shorter", "tell short"]
+    alone = [[f"make {name}", f"render {name}"] for name in ("first", "long", "longer")]
+    together = ["make shorter", "make short", "render shorter", "render short"]
     assert events == [*alone[0], *together, *alone[1], *alone[2]]
 
 
@@ -51,7 +51,7 @@ def test_tasks_are_made_as_they_are_needed_and_by_another_thread():
             assert threading.current_thread() is not threading.main_thread()
             ahead.append(next(made) - len(told))
             yield Task(
-                2, make=lambda: nlp.make_doc("dogs bark"), tell=lambda doc, n=number: told.append(n) or n
+                2, make=lambda: nlp.make_doc("dogs bark"), render=lambda doc, n=number: told.append(n) or n
             )
 
     found = asyncio.run(worker.ask_in_turn(tasks()))
