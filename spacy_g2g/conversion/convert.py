@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -57,17 +58,18 @@ def convert(
 ) -> Counts:
     """Convert CoNLL-U or CoNLL-X to spaCy's binary format.
 
-    Tokens are syntactic words, or with --merge-subtokens those of the text. Comments, multiword tokens, empty
-    nodes and MISC are kept, and `parse` writes them back.
+    Tokens are syntactic words, or with --merge-subtokens tokens of the text. Comments, multiword tokens,
+    empty nodes and MISC stay in the file, and `parse` writes them back.
     """
     check_suffix(output, [".spacy"])
     counts = Counts()
     doc_bin = DocBin(store_user_data=True)
-    read = (
-        sentence for file in conllu_files(inputs) for sentence in read_conllu(file, attach_roots=attach_roots)
+    sentences: Iterable[ConlluSentence] = chain.from_iterable(
+        read_conllu(file, attach_roots=attach_roots) for file in conllu_files(inputs)
     )
-    sentences = _counted((s.merge_multiword() for s in read) if merge_subtokens else read, counts)
-    bar = progress(sentences, unit="sentences", silent=silent)
+    if merge_subtokens:
+        sentences = (sentence.merge_multiword() for sentence in sentences)
+    bar = progress(_count(sentences, counts), unit="sentences", silent=silent)
     for doc in sentences_to_docs(bar, spacy.blank(lang).vocab, n_sents=n_sents):
         doc_bin.add(doc)
     counts.docs = len(doc_bin)
@@ -93,17 +95,17 @@ def conllu_files(paths: Iterable[Path]) -> list[Path]:
     """
     files: list[Path] = []
     for path in paths:
-        found = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
-        if not found or not found[0].exists():
+        own = sorted(path.rglob("*.conllu")) if path.is_dir() else [path]
+        if not own or not own[0].exists():
             raise FileNotFoundError(Errors.E906.format(path=path / "*.conllu" if path.is_dir() else path))
-        for file in found:
+        for file in own:
             check_suffix(file, TREEBANK_SUFFIXES)
-        files += found
+        files += own
     check_distinct(files)
     return files
 
 
-def _counted(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:
+def _count(sentences: Iterable[ConlluSentence], counts: Counts) -> Iterator[ConlluSentence]:
     for sentence in sentences:
         counts.add(sentence)
         yield sentence

@@ -53,7 +53,7 @@ def parse(
     ] = None,
     constrain: Annotated[
         bool,
-        typer.Option("--constrain", help="Keep each HEAD and DEPREL of a .conllu file that is not _"),
+        typer.Option("--constrain", help="Treat HEAD and DEPREL of a .conllu file as constraints, except _"),
     ] = False,
     confidence: Annotated[
         bool,
@@ -65,10 +65,10 @@ def parse(
 ) -> int:
     """Parse a file. Documents keep their order; empty lines of text are skipped.
 
-    CoNLL-U and AMR files give words and sentences. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change, and
-    DEPS is emptied where they do. With --kbest, CoNLL-U has a block for each tree, with the comments rank and
-    score, and .jsonl a list. Further keys of .jsonl go to the output. Sentences of .amr keep the ids of the
-    input ("id" in .jsonl).
+    Words and sentences of CoNLL-U and AMR files stay. From CoNLL-U to CoNLL-U, only HEAD and DEPREL change,
+    and DEPS becomes empty where they do. With --kbest, CoNLL-U has a block for each tree, with the comments
+    rank and score, and .jsonl a list. Further keys of .jsonl go to the output. Sentences of .amr keep the ids
+    of the input ("id" in .jsonl).
     """
     silent = silent or is_stream(output)
     check_suffix(source, input_suffixes())

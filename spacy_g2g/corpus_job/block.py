@@ -1,4 +1,4 @@
-"""Blocks of documents: what is in memory at once. A document that can't be parsed ends no other."""
+"""Blocks of documents, each in memory at once. A document that can't be parsed harms no other."""
 
 import contextlib
 import faulthandler
@@ -18,50 +18,47 @@ from ..errors import Errors
 from .documents import Document, ShardError
 from .journal import Journal
 
-BLOCK_DOCS = 2000
-BLOCK_CHARS = 2_000_000
+#: Documents and characters of a block.
+BLOCK_DOCS, BLOCK_CHARS = 2000, 2_000_000
+#: Characters that the pipeline gets at once.
 BATCH_CHARS = 100_000
 #: Exit status after an error that makes all further calls fail, too.
 BROKEN_DEVICE = 70
-
-#: Errors that no share is computed of.
-FEW_ERRORS = 10
-
+#: Errors that are allowed whatever share of the documents they are.
+ALLOWED_ERRORS = 10
 #: Code that warnings of this library and of spaCy begin with.
 WARNING_CODE = re.compile(r"\[([\w-]+)\]")
-
 #: A line of an errors file.
 ErrorRecord = dict[str, Any]
 
 
 class PipelineError(ShardError):
-    """A shard can't be done, since the pipeline raises errors for too many documents."""
+    """A shard can't be parsed: the pipeline raises errors for too many documents."""
 
 
-def in_pieces(documents: Iterable[Document], n_docs: int, n_chars: int) -> Iterator[list[Document]]:
-    """Yield documents in pieces of at most some documents and characters, unless one has more characters."""
-    piece: list[Document] = []
-    n = 0
+def group(documents: Iterable[Document], *, max_docs: int, max_chars: int) -> Iterator[list[Document]]:
+    """Yield documents in groups of limited size. A document with more characters is a group of its own."""
+    members: list[Document] = []
+    n_chars = 0
     for document in documents:
-        if piece and (len(piece) == n_docs or n + len(document.text) > n_chars):
-            yield piece
-            piece, n = [], 0
-        piece.append(document)
-        n += len(document.text)
-    if piece:
-        yield piece
+        if members and (len(members) == max_docs or n_chars + len(document.text) > max_chars):
+            yield members
+            members, n_chars = [], 0
+        members.append(document)
+        n_chars += len(document.text)
+    if members:
+        yield members
 
 
 class BlockParser:
-    """Parser of a shard's blocks, which puts aside what can't be parsed.
+    """Parser of a shard's blocks. Documents that can't be parsed become errors.
 
     nlp: Pipeline.
-    journal: Journal of this attempt. Earlier suspects are parsed alone, and those to blame are not parsed.
+    journal: Journal of this attempt. Earlier suspects are parsed alone, and blamed documents are not parsed.
     timeout: Seconds that the pipeline may take for 100,000 characters. After that the process ends.
 
-    ``n_read`` counts the documents, and ``n_raised`` those that the pipeline could not parse; ``errors`` has
-    what was put aside, by the documents' numbers; ``warnings`` counts how often the pipeline warned, by the
-    warning's code.
+    ``n_read`` counts the documents, and ``n_raised`` those that the pipeline could not parse. ``errors`` has
+    their errors by number. ``warnings`` counts the pipeline's warnings by their codes.
     """
 
     def __init__(self, nlp: Language, journal: Journal, timeout: float) -> None:
@@ -77,52 +74,54 @@ class BlockParser:
         """Return those documents of a block that can be parsed, in their order, with their Docs."""
         earlier = self.journal.earlier
         self.n_read += len(block)
-        good: list[Document] = []
-        alone: list[Document] = []
+        # Suspects are parsed alone. One that was alone at a death comes last: another death soon after the
+        # process has started would prove little.
+        first, others, last = list[list[Document]](), list[Document](), list[list[Document]]()
         for document in block:
             if document.error:
-                self._put_aside(document, document.error)
+                self._add_error(document, document.error)
             elif document.number in earlier.blamed:
-                self._put_aside(document, f"ProcessDied: {earlier.blamed[document.number]}")
+                self._add_error(document, f"ProcessDied: {earlier.blamed[document.number]}")
+            elif document.number not in earlier.suspects:
+                others.append(document)
             else:
-                (alone if document.number in earlier.suspects else good).append(document)
-        # A document that was alone at a death is parsed after all others: another death soon after the start
-        # of the process would prove little.
-        first = [[document] for document in alone if not earlier.deaths[document.number]]
-        last = [[document] for document in alone if earlier.deaths[document.number]]
+                (last if earlier.deaths[document.number] else first).append([document])
         parsed: dict[int, Doc] = {}
-        good.sort(key=lambda document: -len(document.text))
-        for batch in [*first, *in_pieces(good, BLOCK_DOCS, BATCH_CHARS), *last]:
+        others.sort(key=lambda document: -len(document.text))
+        for batch in [*first, *group(others, max_docs=BLOCK_DOCS, max_chars=BATCH_CHARS), *last]:
             parsed.update(self._parse_batch(batch))
         self.journal.note([], self.timeout)
         return [(document, parsed[document.number]) for document in block if document.number in parsed]
 
     def check_share(self, max_errors: float) -> None:
-        """Raise ShardError if so many documents are errors that the pipeline or the input must be wrong."""
-        limit = max(FEW_ERRORS, max_errors * self.n_read)
+        """Raise ShardError for too many errors: the pipeline or the input must be wrong."""
+        limit = max(ALLOWED_ERRORS, max_errors * self.n_read)
         if len(self.errors) > limit:
             first = next(iter(self.errors.values()))["error"]
             kind = PipelineError if self.n_raised > limit else ShardError
             raise kind(Errors.E1116.format(n=len(self.errors), total=self.n_read, first=first))
 
     def _parse_batch(self, batch: Sequence[Document]) -> dict[int, Doc]:
-        """Return the Docs of a batch by their numbers. If one raises, all are parsed one by one."""
+        """Return the Docs of a batch by their numbers. If one raises an error, each is parsed alone."""
         try:
             return {document.number: doc for document, doc in zip(batch, self._run(batch), strict=True)}
         except Exception as error:
             _exit_if_device_is_broken(error)
             if len(batch) == 1:
                 self.n_raised += 1
-                self._put_aside(batch[0], f"{type(error).__name__}: {error}")
+                self._add_error(batch[0], f"{type(error).__name__}: {error}")
                 return {}
-        return {number: doc for document in batch for number, doc in self._parse_batch([document]).items()}
+        parsed: dict[int, Doc] = {}
+        for document in batch:
+            parsed.update(self._parse_batch([document]))
+        return parsed
 
     def _run(self, batch: Sequence[Document]) -> list[Doc]:
         contents = [document.content for document in batch if document.content is not None]
         seconds = self.timeout * max(1.0, sum(len(document.text) for document in batch) / BATCH_CHARS)
-        # What is parsed next must be known before a crash.
+        # The journal must name the documents before they crash the process.
         self.journal.note([document.number for document in batch], seconds)
-        # Python keeps the text of each warning that it has shown, so warnings are counted only.
+        # Python would keep the text of each warning that it has shown, so warnings are only counted.
         with last_words(seconds, self.journal.handle), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             docs = list(self.nlp.pipe(contents, batch_size=len(contents)))
@@ -131,7 +130,7 @@ class BlockParser:
             self.warnings[code[1] if code else warning.category.__name__] += 1
         return docs
 
-    def _put_aside(self, document: Document, error: str) -> None:
+    def _add_error(self, document: Document, error: str) -> None:
         record = {
             "id": document.id,
             "file": document.file,
@@ -144,9 +143,9 @@ class BlockParser:
 
 @contextlib.contextmanager
 def last_words(seconds: float, handle: int) -> Iterator[None]:
-    """Have Python write to a file if it crashes, and end this process by SIGALRM if the block takes too long.
+    """Let Python write to a file if it crashes, and end this process by SIGALRM if the block takes too long.
 
-    Compiled code can't be interrupted in another way.
+    Nothing else interrupts compiled code.
 
     seconds: Seconds that the block may take.
     handle: Descriptor of the file.
@@ -168,7 +167,7 @@ def last_words(seconds: float, handle: int) -> Iterator[None]:
 
 
 def _exit_if_device_is_broken(error: Exception) -> None:
-    """End the process after a CUDA error, since all later calls would fail and blame other documents."""
+    """End the process after a CUDA error: all later calls would fail and blame other documents."""
     if "CUDA error" in str(error) or type(error).__name__ == "AcceleratorError":
         print(error, file=sys.stderr, flush=True)
         os._exit(BROKEN_DEVICE)

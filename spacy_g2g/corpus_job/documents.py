@@ -1,4 +1,4 @@
-"""Documents of a shard. A document that can't be read is an error of its own and does not end the shard."""
+"""Documents of a shard. One that can't be read becomes an error and does not end the shard."""
 
 import collections
 import io
@@ -22,20 +22,20 @@ from ..sentences.rewriting import with_white_space
 from .plan import PARQUET, Fields, Part, Shard
 from .store import open_file, place_of, state_of
 
-#: Longest line or document in bytes. A longer one is an error, so that memory stays bounded.
-LONGEST_LINE = 2**26
+#: Bytes of a line or document. A longer one is an error, so that memory stays bounded.
+MAX_BYTES = 2**26
 ROWS_AT_ONCE = 256
-#: Bytes that are read at once, each time by a request to a store.
+#: Bytes of a read, which is a request if the file is in a store.
 BUFFER = 2**20
 #: Suffixes of packed files, and their codecs.
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Place of the error that stands for the rest of a file, which can't be read.
+#: Place of an error that stands for the unreadable rest of a file.
 REST = -1
 
 
 class ShardError(Exception):
-    """A shard can't be done."""
+    """A shard can't be parsed."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Document:
     """A document to parse, or the reason why it can't be read.
 
     id: The input's id, or one made of the file's label and the place.
-    place: Row or byte where the document begins; of .spacy its number. Each document of a file has its own.
+    place: Row or byte where the document begins, or its number in a .spacy file. It is unique in the file.
     content: Text, or a Doc of the input; None if there is an error.
     kept: Values of the columns that go to the output, as text.
     error: Why the document can't be read.
     file: The file's label.
-    number: Its number in the shard, by which the journal knows it.
+    number: Its number in the shard, which the journal uses.
     """
 
     id: str
@@ -61,17 +61,17 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Its text, "" if there is none."""
+        """Text of the document, or ""."""
         return self.content.text if isinstance(self.content, Doc) else self.content or ""
 
 
 def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Document]:
-    """Yield the documents of a shard in their order. Empty ones of text are left out.
+    """Yield the documents of a shard in their order, without empty texts.
 
-    If a file is damaged, an error at the place ``REST`` stands for what can't be read of it.
+    If a file is damaged, an error at the place ``REST`` stands for its unreadable rest.
 
     shard: The shard.
-    fields: Names of columns and keys, and what is a document.
+    fields: Names of columns and keys, and how text is split into documents.
     vocab: Vocabulary of Docs.
     Raises ShardError if the bytes of a file can't be read, or if it has changed since the plan was made.
     """
@@ -93,7 +93,7 @@ def read_documents(shard: Shard, fields: Fields, vocab: Vocab) -> Iterator[Docum
 
 
 def _is_damaged(part: Part, fields: Fields, vocab: Vocab) -> bool:
-    """Return whether a file can't be read for a second time, although the storage gives all its bytes."""
+    """Return whether a second reading fails too, although the storage gives all bytes of the file."""
     try:
         with open_file(place_of(part.path)) as file:
             while file.read(BUFFER):
@@ -108,21 +108,21 @@ def _is_damaged(part: Part, fields: Fields, vocab: Vocab) -> bool:
 
 
 def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
-    found: Iterator[tuple[int, Any]]
+    raw_documents: Iterator[tuple[int, Any]]
     if part.kind == PARQUET:
-        found = _rows(part, fields)
+        raw_documents = _rows(part, fields)
     elif part.kind == ".spacy":
         with open_file(place_of(part.path)) as file:
-            found = enumerate(read_bin(file.read(), vocab))
+            raw_documents = enumerate(read_bin(file.read(), vocab))
     else:
-        found = _contents(part, fields.documents)
+        raw_documents = _contents(part, fields.documents)
     is_file = fields.documents == "file" and ".txt" in part.kind
-    for place, raw in found:
+    for place, raw in raw_documents:
         id_ = part.label if is_file else f"{part.label}:{place}"
         try:
             record = _record_of(raw, part, fields, vocab)
-            given = record.get(fields.id)
-            id_ = id_ if given is None else _as_text(given)
+            own_id = record.get(fields.id)
+            id_ = id_ if own_id is None else _as_text(own_id)
             kept = tuple(_as_text(record.get(name)) for name in fields.kept)
             content = record.get(fields.text)
             if not isinstance(content, str | Doc):
@@ -135,9 +135,9 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
 
 
 def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, Any]:
-    """Return what there is of a document, by the names of columns. Raises an exception of any kind."""
+    """Return the values of a document by the names of columns. Raises an exception of any kind."""
     if raw is None:
-        raise ValueError(Errors.E1104.format(limit=LONGEST_LINE))
+        raise ValueError(Errors.E1104.format(limit=MAX_BYTES))
     if isinstance(raw, Exception):
         raise raw
     if isinstance(raw, pa.RecordBatch):
@@ -145,7 +145,7 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
     elif ".jsonl" in part.kind:
         raw = json.loads(raw.decode())
     elif part.kind == ".conllu":
-        # Only these are ends of lines: a form may have other characters that splitlines() takes for them.
+        # Lines end at these bytes only. A form may have other characters that splitlines() splits at.
         lines = [line.decode() for line in io.BytesIO(raw)]
         sentence = parse_sentence(lines, source=part.label, trees="any")
         doc = unparsed_doc([sentence], vocab, keep_source=False)
@@ -160,10 +160,7 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
 
 
 def _as_text(value: Any) -> Any:
-    """Return a value as text, but None and a Doc as they are.
-
-    Raises ValueError if it has lone surrogates, which are no Unicode.
-    """
+    """Return a value as text, but None and a Doc as they are. Raises ValueError for lone surrogates."""
     if value is None or isinstance(value, Doc):
         return value
     text = value if isinstance(value, str) else json.dumps(value, default=str)
@@ -172,60 +169,60 @@ def _as_text(value: Any) -> Any:
 
 
 def _contents(part: Part, documents: str) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the place and bytes of each document of a file of lines; None for one too long."""
+    """Yield the place and bytes of each document of a file of lines; None for one that is too long."""
     if part.kind == ".conllu":
-        found = _blocks(part, lambda line: not line.strip(b"\r\n"))
+        contents = _blocks(part, lambda line: not line.strip(b"\r\n"))
     elif documents == "line" or ".jsonl" in part.kind:
-        found = _lines_of(part)
+        contents = _lines_of(part)
     else:
-        found = _blocks(part, lambda line: documents == "paragraph" and not line.strip())
-    return ((place, content) for place, content in found if content is None or content.strip())
+        contents = _blocks(part, lambda line: documents == "paragraph" and not line.strip())
+    return ((place, content) for place, content in contents if content is None or content.strip())
 
 
 def _lines_of(part: Part) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the lines that begin in a part, with their first bytes' places; None for one too long."""
+    """Yield the places and bytes of lines that begin in a part; None for a line that is too long."""
     with _open_lines(part) as file:
         place = part.start
         if place:
-            # The line that a cut falls into belongs to the part before.
+            # A line that the part cuts belongs to the part before.
             file.seek(place - 1)
             place += _skip_line(file) - 1
         while part.end < 0 or place < part.end:
-            line = file.readline(LONGEST_LINE)
+            line = file.readline(MAX_BYTES)
             if not line:
                 return
-            is_whole = len(line) < LONGEST_LINE or line.endswith(b"\n")
+            is_whole = len(line) < MAX_BYTES or line.endswith(b"\n")
             text = line if place else line.removeprefix(BYTE_ORDER_MARK)
             yield place, text if is_whole else None
             place += len(line) + (0 if is_whole else _skip_line(file))
 
 
 def _blocks(part: Part, is_end: Callable[[bytes], bool]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the blocks of lines between those that end them, with their places; None for one too long.
+    """Yield the places and bytes of blocks of lines; None for a block that is too long.
 
-    A block belongs to the part in which the last line that ends one begins before it.
+    A block belongs to the part in which the separating line before it begins.
     """
     first, rows, n_bytes = -1, list[bytes](), 0
     is_inside = part.start == 0
     for place, line in _lines_of(replace(part, end=-1)):
         ends = line is not None and is_end(line)
         if ends and first >= 0:
-            yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
+            yield first, b"".join(rows) if n_bytes <= MAX_BYTES else None
             first, rows, n_bytes = -1, [], 0
         if 0 <= part.end <= place and (ends or not is_inside):
             return
         is_inside = is_inside or ends
         if is_inside and not ends:
             first = place if first < 0 else first
-            n_bytes += LONGEST_LINE + 1 if line is None else len(line)
-            if line is not None and n_bytes <= LONGEST_LINE:
+            n_bytes += MAX_BYTES + 1 if line is None else len(line)
+            if line is not None and n_bytes <= MAX_BYTES:
                 rows.append(line)
     if first >= 0:
-        yield first, b"".join(rows) if n_bytes <= LONGEST_LINE else None
+        yield first, b"".join(rows) if n_bytes <= MAX_BYTES else None
 
 
 def _open_lines(part: Part) -> io.BufferedReader:
-    """Open a file of lines, which is unpacked as it is read."""
+    """Open a file of lines, and unpack it while it is read."""
     file = open_file(place_of(part.path))
     if codec := CODECS.get(PurePosixPath(part.kind).suffix):
         file = pa.CompressedInputStream(pa.BufferedInputStream(file, BUFFER), codec)
@@ -235,15 +232,15 @@ def _open_lines(part: Part) -> io.BufferedReader:
 def _skip_line(file: io.BufferedReader) -> int:
     """Read up to the end of the line. Returns the number of bytes."""
     n_bytes = 0
-    while piece := file.readline(LONGEST_LINE):
-        n_bytes += len(piece)
-        if piece.endswith(b"\n"):
+    while chunk := file.readline(MAX_BYTES):
+        n_bytes += len(chunk)
+        if chunk.endswith(b"\n"):
             break
     return n_bytes
 
 
 def _rows(part: Part, fields: Fields) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the rows of a part, each as a batch, since a value that can't be read would spoil all of one."""
+    """Yield the rows of a part, each as a batch: a value that can't be read would spoil a whole batch."""
     with open_file(place_of(part.path)) as source, pq.ParquetFile(source) as file:
         names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]

@@ -1,4 +1,4 @@
-"""A job: what all its workers must agree on, and the folder that it writes."""
+"""A job: the settings that all its workers share, and the folder that it writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .store import Place, put
 FORMAT_VERSION = 2
 FOLDERS = ("data", "errors", "_state")
 #: Differences between two jobs that an error names.
-SHOWN = 3
+MAX_DIFFERENCES = 3
 
 
 class OtherJobError(ValueError):
@@ -30,18 +30,18 @@ class OtherJobError(ValueError):
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker of a job must know.
+    """Settings of a job, for every worker.
 
     pipeline: Folder or name of the pipeline.
     output: Folder of the job, absolute.
     fields: Names of the input's columns.
-    annotations: Columns with annotation; None for those that the pipeline sets.
+    annotations: Columns with annotation; None for all that the pipeline sets.
     text: Whether the output has a column with the text.
     max_errors: Share of a shard's documents that may be errors.
     timeout: Seconds that the pipeline may take for 100,000 characters.
     code: Python file with components of the pipeline.
     gpu_id: Number of the GPU to compute on, -1 for the CPU.
-    fingerprint: Hash of all that decides what is written; see ``identity``.
+    fingerprint: Hash of everything that decides the output; see ``identity``.
     """
 
     pipeline: str
@@ -56,35 +56,38 @@ class Job:
     fingerprint: str = ""
 
     def data_path(self, shard: Shard) -> Place:
-        """Return the path of a shard's output. The shard is done when the file is there."""
+        """Return the path of a shard's output. If the file exists, the shard is done."""
         return self.output / "data" / f"{shard.name}.parquet"
 
     def done(self) -> set[str]:
-        """Return the names of the shards whose output is there."""
+        """Return the names of the shards whose output exists."""
         return {path.name.removesuffix(".parquet") for path in (self.output / "data").iterdir()}
 
     def errors_path(self, shard: Shard) -> Place:
-        """Return the path of a shard's errors, which is there only if it has some."""
+        """Return the path of a shard's errors. The file exists only if there are some."""
         return self.output / "errors" / f"{shard.name}.jsonl"
 
     @property
     def states(self) -> Place:
-        """Folder of files that are gone when their shards are done."""
+        """Folder of temporary files, which are removed when their shards are done."""
         return self.output / "_state"
 
 
 def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any]:
-    """Return all that decides what a job writes. Two jobs are the same if this is."""
+    """Return everything that decides the output of a job. Two jobs are the same if these are equal."""
     folder = get_package_path(job.pipeline) if is_package(job.pipeline) else Path(job.pipeline)
     meta = next(iter(sorted(folder.rglob("meta.json"), key=lambda path: len(path.parts))), None)
     if meta is None:
         raise FileNotFoundError(Errors.E1110.format(pipeline=job.pipeline))
-    described = json.loads(meta.read_text(encoding="utf8"))
+    about = json.loads(meta.read_text(encoding="utf8"))
+    inputs: dict[str, str] = {}
+    for shard in plan:
+        inputs.update((part.path, part.state) for part in shard.parts)
     return {
         "format_version": FORMAT_VERSION,
         "pipeline": {
-            "name": f"{described.get('lang', '')}_{described.get('name', '')}",
-            "version": described.get("version", ""),
+            "name": f"{about.get('lang', '')}_{about.get('name', '')}",
+            "version": about.get("version", ""),
             "hash": sha256_of(folder),
         },
         "code": sha256_of(job.code) if job.code else None,
@@ -93,22 +96,22 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         "annotations": None if job.annotations is None else list(job.annotations),
         "text": job.text,
         "shard_bytes": shard_bytes,
-        "inputs": {part.path: part.state for shard in plan for part in shard.parts},
-        # No document may fall between the shards of two plans, if a file could not be read when one was made.
+        "inputs": inputs,
+        # Plans differ if a file could not be read for one of them. Their shards must not be mixed.
         "plan": hashlib.sha256(repr(plan).encode()).hexdigest()[:16],
     }
 
 
 def open_folder(output: Place, own: dict[str, Any]) -> str:
-    """Make the folders of a job, or go on with a job that is there. Returns the job's fingerprint.
+    """Make the folders of a job, or continue a job that exists. Returns the job's fingerprint.
 
     output: Folder of the job.
     own: The job's ``identity``.
-    Raises OtherJobError if the folder belongs to another job, with what differs, or is not a job's.
+    Raises OtherJobError, with the differences, if the folder belongs to another job or to none.
     """
     path = output / "job.json"
     strange = [name for name in FOLDERS if (output / name).exists() and any((output / name).iterdir())]
-    # A job writes job.json first, so there is one if another process has just begun.
+    # A job writes job.json first, so it exists even if another process has just begun.
     if strange and not path.exists():
         raise OtherJobError(Errors.E1122.format(output=output, names=" and ".join(strange)))
     for name in FOLDERS if isinstance(output, Path) else ():
@@ -130,5 +133,7 @@ def open_folder(output: Place, own: dict[str, Any]) -> str:
         if before.get(key) != now.get(key)
     ]
     if different:
-        raise OtherJobError(Errors.E1111.format(output=output, different="; ".join(different[:SHOWN])))
+        raise OtherJobError(
+            Errors.E1111.format(output=output, different="; ".join(different[:MAX_DIFFERENCES]))
+        )
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,14 +1,14 @@
-"""What earlier attempts at a shard were parsing when they died.
+"""Journals: the documents that earlier attempts at a shard were parsing when they died.
 
-The journal of an attempt is a file that its process keeps locked. All journals of a shard are removed once it
-is done. Each line is a JSON object: ``begin`` starts the attempt, ``docs`` says which documents are about to
-be parsed, and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python
-itself adds its last words if it crashes or takes too long (``faulthandler``). Documents go by their numbers
-in the shard.
+The journal of an attempt is a file that its process keeps locked. All journals of a shard are removed when it
+is done. Each line is a JSON object: ``begin`` starts the attempt, ``docs`` names the documents to be parsed
+next, and ``end`` closes an attempt whose process went on. An attempt without ``end`` has died. Python itself
+adds its last words if it crashes or takes too long (``faulthandler``). Documents have their numbers in the
+shard.
 
 In an object store, nothing can be appended or locked. There, the file is in the system's folder for temporary
 files, and is uploaded after each line. So processes of the same machine see at once that one has died, and
-Python's last words. Those of other machines see that it is silent for too long.
+read Python's last words. Processes of other machines notice that it is silent for too long.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from ..errors import Errors
 from .store import Place, StorePath
 
 SUFFIX = ".journal"
-#: Deaths of a process over one document alone, after which the document is blamed. Processes are also killed
-#: from outside, so a single death proves nothing, unless Python has left its last words.
-DEATHS_OF_BLAMED = 5
+#: Deaths of processes that parsed one document alone, after which the document is blamed. Processes are also
+#: killed from outside, so a single death proves nothing, unless Python has left its last words.
+MAX_DEATHS = 5
 LAST_WORDS = ("Fatal Python error: ", "Timeout (")
-#: Seconds that clocks of machines may differ, and that a process may need beyond what it announced.
+#: Seconds that clocks of machines may differ, and that a process may need more than it announced.
 SLACK = 60.0
 
 
 @dataclass
 class Attempts:
-    """What the lines of journals say.
+    """Content of journals.
 
-    suspects: Numbers of documents that were being parsed when an attempt died, and were not parsed since.
-    deaths: Number of attempts in a row that died over a document alone, by its number.
-    blamed: Why documents that are to blame for deaths are, by their numbers.
+    suspects: Numbers of documents that an attempt was parsing when it died, and that were not parsed since.
+    deaths: Numbers of attempts in a row that died while they parsed a document alone, by the document.
+    blamed: Reasons why documents are blamed for deaths, by the document.
     n_idle_deaths: Number of attempts that died while they parsed nothing.
     until: Unix time until which the last attempt may be silent.
     """
@@ -55,7 +55,7 @@ class Attempts:
 
 
 def read_attempts(text: str) -> Attempts:
-    """Return what the lines of journals say, all of whose attempts are over."""
+    """Read the lines of journals whose attempts are all over."""
     attempts = Attempts()
     in_hand: list[int] | None = None
     last_words = ""
@@ -80,7 +80,7 @@ def read_attempts(text: str) -> Attempts:
 
 
 def _entry(line: str) -> dict[str, Any] | None:
-    """Return what a line says. None if it is damaged, not written to its end, or of Python's last words."""
+    """Return the object of a line, or None if it is damaged, incomplete, or one of Python's last words."""
     try:
         entry: dict[str, Any] = json.loads(line)
         until, docs = entry["until"], entry.get("docs", [])
@@ -98,15 +98,15 @@ def _note_death(attempts: Attempts, in_hand: list[int] | None, last_words: str) 
     if len(in_hand) == 1:
         (number,) = in_hand
         attempts.deaths[number] += 1
-        if last_words or attempts.deaths[number] == DEATHS_OF_BLAMED:
-            attempts.blamed[number] = last_words or Errors.E1112.format(n=DEATHS_OF_BLAMED)
+        if last_words or attempts.deaths[number] == MAX_DEATHS:
+            attempts.blamed[number] = last_words or Errors.E1112.format(n=MAX_DEATHS)
 
 
 class Journal:
     """The journal of an attempt, open for its lines. Get one by ``claim``.
 
     path: Place of the journal.
-    earlier: What the journals of earlier attempts say.
+    earlier: Content of the journals of earlier attempts.
     """
 
     def __init__(self, path: Place, earlier: Attempts) -> None:
@@ -128,15 +128,15 @@ class Journal:
         seconds: Seconds that the attempt may be silent.
         """
         before = _journals(folder, shard)
-        found = [_look(path) for path in before]
-        if any(is_alive for _, is_alive in found):
+        looks = [_look(path) for path in before]
+        if any(is_alive for _, is_alive in looks):
             return None
         journal = cls(
             folder / f"{shard}.{time.time_ns()}-{uuid.uuid4().hex}{SUFFIX}",
-            read_attempts("\n".join(text for text, _ in found)),
+            read_attempts("\n".join(text for text, _ in looks)),
         )
         journal._write({"begin": True}, seconds)
-        # Another process may have looked before it could see this attempt. If both see each other now, both
+        # Another process may have looked before this attempt was visible. If both see each other now, both
         # give way.
         if any(_look(path)[1] for path in _journals(folder, shard) if path != journal.path):
             os.close(journal.handle)
@@ -148,24 +148,24 @@ class Journal:
         return journal
 
     def note(self, numbers: list[int], seconds: float) -> None:
-        """Say which documents are parsed next, and how many seconds that may take."""
+        """Write down the documents to be parsed next, and the seconds that this may take."""
         self._write({"docs": numbers}, seconds)
 
     def end(self) -> None:
-        """Close the attempt: it has not died, whatever ends it."""
+        """Close the attempt: whatever ends it, it has not died."""
         self._write({"end": True}, -2 * SLACK)
         os.close(self.handle)
         if _local(self.path) != self.path:
             _local(self.path).unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Remove all journals of the shard, which has its output."""
+        """Remove all journals of the shard, whose output exists."""
         os.close(self.handle)
         for path in _journals(self.path.parent, self.path.name.partition(".")[0]):
             _remove(path)
 
     def _write(self, entry: dict[str, Any], seconds: float) -> None:
-        # The line break in front ends a line that a dying process has left unfinished.
+        # The first line break ends a line that a dying process has left unfinished.
         line = json.dumps({**entry, "until": round(time.time() + seconds, 1)})
         os.write(self.handle, f"\n{line}\n".encode())
         if isinstance(self.path, StorePath):
@@ -179,7 +179,7 @@ def is_busy(folder: Place, shard: str) -> bool:
 
 
 def unfinished(journal: Place) -> Path:
-    """Return the path of the local file that an attempt writes its output to."""
+    """Return the path of the local file to which an attempt writes its output."""
     return _local(journal).with_suffix(".parquet")
 
 
@@ -191,11 +191,11 @@ def remove_attempt(journal: Place) -> None:
 
 def _remove(journal: Place) -> None:
     for path in (journal, _local(journal)):
-        path.unlink(missing_ok=True)  # Another process may have removed it, too.
+        path.unlink(missing_ok=True)  # Another process may have removed it.
 
 
 def lock(handle: int, *, waits: bool = False) -> bool | None:
-    """Lock a file. Returns False if another process has the lock, and None if there are no locks here."""
+    """Lock a file. Returns False if another process has the lock, and None if the system has no locks."""
     try:
         import fcntl  # Windows has none.
 
@@ -209,12 +209,12 @@ def lock(handle: int, *, waits: bool = False) -> bool | None:
 
 def _journals(folder: Place, shard: str) -> list[Place]:
     """Return the journals of a shard, the oldest first."""
-    found = [path for path in folder.iterdir() if path.name.startswith(f"{shard}.")]
-    return sorted(path for path in found if path.suffix == SUFFIX)
+    paths = [path for path in folder.iterdir() if path.name.startswith(f"{shard}.")]
+    return sorted(path for path in paths if path.suffix == SUFFIX)
 
 
 def _local(journal: Place) -> Path:
-    """Return the path of a journal's local file: itself, or of one in a store its copy."""
+    """Return the path of a journal's local file, which is a copy if the journal is in a store."""
     if isinstance(journal, StorePath):
         return Path(tempfile.gettempdir()) / f"spacy-g2g.{journal.name}"
     return journal

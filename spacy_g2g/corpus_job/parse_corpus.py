@@ -29,7 +29,7 @@ class EngineName(str, Enum):
     NONE = "none"
 
 
-#: Exit status if the folder belongs to another job.
+#: Exit status if OUTPUT belongs to another job.
 OTHER_JOB = 2
 MEGABYTE = 10**6
 
@@ -87,7 +87,7 @@ def parse_corpus(
             "--shard-mb",
             min=0.001,
             max=MEGABYTE,
-            help="Megabytes of text in a shard, which a killed process loses. Rather 32 on a GPU",
+            help="Megabytes of text in a shard, which a killed process loses. Use 32 on a GPU",
         ),
     ] = 2.0,
     max_errors: Annotated[
@@ -101,10 +101,10 @@ def parse_corpus(
     ] = None,
     silent: Silent = False,
 ) -> None:
-    """Parse a corpus to Parquet files, one a shard. Run the command again to go on after it was killed.
+    """Parse a corpus to Parquet files, one per shard. If the command was killed, run it again to continue.
 
-    Exits with 0 if all is done, with 1 if shards failed or files are damaged, and with 2 if OUTPUT belongs
-    to another job.
+    The exit status is 0 if all is done, 1 if shards failed or files are damaged, and 2 if OUTPUT belongs to
+    another job.
     """
     if len(paths) < 2:
         raise typer.BadParameter("Expected at least one INPUT, and OUTPUT.", param_hint="INPUT... OUTPUT")
@@ -139,7 +139,7 @@ def parse_corpus(
                 inputs,
                 shard_bytes=int(shard_bytes * MEGABYTE),
                 engine=chosen,
-                only=part_of(only),
+                only=parse_part(only),
                 report=lambda records, n: show_progress(records, n, silent),
             )
         except OtherJobError as error:
@@ -148,8 +148,8 @@ def parse_corpus(
     finish(outcome, output, silent)
 
 
-def part_of(text: str | None) -> tuple[int, int] | None:
-    """Return I and N of "I/N". Raises ValueError if that is no part."""
+def parse_part(text: str | None) -> tuple[int, int] | None:
+    """Parse "I/N". Raises ValueError for anything else but None."""
     if text is None:
         return None
     part, _, n_parts = text.partition("/")
@@ -159,7 +159,7 @@ def part_of(text: str | None) -> tuple[int, int] | None:
 
 
 def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[Record]:
-    """Show a bar of shards with words per second, in a log file a line a minute; and each failure."""
+    """Show failures, and a bar of shards with words per second. A log file gets a line per minute."""
     n_words = 0
     seconds = 0.1 if sys.stderr.isatty() else 60.0
     with tqdm(total=n, unit="shard", disable=silent, mininterval=seconds) as bar:
@@ -175,7 +175,7 @@ def show_progress(records: Iterator[Record], n: int, silent: bool) -> Iterable[R
 
 
 def finish(outcome: Outcome, output: Place, silent: bool) -> None:
-    """Say what a run has done, and exit with 1 if shards are missing or files are damaged."""
+    """Print the result of a run, and exit with 1 if shards failed or files are damaged."""
     if outcome.failed:
         names = ", ".join(record["name"] for record in outcome.failed)
         msg.fail(f"{len(outcome.failed)} shards failed: {names}", exits=1)

@@ -13,23 +13,23 @@ from .store import Place, State, files_in, open_file, state_of
 #: Suffixes of files that are cut into ranges of bytes, each line belonging to the range it begins in.
 LINES = (".jsonl", ".txt")
 #: Suffixes of files that are never cut.
-WHOLE = (*(f"{suffix}{packed}" for suffix in LINES for packed in (".gz", ".zst")), ".conllu", ".spacy")
+WHOLE = (".jsonl.gz", ".jsonl.zst", ".txt.gz", ".txt.zst", ".conllu", ".spacy")
 PARQUET = ".parquet"
-#: Bytes of a file that is one shard, above which it should be split.
-LARGE = 200 * 10**6
-#: Bytes that a file counts at least, since opening it takes time, too.
-SMALLEST = 1000
+#: Bytes of a file that is never cut, above which users should split it.
+MAX_WHOLE_BYTES = 200 * 10**6
+#: Bytes that a file counts as at least, since opening it takes time.
+MIN_BYTES = 1000
 KINDS = (PARQUET, *LINES, *WHOLE)
 
 
 @dataclass(frozen=True)
 class Fields:
-    """Where the input's documents are.
+    """Where the documents of the input are.
 
     text: Column with the text.
     id: Column with the id. It may be missing.
     kept: Columns that go to the output.
-    documents: What is a document of .txt: "line", "paragraph" or "file".
+    documents: How .txt is split into documents: "line", "paragraph" or "file".
     """
 
     text: str = "text"
@@ -43,7 +43,7 @@ class Part:
     """An input file, or a range of one.
 
     path: Absolute path or URI of the file.
-    label: Path of the file within the input. It begins the ids of documents that have none.
+    label: Path of the file within the input. Ids of documents that have none begin with it.
     kind: Suffix of the file, from ``KINDS``.
     state: State of the file when the plan was made.
     start: First row (Parquet) or byte (lines).
@@ -63,7 +63,7 @@ class Shard:
     """Unit of work: a shard is parsed by one process and has one output file.
 
     name: Name of the output file, without suffix. Names count up in the order of the input.
-    parts: What it has of the input, in its order. Small files share a shard.
+    parts: Its parts of the input, in their order. Small files share a shard.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Shard:
 def make_plan(inputs: Sequence[Place], fields: Fields, shard_bytes: int) -> list[Shard]:
     """Return the shards of all files, in the order of the inputs.
 
-    inputs: Files, and folders whose files are taken in the order of their paths. Files of other kinds and
-        hidden files of a folder are left out. A file that is met again is left out, too.
+    inputs: Files, and folders whose files are taken in the order of their paths. Hidden files of a folder,
+        files of other kinds and repeated files are left out.
     fields: Where the documents are. Parquet files must have the columns of the text and those to keep.
     shard_bytes: Bytes of text that a shard should have.
-    Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no documents'
-        files, or not the columns.
+    Raises FileNotFoundError if an input is missing, and ValueError if it has an unknown suffix, no files with
+        documents, or not the columns.
     """
     shards: list[list[Part]] = [[]]
     n_bytes = 0
@@ -87,12 +87,13 @@ def make_plan(inputs: Sequence[Place], fields: Fields, shard_bytes: int) -> list
         if kind == PARQUET:
             size, cuts = _parquet_cuts(path, shard_bytes, (fields.text, *fields.kept))
         elif kind in LINES and (fields.documents != "file" or kind != ".txt"):
-            size, cuts = state.size, _cuts(state.size, state.size, shard_bytes)
+            size, cuts = state.size, _cuts(state.size, n_bytes=state.size, shard_bytes=shard_bytes)
         else:
             size, cuts = state.size, [0, -1]
-            if size > LARGE:
-                warnings.warn(Warnings.W1101.format(path=path, limit=LARGE // 10**6), stacklevel=2)
-        size = max(SMALLEST, size // (len(cuts) - 1))
+            if size > MAX_WHOLE_BYTES:
+                limit = MAX_WHOLE_BYTES // 10**6
+                warnings.warn(Warnings.W1101.format(path=path, limit=limit), stacklevel=2)
+        size = max(MIN_BYTES, size // (len(cuts) - 1))
         for start, end in itertools.pairwise(cuts):
             if shards[-1] and n_bytes + size > shard_bytes:
                 shards.append([])
@@ -108,11 +109,11 @@ def kind_of(path: Place) -> str | None:
 
 
 def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]:
-    """Yield the absolute path of each file, with its label and state. Warns of what can't be followed."""
+    """Yield the absolute path of each file, with its label and state. Warns of links and pipes that are skipped."""
     for input_ in inputs:
         if not input_.exists():
             raise FileNotFoundError(Errors.E1102.format(path=input_))
-        # What a link leads to may have another suffix.
+        # The target of a link may have another suffix.
         here = input_.resolve() if input_.is_dir() else input_.parent.resolve() / input_.name
         n_found = 0
         for path, state in (files_in(here) if input_.is_dir() else {here: state_of(here)}).items():
@@ -131,24 +132,25 @@ def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]
 
 
 def _parquet_cuts(path: Place, shard_bytes: int, columns: Sequence[str]) -> tuple[int, list[int]]:
-    """Return the bytes of a file's text; and the rows that its parts begin with, and the number of rows."""
+    """Return the bytes of a file's text; and the rows at which it is cut, with 0 and the number of rows."""
     with open_file(path) as source:
         try:
             with pq.ParquetFile(source) as file:
                 names, metadata = file.schema_arrow.names, file.metadata
-        except (ValueError, OSError):  # It is damaged, which is an error when it is read.
+        except (ValueError, OSError):  # It is damaged. To read it is an error later.
             return 0, [0, -1]
     missing = [name for name in columns if name not in names]
     if missing:
         raise ValueError(Errors.E1103.format(path=path, missing=missing, names=names))
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    chunks = [group.column(i) for group in groups for i in range(metadata.num_columns)]
-    text = [chunk for chunk in chunks if chunk.path_in_schema == columns[0]]
-    n_bytes = sum(chunk.total_uncompressed_size for chunk in text)
-    return n_bytes, _cuts(metadata.num_rows, n_bytes, shard_bytes)
+    n_bytes = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(metadata.num_columns)):
+            if chunk.path_in_schema == columns[0]:
+                n_bytes += chunk.total_uncompressed_size
+    return n_bytes, _cuts(metadata.num_rows, n_bytes=n_bytes, shard_bytes=shard_bytes)
 
 
-def _cuts(n: int, n_bytes: int, shard_bytes: int) -> list[int]:
-    """Cut 0 to n evenly into parts of about ``shard_bytes``, of the ``n_bytes`` that there are in all."""
+def _cuts(n: int, *, n_bytes: int, shard_bytes: int) -> list[int]:
+    """Cut the range from 0 to n, which is ``n_bytes`` large, evenly into parts of about ``shard_bytes``."""
     n_parts = max(1, min(round(n_bytes / shard_bytes), n))
     return [n * i // n_parts for i in range(n_parts + 1)]

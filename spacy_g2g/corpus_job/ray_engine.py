@@ -1,7 +1,7 @@
 """The engine "ray": Ray Data hands shards to actors that hold the pipeline, and starts dead ones anew.
 
-Ray schedules; ``parse_shard`` reads and writes. An actor that dies is started again
-without end (Ray Data's default), since the journal bounds how often a shard may end one.
+Ray schedules; ``parse_shard`` reads and writes. Ray Data restarts dead actors without limit, its default. The
+journal limits how many actors a shard can kill.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .plan import Part, Shard
 from .run import load_pipeline
 from .shard import Record, parse_shard
 
-#: Tasks that Ray is given at most. Beyond, each has several shards.
+#: Tasks of Ray. If there are more shards, a task has several.
 MAX_TASKS = 5000
-STARTS = 3
-#: Ray's settings, unless the environment has them: it sends no statistics, and workers are as nice as we are.
+MAX_STARTS = 3
+#: Settings of Ray, unless the environment has others: no statistics are sent, and workers have our niceness.
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 #: Loggers that warn of Ray's own defaults.
 NOISY = ("ray.data", "ray._private.authentication.authentication_token_setup")
-WORKERS_OF_A_GPU = 4
-#: Cores that Ray is told of beside those of workers, for its own tasks.
+WORKERS_PER_GPU = 4
+#: Cores beside those of workers, for Ray's own tasks.
 SPARE_CORES = 1
 
 
 class ParsingActor:
-    """Actor that loads the pipeline once and parses the shards that it is given."""
+    """Actor that loads the pipeline once and parses shards."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -71,7 +71,7 @@ class RayEngine:
         cores = self.workers * self.cpus if self.workers else here
         start_ray(self.address, int(cores) + SPARE_CORES)
         total = ray.cluster_resources()
-        gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_OF_A_GPU
+        gpus = self.gpus if self.gpus is not None else bool(total.get("GPU")) / WORKERS_PER_GPU
         fitting = (total["CPU"] - (0 if self.address else SPARE_CORES)) / self.cpus
         if gpus:
             fitting = min(fitting, total.get("GPU", 0) / gpus)
@@ -99,10 +99,7 @@ class RayEngine:
 
 
 def start_ray(address: str | None, cpus: int) -> None:
-    """Connect to a cluster, or start Ray here with some cores unless it runs.
-
-    A busy machine may need several starts.
-    """
+    """Connect to a cluster, or start Ray here unless it runs. A busy machine may need several tries."""
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.ERROR)
     if ray.is_initialized():
@@ -110,12 +107,12 @@ def start_ray(address: str | None, cpus: int) -> None:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     own: dict[str, Any] = {} if address else {"include_dashboard": False, "num_cpus": cpus}
-    for attempt in range(1, STARTS + 1):
+    for attempt in range(1, MAX_STARTS + 1):
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, **own)
         except Exception:
             ray.shutdown()
-            if attempt == STARTS:
+            if attempt == MAX_STARTS:
                 raise
         else:
             return

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from spacy.language import Language
 
 from ..errors import Errors
-from .block import BLOCK_CHARS, BLOCK_DOCS, BlockParser, ErrorRecord, PipelineError, in_pieces
+from .block import BLOCK_CHARS, BLOCK_DOCS, BlockParser, ErrorRecord, PipelineError, group
 from .documents import ShardError, read_documents
 from .job import FORMAT_VERSION, Job
 from .journal import Journal, unfinished
@@ -23,24 +23,24 @@ from .table import annotations_of, docs_to_table, make_schema
 
 #: Key of a Parquet file's metadata, whose value is the shard's record.
 METADATA_KEY = b"g2g"
-#: Attempts that may die while they parse nothing.
+#: Attempts that may die before they parse a document.
 MAX_IDLE_DEATHS = 20
-#: Different words after which a pipeline is taken to know the frequent ones.
+#: Size of the vocabulary above which it should have the frequent words.
 FREQUENT_WORDS = 20_000
 
-#: What is known of a shard; "status" is "done", "there", "busy" or "failed".
+#: Facts about a shard; "status" is "done", "there", "busy" or "failed".
 Record = dict[str, Any]
 
 
 def parse_shard(nlp: Language, shard: Shard, job: Job) -> Record:
-    """Parse a shard, unless its output is there or another process is at work.
+    """Parse a shard, unless its output exists or another process is at work.
 
-    Whatever happens to this process, the output is whole or absent. Documents that were in hand when an
-    earlier attempt died are parsed alone. One that was alone at two deaths becomes an error.
+    Whatever happens to this process, the output is complete or absent. Documents that an earlier attempt was
+    parsing when it died are parsed alone. One that dies alone again and again becomes an error.
 
     nlp: Pipeline.
     shard: Shard to parse.
-    job: What workers must know.
+    job: The job.
     Returns the shard's record with its status.
     Raises OSError if the output can't be written.
     """
@@ -94,14 +94,15 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
 
 
 def _parse_to(path: Path, record: Record, parser: BlockParser, shard: Shard, job: Job) -> None:
-    """Parse a shard to a file, and add to its record what is known in the end."""
+    """Parse a shard to a file, and complete its record."""
     nlp, kept = parser.nlp, job.fields.kept
     annotations = annotations_of(nlp) if job.annotations is None else job.annotations
     schema = make_schema(annotations, kept=kept, text=job.text)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for block in in_pieces(read_documents(shard, job.fields, nlp.vocab), BLOCK_DOCS, BLOCK_CHARS):
-            # The words of a block are forgotten at its end, so that memory stays flat. Those of the first
-            # blocks are remembered, so the tokenizer need not split frequent words again.
+        documents = read_documents(shard, job.fields, nlp.vocab)
+        for block in group(documents, max_docs=BLOCK_DOCS, max_chars=BLOCK_CHARS):
+            # The strings of a block are forgotten at its end, so memory stays flat. Those of the first blocks
+            # stay, so the tokenizer does not split frequent words again.
             with nlp.memory_zone() if len(nlp.vocab) > FREQUENT_WORDS else nullcontext():
                 table = docs_to_table(parser.parse(block), schema, kept)
             writer.write_table(table)
@@ -136,10 +137,10 @@ def read_record(path: Place, job: Job) -> Record:
 
 
 def settle_errors(job: Job, shard: Shard, errors: list[ErrorRecord]) -> None:
-    """Write a shard's file of errors if it is not as the shard's record says. The record counts."""
+    """Write a shard's file of errors, unless it has what the shard's record says."""
     path = job.errors_path(shard)
     text = "".join(json.dumps(error) + "\n" for error in errors)
-    # Ours is ASCII. Whatever else is there can be read as Latin-1, too.
+    # Our text is ASCII. Latin-1 also decodes whatever else is in the file.
     there = path.read_text(encoding="latin-1") if path.exists() else ""
     if there != text:
         if text:

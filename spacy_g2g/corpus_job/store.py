@@ -1,7 +1,7 @@
 """Places of files: local paths, and keys of object stores (``s3://bucket/key``) through ``pyarrow.fs``.
 
-A store has no rename, no append and no locks, but an object appears whole when its upload ends. So files are
-finished here and then uploaded.
+A store has no rename, no append and no locks, but an object appears complete when its upload ends. So files
+are finished on this machine and then uploaded.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 from ..errors import Errors
 from ..files import write_text
 
-#: Stores in which an object appears whole.
+#: Stores in which an object appears complete.
 SCHEMES = ("s3://", "gs://")
 
 
 class State(NamedTuple):
-    """The bytes of a file, and the Unix time in nanoseconds at which it was changed."""
+    """Size of a file in bytes, and the Unix time of its last change in nanoseconds."""
 
     size: int
     changed: int
@@ -34,9 +34,9 @@ class State(NamedTuple):
 
 
 class StorePath(PurePosixPath):
-    """Key of an object store, "s3://bucket/key", with those methods of ``pathlib.Path`` that a job needs.
+    """Key of an object store, "s3://bucket/key", with the methods of ``pathlib.Path`` that a job needs.
 
-    Only objects count: a folder is there if it has some.
+    A folder exists if it has objects.
     """
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class StorePath(PurePosixPath):
         return _system_of("//".join(self.parts[:2]))
 
     def info(self) -> FileInfo:
-        """Return what a store tells of an object, or that it is not there."""
+        """Return the store's information on an object, which need not exist."""
         return self._system.get_file_info(self._key)
 
     def resolve(self) -> StorePath:
@@ -69,7 +69,7 @@ class StorePath(PurePosixPath):
         return bool(self.info().type == FileType.Directory)
 
     def infos(self, *, recursive: bool = False) -> Iterator[tuple[StorePath, FileInfo]]:
-        """Yield the objects in this folder, also those in folders below if wanted."""
+        """Yield the objects in this folder, and recursively those in folders below."""
         selector = FileSelector(self._key, allow_not_found=True, recursive=recursive)
         for info in self._system.get_file_info(selector):
             if info.type == FileType.File:
@@ -89,9 +89,9 @@ class StorePath(PurePosixPath):
             return str(file.read().decode(encoding))
 
     def write_bytes(self, content: bytes) -> None:
-        """Upload an object. It is there as a whole, or as before if this process dies."""
-        # An interrupt between opening and writing would close the stream, which ends the upload too early.
-        # Interrupts meet the main thread only.
+        """Upload an object. If this process dies, the object is as before."""
+        # An interrupt between opening and writing would close the stream and end the upload too early.
+        # Interrupts reach the main thread only.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(self._upload, content).result()
 
@@ -100,7 +100,7 @@ class StorePath(PurePosixPath):
             stream.write(content)
 
     def unlink(self, *, missing_ok: bool) -> None:
-        """Delete an object. Raises FileNotFoundError if it is not there, unless that is allowed."""
+        """Delete an object. Raises FileNotFoundError if it does not exist, unless that is allowed."""
         try:
             self._system.delete_file(self._key)
         except FileNotFoundError:
@@ -108,7 +108,7 @@ class StorePath(PurePosixPath):
                 raise
 
 
-#: Where a file is.
+#: Path of a file, or its key in a store.
 Place: TypeAlias = Path | StorePath
 
 
@@ -116,14 +116,14 @@ Place: TypeAlias = Path | StorePath
 def _system_of(root: str) -> Any:
     """Return the file system of a bucket."""
     try:
-        # Small objects are uploaded by one request in place of three.
+        # A small object then needs one request instead of three.
         return FileSystem.from_uri(f"{root}/?allow_delayed_open=true")[0]
-    except ValueError:  # Other stores and older versions of pyarrow do not know that.
+    except ValueError:  # Other stores and older versions of pyarrow lack this option.
         return FileSystem.from_uri(f"{root}/")[0]
 
 
 def place_of(name: str | Place) -> Place:
-    """Return the place that a user has named by a path or a URI.
+    """Return the place of a path or a URI.
 
     Raises ValueError if a URI does not begin with one of ``SCHEMES``.
     """
@@ -142,7 +142,7 @@ def open_file(place: Place) -> pa.NativeFile:
 
 
 def _state_in(info: FileInfo) -> State:
-    # Some stores tell more than seconds in a listing, but not of a single object.
+    # Some stores give fractions of seconds in a listing, but not for a single object.
     return State(info.size, (info.mtime_ns or 0) // 10**9 * 10**9)
 
 
@@ -150,14 +150,14 @@ def state_of(place: Place) -> State:
     """Return the state of a file."""
     if isinstance(place, StorePath):
         return _state_in(place.info())
-    found = place.stat()
-    return State(found.st_size, found.st_mtime_ns)
+    status = place.stat()
+    return State(status.st_size, status.st_mtime_ns)
 
 
 def files_in(folder: Place) -> dict[Place, State | None]:
-    """Return what is in a folder and in those below, in the order of the paths, with the states of files.
+    """Return the files in a folder and in those below, in the order of their paths, with their states.
 
-    None is for all that is not a file: a link to nothing or to a folder, a pipe, a folder that can't be read.
+    Anything else has the state None: a broken link, a link to a folder, a pipe, a folder that can't be read.
     """
     states: dict[Place, State | None] = {}
     if isinstance(folder, StorePath):
@@ -172,11 +172,11 @@ def files_in(folder: Place) -> dict[Place, State | None]:
 
 
 def put(place: Place, text: str) -> None:
-    """Write a text file that is whole or as before."""
+    """Write a text file, which is complete or as before."""
     if isinstance(place, StorePath):
         place.write_bytes(text.encode())
     else:
-        if place.is_symlink():  # Whatever it leads to does not belong to the job.
+        if place.is_symlink():  # Its target does not belong to the job.
             place.unlink()
         write_text(place, text)
 

@@ -1,4 +1,4 @@
-"""Functions that the commands share: input and output files, progress bars and error messages."""
+"""Functions that the commands share: checks of files, progress bars and error messages."""
 
 import json
 import re
@@ -18,15 +18,15 @@ from .messages import msg
 
 T = TypeVar("T")
 
-#: What PyTorch says when memory is short.
+#: Messages of PyTorch when it is out of memory.
 NO_MEMORY = re.compile("can't allocate memory|out of memory")
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Print an error in the input, a missing package or a lack of memory as one line, and exit with status 1.
+    """Print an input error, a missing package or a lack of memory as one line, and exit with status 1.
 
-    SIGTERM ends the context as an error does, so that temporary files and processes go away.
+    SIGTERM ends the context like an error, so temporary files and processes are removed.
     """
     before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
@@ -34,7 +34,7 @@ def user_errors() -> Iterator[None]:
     except (ValueError, OSError, ImportError) as error:
         msg.fail(str(error), exits=1)
     except (MemoryError, RuntimeError) as error:
-        # PyTorch has no class of its own for a lack of memory on the CPU.
+        # PyTorch has no error class for a lack of memory on the CPU.
         if not isinstance(error, MemoryError) and not NO_MEMORY.search(str(error)):
             raise
         msg.fail(Errors.E916.format(error=error), exits=1)
@@ -64,10 +64,10 @@ def check_distinct(paths: Sequence[Path]) -> None:
 
 @contextmanager
 def needs_extra(packages: Collection[str], text: str) -> Iterator[None]:
-    """Say what to install if a package of an extra is missing.
+    """Name the extra to install if a package is missing.
 
     packages: Names of the extra's packages.
-    text: Text of the error, in which "module" is the package that is missing.
+    text: Text of the error, with a field "module" for the missing package.
     Raises ImportError with this text.
     """
     try:

@@ -1,4 +1,4 @@
-"""Messages on the terminal, which show what files contain without obeying it."""
+"""Messages on the terminal. Control characters from files have no effect there."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,20 +11,20 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 def printable(text: object) -> str:
-    """Return a text in which U+FFFD stands for each character that would control the terminal."""
+    """Return a text with U+FFFD in place of each character that would control the terminal."""
     return CONTROLS.sub("\ufffd", str(text))
 
 
 class SafePrinter(Printer):
-    """Printer of messages and tables in printable characters alone."""
+    """Printer of messages and tables that prints no control characters."""
 
-    def text(self, title: Any = "", text: Any = "", *arguments: Any, **settings: Any) -> Any:
-        """Print a message. All kinds of messages come here."""
+    def text(self, title: object = "", text: Any = "", *arguments: Any, **settings: Any) -> Any:
+        """Print a message. Messages of all kinds pass through here."""
         return super().text(printable(title), printable(text), *arguments, **settings)
 
     def table(self, data: Iterable[Sequence[object]], **settings: Any) -> Any:
         """Print rows as a table."""
-        return super().table([[printable(cell) for cell in row] for row in data], **settings)
+        return super().table([list(map(printable, row)) for row in data], **settings)
 
 
 msg = SafePrinter()

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have in common."""
+"""Arguments and options that several commands share."""
 
 from enum import Enum
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 
 class Unit(str, Enum):
-    """What is a document of a text file."""
+    """How a text file is split into documents."""
 
     LINE = "line"
     PARAGRAPH = "paragraph"
@@ -16,7 +16,7 @@ class Unit(str, Enum):
 
 
 Documents = Annotated[
-    Unit, typer.Option("--documents", help="What is a document of .txt; empty lines end a paragraph")
+    Unit, typer.Option("--documents", help="How .txt is split into documents; empty lines end a paragraph")
 ]
 Pipeline = Annotated[str, typer.Argument(help="Folder or name of a pipeline")]
 Initial = Annotated[

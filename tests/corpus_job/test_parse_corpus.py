@@ -6,7 +6,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_g2g.cli import app
-from spacy_g2g.corpus_job.parse_corpus import part_of
+from spacy_g2g.corpus_job.parse_corpus import parse_part
 
 from .util import CODE, ids, rows, save_chain, texts, write_jsonl
 
@@ -101,10 +101,10 @@ def test_another_job_is_exit_status_2_with_what_differs(job):
 
 
 def test_parts_count_from_1(job, tmp_path):
-    assert (part_of(None), part_of("1/1"), part_of("3/10")) == (None, (1, 1), (3, 10))
+    assert (parse_part(None), parse_part("1/1"), parse_part("3/10")) == (None, (1, 1), (3, 10))
     for text in ("0/3", "4/3", "3", "a/b", "-1/3", "1/0"):
         with pytest.raises(ValueError, match=r"E1118.*I/N"):
-            part_of(text)
+            parse_part(text)
     result = invoke(*job, "--only", "2/2")
     assert result.exit_code == 0
     assert "Others of the job are not" in result.output

@@ -121,7 +121,7 @@ def test_a_file_is_one_document_with_its_white_space(tmp_path, packed):
 
 
 def test_a_paragraph_or_file_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents_module, "LONGEST_LINE", 10)
+    monkeypatch.setattr(documents_module, "MAX_BYTES", 10)
     (tmp_path / "a.txt").write_bytes(b"0123\n0123\n0\n\n0123\n0123\n\n0123456789abcdef\n\nb\n")
     (found,) = documents([tmp_path / "a.txt"], 10**9, Fields(documents="paragraph"))
     assert [(d.place, d.content) for d in found] == [(0, None), (13, "0123\n0123"), (24, None), (42, "b")]
@@ -168,7 +168,7 @@ def test_packed_files_are_read_without_a_byte_order_mark(tmp_path):
 
 
 def test_a_large_file_that_is_one_shard_is_warned_of(tmp_path, monkeypatch):
-    monkeypatch.setattr(plan_module, "LARGE", 10)
+    monkeypatch.setattr(plan_module, "MAX_WHOLE_BYTES", 10)
     for name in ("a.txt.gz", "b.txt"):
         (tmp_path / name).write_bytes(b"more than ten bytes\n")
     with pytest.warns(UserWarning, match=r"W1101.*a\.txt\.gz") as caught:
@@ -216,7 +216,7 @@ def test_a_document_that_cannot_be_read_is_an_error_of_its_own(tmp_path):
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents_module, "LONGEST_LINE", 10)
+    monkeypatch.setattr(documents_module, "MAX_BYTES", 10)
     (tmp_path / "a.txt").write_bytes(b"0123456789abcdefghijklmnopqrst\nshort\n123456789\n1234567890\n")
     (found,) = documents([tmp_path / "a.txt"], 10**9)
     assert [(d.place, d.content, bool(d.error)) for d in found] == [

@@ -342,7 +342,7 @@ def test_entities_and_categories_that_are_not_written_are_named(names, chain_pip
 
 
 POINTS = {
-    "a temporary file is open": (shard_module, "in_pieces"),
+    "a temporary file is open": (shard_module, "group"),
     "a batch is parsed": (block.BlockParser, "_run"),
     "a block is parsed": (shard_module, "_add_counts"),
     "a file is written": (os, "fsync"),
