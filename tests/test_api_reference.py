@@ -25,7 +25,7 @@ from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.formats.deps import deps_cell
 from spacy_g2g.parser.final_parser import final_parser
 from spacy_g2g.scored.doc_constraints import constrain
-from spacy_g2g.scored.scored_trees import confidence, kbest, reparse
+from spacy_g2g.scored.scored_trees import ScoredParser
 
 from .util import initialised_nlp
 
@@ -155,12 +155,15 @@ def test_help_shows_types_and_not_their_names():
         assert shown
         # The module of this one imports torch, and those that name it must stay light.
         assert not [kind for kind in shown if isinstance(kind, str) and kind != "Temperatures"], path
-    assert "head_probs" in (kbest.__doc__ or "")
-    assert "labeled" in (confidence.__doc__ or "")
+    assert "head_probs" in (ScoredParser.kbest.__doc__ or "")
+    assert "labeled" in (ScoredParser.confidence.__doc__ or "")
 
 
 #: Functions whose docstrings have an example: those of users, and others of the page.
-EXAMPLES = [constrain, final_parser, kbest, confidence, reparse, words.cut, words.word_forms]
+EXAMPLES = [
+    *(constrain, final_parser, words.cut, words.word_forms),
+    *(ScoredParser.kbest, ScoredParser.confidence, ScoredParser.reparse),
+]
 EXAMPLES += [doc_to_sentences, evaluate_sentences, deps_cell]
 
 

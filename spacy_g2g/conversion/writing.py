@@ -15,7 +15,8 @@ from ..data.plugins import plugins
 from ..errors import Errors
 from ..formats.conllu import ConlluSentence, write_conllu
 from ..parser.g2g_parser import G2GParser
-from ..scored.scored_trees import SCORES, RankedTree
+from ..scored.score_record import SCORES
+from ..scored.scored_trees import RankedTree
 
 #: Parsed Doc, with further keys for the output.
 Parsed = tuple[Doc, dict[str, Any]]

@@ -29,8 +29,6 @@ TokenGraph = dict[str, list[Any]]
 #: Extension attribute of Docs for an initial graph that heads and labels of a Doc can't hold: spaCy takes
 #: sentence boundaries from heads when it reads a Doc from bytes, and a word without a label has no head.
 INITIAL_GRAPH = "g2g_initial"
-#: Extension attribute of Docs on their way from a parser to a refiner; see ``pipeline.prior``.
-PRIOR = "g2g_prior"
 
 
 def to_tokens(graphs: Iterable[tuple[Sequence[int], Graph]], base: TokenGraph) -> TokenGraph:

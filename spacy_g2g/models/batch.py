@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from ..arrays import FloatArray, IntArray
-from .types import Arcs, Coverage, Parse, Sentence
+from ..arrays import IntArray
+from .types import Coverage, Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,22 +25,12 @@ class Batch:
     coverages: list[Coverage]
     sentences: Sequence[Sentence]
 
-    def parses(
-        self, heads: IntArray, labels: IntArray, head_probs: FloatArray, label_probs: FloatArray
-    ) -> list[Parse]:
-        """Return the parses of the sentences, from padded arrays, [sentences, words] each; see ``Parse``."""
-        ends = zip(self.n_words.tolist(), self.coverages, strict=True)
-        return [
-            Parse(Arcs(heads[i, :n], labels[i, :n]), head_probs[i, :n], label_probs[i, :n], coverage)
-            for i, (n, coverage) in enumerate(ends)
-        ]
-
 
 @dataclass(frozen=True, kw_only=True)
 class WordBatch(Batch):
     """Sentences whose words come as vectors, from an encoder that the pipeline shares.
 
-    vectors: Vectors of the words, without ROOT, float [sentences, words, width]; padding has any values.
+    vectors: Vectors of the words, without ROOT, float [sentences, words, width]; padding is arbitrary.
     """
 
     vectors: Tensor

@@ -28,8 +28,8 @@ from .settings import COUNT, SHARE, BiaffineSettings, builder, setting
 from .syntr import Graphs, Scores, SynTr
 from .types import Arcs, ArcScores, Parse, ParserModel, Sentence, Start, pad_trees
 
-#: Least log-probability of a head or a label in a mean. It keeps sums finite.
-LEAST_LOG_PROB = -100.0
+#: Smallest log-probability of a head or a label in a mean. It keeps sums finite.
+MIN_LOG_PROB = -100.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +170,7 @@ class RNGTr(SynTr[PieceBatch]):
     def parse(self, batch: PieceBatch) -> list[Parse]:
         """Return the tree of each sentence after its last pass, with the graphs of all passes."""
         passes: list[list[Parse]] = [[] for _ in batch.n_words]
+        parses: dict[int, Parse] = {}
         members: IntArray = np.arange(len(passes))
         for iteration in range(self.iterations):
             scores = self.with_prior(self.score(batch, self.edges(batch)), batch)
@@ -177,14 +178,18 @@ class RNGTr(SynTr[PieceBatch]):
             fix_labels(graphs, batch)
             finished = self.is_finished(batch, graphs) | (iteration == self.iterations - 1)
             graphs = self.to_trees(graphs, scores, log_probs, batch, finished)
-            for i, parse in enumerate(batch.parses(*graphs[:4])):
-                passes[members[i]].append(self.complete(parse, scores, batch, i) if finished[i] else parse)
+            for i, member in enumerate(members.tolist()):
+                if finished[i]:
+                    parse = graphs.parse(batch, i, earlier=tuple(passes[member]))
+                    parses[member] = self.answer_requests(parse, scores, batch, i)
+                else:
+                    passes[member].append(graphs.parse(batch, i))
             if finished.all():
                 break
             going_on = np.flatnonzero(~finished)
             members = members[going_on]
             batch = _with_graphs(batch, graphs).take(going_on)
-        return [replace(graphs[-1], iterations=tuple(graphs)) for graphs in passes]
+        return [parses[i] for i in range(len(passes))]
 
     def with_prior(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Return scores whose arcs are log-probabilities, averaged with those of the parser before.
@@ -192,14 +197,15 @@ class RNGTr(SynTr[PieceBatch]):
         The mean counts the prior with ``prior_share``. Sentences without a prior keep their own scores.
         ``label_log_probs`` averages labels of arcs that are in the parser's tree as well.
         """
-        known = [(i, s.prior) for i, s in enumerate(batch.sentences) if s.prior is not None]
-        if not known or not self.prior_share:
+        sentences = enumerate(batch.sentences)
+        priors = {i: s.request.prior for i, s in sentences if s.request.prior is not None}
+        if not priors or not self.prior_share:
             return scores
         prior = np.zeros(scores.arcs.shape, dtype=np.float32)
         heads = np.full(prior.shape[:2], -1)
         labels = np.zeros((*prior.shape[:2], self.scorer.n_labels), dtype=np.float32)
         is_known = np.zeros((len(prior), 1, 1), dtype=np.bool_)
-        for i, own_prior in known:
+        for i, own_prior in priors.items():
             n, is_known[i] = int(batch.n_words[i]), True
             prior[i, :n, : n + 1] = own_prior.arcs
             heads[i, :n], labels[i, :n] = own_prior.heads, own_prior.labels
@@ -211,7 +217,7 @@ class RNGTr(SynTr[PieceBatch]):
 
     def mean(self, own: Tensor, prior: Tensor) -> Tensor:
         """Return the mean of log-probabilities, in which ``prior_share`` is the weight of the parser's."""
-        return own.clamp(min=LEAST_LOG_PROB).lerp(prior.clamp(min=LEAST_LOG_PROB), self.prior_share)
+        return own.clamp(min=MIN_LOG_PROB).lerp(prior.clamp(min=MIN_LOG_PROB), self.prior_share)
 
     def label_log_probs(self, scores: Scores, *, rows: Tensor, words: Tensor, heads: Tensor) -> Tensor:
         """Return the log-probabilities of labels of arcs, averaged with the parser's for its own arcs."""
@@ -236,9 +242,10 @@ class RNGTr(SynTr[PieceBatch]):
         """Forbid the arcs that are against the constraints of their sentences."""
         allowed = np.ones(scores.arcs.shape, dtype=np.bool_)
         for i, sentence in enumerate(batch.sentences):
-            if sentence.constraints:
+            constraints = sentence.request.constraints
+            if constraints:
                 n = len(sentence.words)
-                allowed[i, :n, : n + 1] = allowed_arcs(sentence.constraints, n, self.scorer.n_labels + 1)
+                allowed[i, :n, : n + 1] = allowed_arcs(constraints, n, self.scorer.n_labels + 1)
         if allowed.all():
             return scores
         return scores._replace(arcs=scores.arcs.masked_fill(~self.tensor(allowed), -torch.inf))
@@ -260,7 +267,7 @@ def shared_tables(encoder: EncoderConfig, n_relations: int) -> nn.ModuleList:
 def fix_labels(graphs: Graphs, batch: PieceBatch) -> None:
     """Write the labels that are fixed to the graphs that the next pass reads."""
     for i, sentence in enumerate(batch.sentences):
-        for kind, words, label in sentence.constraints:
+        for kind, words, label in sentence.request.constraints:
             if kind == "label":
                 graphs.labels[i, words[0] - 1] = label
 

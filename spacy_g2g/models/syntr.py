@@ -23,13 +23,14 @@ from ..layers.matrix_tree import log_partition, marginals, restrict
 from ..trees.mst import decode
 from ..trees.tree import ROOT_LABEL, are_trees, can_be_trees
 from .batch import Batch
+from .decoding import best_parses
 from .model import make_model
 from .network import B, Network, NetworkSpec
 from .settings import BiaffineSettings, builder
 from .types import Arcs, ArcScores, Parse, ParserModel, pad_trees
 
-#: Least probability of a head among all trees. It keeps logarithms finite.
-LEAST_PROBABILITY = 1e-20
+#: Smallest probability of a head among all trees. It keeps logarithms finite.
+MIN_PROBABILITY = 1e-20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ class SynTr(Network[B]):
         if self.head_loss == "local":
             return arcs.log_softmax(-1)
         probabilities = marginals(arcs, self.is_word(n_words, arcs.shape[1]))
-        log_probs = probabilities.clamp(min=LEAST_PROBABILITY).log().float()
+        log_probs = probabilities.clamp(min=MIN_PROBABILITY).log().float()
         return log_probs.masked_fill(arcs.isneginf(), -torch.inf)
 
     def score_labels(self, scores: Scores, heads: IntArray, arcs: BoolArray) -> Tensor:
@@ -233,27 +234,21 @@ class SynTr(Network[B]):
         graphs, log_probs = self.arg_max(scores, batch)
         every = np.ones(len(batch.n_words), dtype=np.bool_)
         trees = self.to_trees(graphs, scores, log_probs, batch, every)
-        parses = batch.parses(*trees[:4])
-        if any(sentence.keep_prior for sentence in batch.sentences):
-            labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
-            for i, sentence in enumerate(batch.sentences):
-                if sentence.keep_prior:
-                    n, heads = parses[i].n_words, parses[i].tree.heads
-                    prior = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), heads.copy())
-                    parses[i] = replace(parses[i], prior=prior)
-        return [self.complete(parse, scores, batch, i) for i, parse in enumerate(parses)]
+        tree_scores = scores_of_trees(trees, log_probs, batch)
+        parses = [trees.parse(batch, i, scores=tree_scores.get(i)) for i in range(len(every))]
+        return [self.answer_requests(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
-    def complete(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
-        """Return the parse of sentence i with what the sentence asks for: constraints met, or scores kept."""
-        sentence = batch.sentences[i]
-        if not (sentence.constraints or sentence.keep_scores):
+    def answer_requests(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
+        """Decode sentence i again under its constraints, and attach the scores of all arcs if requested."""
+        request = batch.sentences[i].request
+        if not (request.constraints or request.scores == "all"):
             return parse
-        found = self.arc_scores(scores, i, parse.n_words)
-        if sentence.constraints:
-            (met,) = found.best(1, sentence.constraints)
-            prior = None if parse.prior is None else found.for_heads(met.tree.heads)
-            parse = replace(met, coverage=parse.coverage, prior=prior)
-        return replace(parse, scores=found if sentence.keep_scores else None)
+        arc_scores = self.arc_scores(scores, i, parse.n_words)
+        if request.constraints:
+            (best,) = best_parses(arc_scores, 1, request.constraints)
+            kept = None if parse.scores is None else arc_scores.for_heads(best.tree.heads)
+            parse = replace(best, coverage=parse.coverage, earlier=parse.earlier, scores=kept)
+        return replace(parse, scores=arc_scores) if request.scores == "all" else parse
 
     def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
@@ -280,6 +275,24 @@ class Scores(NamedTuple):
     heads: Tensor
     n_words: IntArray
     prior_labels: tuple[Tensor, Tensor] | None = None
+
+
+def scores_of_trees(trees: Graphs, log_probs: FloatArray, batch: Batch) -> dict[int, ArcScores]:
+    """Return the scores of the sentences that ask for those of their tree, by their numbers.
+
+    trees: Trees of all sentences.
+    log_probs: float [sentences, words, words + 1], the log-probabilities of heads.
+    batch: The sentences.
+    """
+    members = [i for i, sentence in enumerate(batch.sentences) if sentence.request.scores == "tree"]
+    if not members:
+        return {}
+    labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
+    found = {}
+    for i in members:
+        n = int(batch.n_words[i])
+        found[i] = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), trees.heads[i, :n].copy())
+    return found
 
 
 class Graphs(NamedTuple):
@@ -314,6 +327,20 @@ class Graphs(NamedTuple):
         is_root = self.heads[arcs] == 0
         self.labels[arcs] = np.where(is_root, ROOT_LABEL, best + 1)
         self.label_probs[arcs] = np.where(is_root, 1.0, np.exp(log_probs))
+
+    def parse(
+        self,
+        batch: Batch,
+        i: int,
+        *,
+        scores: ArcScores | None = None,
+        earlier: tuple[Parse, ...] | None = None,
+    ) -> Parse:
+        """Return the graph of sentence i of a batch as a parse, with its scores and its earlier passes."""
+        n = int(batch.n_words[i])
+        arcs = Arcs(self.heads[i, :n], self.labels[i, :n])
+        probs = self.head_probs[i, :n], self.label_probs[i, :n]
+        return Parse(arcs, *probs, batch.coverages[i], scores, earlier)
 
 
 def _cross_entropy(arcs: Tensor, heads: Tensor) -> Tensor:

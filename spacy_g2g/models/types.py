@@ -8,7 +8,7 @@ A parser is a Thinc model. ``model.predict(sentences)`` returns a ``Parse`` for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +17,15 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..arrays import FloatArray, IntArray
-from ..errors import Errors
-from ..trees.constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
-from ..trees.kbest import best_trees
-from ..trees.tree import ROOT_LABEL
+from ..trees.constraints import Constraint
 
-#: How a sentence was fitted into the encoder: whole; with words cut to their first pieces; in overlapping
-#: windows of words; for encoders of parser states, only with the words nearest to the current action; or cut
-#: into parts that were parsed one by one.
-Coverage = Literal["whole", "shortened", "windows", "parts", "cut"]
+#: How a sentence was fitted into the encoder: "whole"; "truncated", with words cut to their first pieces; in
+#: overlapping "windows" of words; by "nearest_words", in encoders of parser states with the words nearest to
+#: the current action alone; or "chunked", cut into chunks that were parsed one by one.
+Coverage = Literal["whole", "truncated", "windows", "nearest_words", "chunked"]
+#: Which scores a parse has: none; those of all arcs, with the labels of the arcs of its "tree"; or those of
+#: all arcs, with "all" their labels.
+ScoresOf = Literal["none", "tree", "all"]
 
 
 @dataclass(frozen=True)
@@ -55,41 +55,33 @@ class ArcScores:
     labels: FloatArray
     heads: IntArray | None = None
 
+    @property
+    def n_labels(self) -> int:
+        """Number of labels of the parser, the root label included."""
+        return int(self.labels.shape[-1]) + 1
+
     def for_heads(self, heads: IntArray) -> ArcScores:
         """Return the scores with the labels of the arcs to some heads alone, int [n]."""
         return ArcScores(self.arcs, self.labels[np.arange(len(heads)), np.maximum(heads - 1, 0)], heads)
 
-    def masked(self, constraints: Sequence[Constraint]) -> ArcScores:
-        """Return the scores with -inf for the arcs that the constraints exclude one by one."""
-        if not constraints:
-            return self
-        allowed = allowed_arcs(constraints, len(self.arcs), self.labels.shape[-1] + 1)
-        return replace(self, arcs=np.where(allowed, self.arcs, np.float32(-np.inf)))
 
-    def best(self, k: int = 1, constraints: Sequence[Constraint] = ()) -> list[Parse]:
-        """Return the k best trees with one root that meet the constraints, best first, or all of fewer.
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked of the parse of a sentence, beside a tree.
 
-        Trees are ranked by the scores of their arcs. Each arc has its best label that is allowed.
+    constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
+    scores: Which scores the parse gets; for models with the attribute ``scores_arcs`` alone.
+    prior: Scores of the parser whose tree is refined, with the labels of the arcs of its tree; None without
+        any. Models with the attribute ``reads_prior`` decode with them.
+    """
 
-        k: Number of trees.
-        constraints: Constraints of the sentence.
-        Raises ValueError if no tree meets the constraints.
-        """
-        n, n_labels = len(self.arcs), self.labels.shape[-1] + 1
-        arcs = self.masked(constraints).arcs.astype(np.float64)
-        trees = best_trees(arcs, k, subtree_words(constraints, n))[0]
-        if not len(trees):
-            raise ValueError(Errors.E107.format(sentence=0))
-        allowed = allowed_labels(constraints, n, n_labels)[:, ROOT_LABEL + 1 :]
-        words = np.arange(n)
-        parses = []
-        for heads in trees:
-            log_probs = self.for_heads(heads).labels
-            best = np.where(allowed, log_probs, -np.inf).argmax(axis=1)
-            labels = np.where(heads == 0, ROOT_LABEL, best + 1)
-            label_probs = np.where(heads == 0, np.float32(1), np.exp(log_probs[words, best]))
-            parses.append(Parse(Arcs(heads, labels), np.exp(self.arcs[words, heads]), label_probs))
-        return parses
+    constraints: tuple[Constraint, ...] = ()
+    scores: ScoresOf = "none"
+    prior: ArcScores | None = None
+
+
+#: The request for a tree alone.
+TREE_ALONE = Request()
 
 
 @dataclass(frozen=True)
@@ -101,22 +93,14 @@ class Sentence:
     graph: The initial graph of a refiner; None for an empty graph. Label ids are those of the parser,
         followed by those of the further labels of initial graphs; -1 for any other label.
     vectors: float [n, width], the words' vectors, NumPy or CuPy; None if the parser has its own encoder.
-    constraints: What the tree must have; for models with the attribute ``meets_constraints`` alone.
-    keep_scores: Whether the parse has the scores of all arcs; for models with the attribute ``scores_arcs``
-        alone.
-    prior: ``Parse.prior`` of the parser whose tree is refined; None without one. Models with the attribute
-        ``reads_prior`` decode with it.
-    keep_prior: Whether the parse has a prior, for a refiner. Models that do not score all arcs ignore it.
+    request: What is asked of the parse.
     """
 
     words: Sequence[str]
     tags: Sequence[str] | None = None
     graph: Arcs | None = None
     vectors: Floats2d | None = None
-    constraints: tuple[Constraint, ...] = ()
-    keep_scores: bool = False
-    prior: ArcScores | None = None
-    keep_prior: bool = False
+    request: Request = TREE_ALONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,20 +135,22 @@ class Parse:
     head_probs: float [n], the probability of each head.
     label_probs: float [n], the probability of each label, given the head.
     coverage: How the sentence was fitted into the encoder.
-    iterations: The graph of each pass of a refiner. The last one is the tree; the others are arg-max heads,
-        which need not be a tree. Empty for other parsers.
-    scores: Scores of all arcs, if the sentence asks for them.
-    prior: Scores with the labels of the tree's arcs alone, if the sentence asks for them and the model scores
-        all arcs.
+    scores: The scores that the sentence asks for, if the model gives any.
+    earlier: The graphs of the passes of a refiner before the last one, whose graph is the tree. They have
+        arg-max heads, which need not be a tree. None for a tree without a pass of a refiner.
     """
 
     tree: Arcs
     head_probs: FloatArray
     label_probs: FloatArray
     coverage: Coverage = "whole"
-    iterations: tuple[Parse, ...] = ()
     scores: ArcScores | None = None
-    prior: ArcScores | None = None
+    earlier: tuple[Parse, ...] | None = None
+
+    @property
+    def iterations(self) -> tuple[Parse, ...]:
+        """The graph of each pass of a refiner, this one last; empty for other parsers."""
+        return () if self.earlier is None else (*self.earlier, self)
 
     @property
     def n_words(self) -> int:

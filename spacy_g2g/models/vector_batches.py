@@ -61,7 +61,7 @@ class WordVectors:
             )
 
     def take(self, members: IntArray) -> Tensor:
-        """Return the vectors of some sentences, float [members, words, width]; padding has any values.
+        """Return the vectors of some sentences, float [members, words, width]; padding is arbitrary.
 
         members: Numbers of the sentences, int [members].
         """

@@ -231,7 +231,7 @@ def _fit(pieces: list[tuple[int, ...]], limit: int) -> tuple[list[tuple[int, ...
     k = 1
     while np.minimum(counts, k + 1).sum() <= limit:
         k += 1
-    return [word[:k] for word in pieces], "shortened"
+    return [word[:k] for word in pieces], "truncated"
 
 
 def _windows(n_words: int, size: int) -> list[tuple[int, int]]:

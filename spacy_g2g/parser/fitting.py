@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ..data.source import known
 from ..formats.conllu import ConlluSentence
 from ..scored.reliability import Prediction
-from ..scored.scored_trees import SCORES
+from ..scored.score_record import SCORES
 from ..sentences.finder import BOUNDARIES_FILE, SentencePipe
 from .g2g_parser import G2GParser
 

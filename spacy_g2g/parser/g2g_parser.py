@@ -7,10 +7,9 @@ are imported when the model is built.
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from math import inf
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -19,32 +18,28 @@ from spacy.training import Example, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
+from thinc.types import Floats2d
 
 from ..arrays import BoolArray
-from ..data.doc_graphs import PRIOR
 from ..data.doc_record import DEP_PROB, HEAD_PROB
 from ..data.docs import TREEBANK_KEY
 from ..data.gold import gold_parses, segment_examples
 from ..data.segmentation import Segmentation, segment
 from ..errors import Errors, Warnings
 from ..models.settings import setting
-from ..models.types import Arcs, ArcScores, Parse, Sentence, Start
+from ..models.types import Arcs, ArcScores, Parse, Request, ScoresOf, Sentence, Start
 from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from ..pipeline.labels import check_labels, count_labels, order_labels
 from ..pipeline.long_sentences import cut_long, join_parts
-from ..pipeline.sentence_inputs import ParsedBatch, make_sentences
+from ..pipeline.sentence_inputs import ParsedBatch, make_sentences, read_tags
 from ..pipeline.trees import SPACE_LABEL, concatenate, heads_in_sentences, make_trees, write_trees
-from ..scored import scored_trees
 from ..scored.doc_constraints import CONSTRAINTS, read_constraints
-from ..scored.scored_trees import SCORES, TEMPERATURES, check_whole, keep_scores
+from ..scored.score_record import SCORES, write_scores
+from ..scored.scored_trees import TEMPERATURES, ScoredParser, check_whole
 from ..sentences.finder import SentenceSettings
 from .noun_chunks import has_ud_labels, use_ud_noun_chunks
 from .parser_pipe import ParserPipe
-from .prior import PriorSource, keep_prior
-
-if TYPE_CHECKING:
-    from ..scored.confidence import Temperatures
-
+from .prior import PriorSource
 
 #: Keys of ``cfg`` for labels, and what they are.
 LABELS = {"labels": "labels", "initial_labels": "labels of initial graphs"}
@@ -63,7 +58,7 @@ class ParserSettings(SentenceSettings, TreeSettings):
     )
 
 
-class G2GParser(PriorSource, ParserPipe):
+class G2GParser(PriorSource, ScoredParser, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
     Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
@@ -80,49 +75,73 @@ class G2GParser(PriorSource, ParserPipe):
         super().__init__(vocab, settings.model, name)
         self.cfg["labels"] = []
         settings.apply_to(self)
-        for extension in (PRIOR, SCORES, CONSTRAINTS):
+        for extension in (SCORES, CONSTRAINTS):
             Doc.set_extension(extension, default=None, force=True)
         for extension in (HEAD_PROB, DEP_PROB):
             Token.set_extension(extension, default=None, force=True)
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
-        """Return the sentences that have words, in order, with what their trees must have.
+    def inputs(
+        self,
+        docs: Sequence[Doc],
+        segmentation: Segmentation,
+        vectors: Sequence[Floats2d] | None = None,
+        *,
+        scores: ScoresOf | None = None,
+    ) -> list[Sentence]:
+        """Return the sentences that have words, in order, with what is asked of their parses.
 
-        Raises ValueError for constraints that can't hold together, or that the model can't meet.
+        docs: The Docs.
+        segmentation: Where their sentences are.
+        vectors: Vectors of the words of each sentence; None if the parser has its own encoder.
+        scores: Which scores the parses get; None for those that the component keeps.
+        Raises ValueError for constraints that can't hold together, or that the model can't meet, and if
+            scores are asked of a model that gives none.
         """
-        sentences = make_sentences(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
+        tags = read_tags(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
+        requests = self.requests(docs, segmentation, scores or self._wanted_scores)
+        graphs = self.initial_graphs(docs, segmentation)
+        return make_sentences(docs, segmentation, tags, vectors=vectors, graphs=graphs, requests=requests)
+
+    def initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Arcs | None] | None:
+        """Return the graph that each sentence starts from; None for a parser, which takes none."""
+
+    @property
+    def _wanted_scores(self) -> ScoresOf:
+        """Which scores the parses of this component get."""
+        if self.keep_scores:
+            return "all"
+        return "tree" if self.listening_components and self.scores_arcs else "none"
+
+    def requests(self, docs: Sequence[Doc], segmentation: Segmentation, scores: ScoresOf) -> list[Request]:
+        """Return what is asked of the parse of each sentence that has words."""
         constraints = read_constraints(docs, segmentation, self.labels)
         if any(constraints) and not self.model.attrs.get("meets_constraints"):
             raise ValueError(Errors.E821.format(name=self.name, model=self.model.name))
-        if self.keep_scores:
+        if scores == "all":
             self.check_scores_arcs()
-        for i, (sentence, found) in enumerate(zip(sentences, constraints, strict=True)):
-            if found:
-                check_whole(sentence.words)
-            if found or self.keep_scores:
-                sentences[i] = replace(sentence, constraints=found, keep_scores=self.keep_scores)
-        return sentences
+        for (place, words), given in zip(segmentation.word_places(), constraints, strict=True):
+            if given:
+                check_whole([docs[place][i].text for i in words])
+        return [Request(constraints=given, scores=scores) for given in constraints]
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. Very long sentences are parsed in parts."""
-        if self.listening_components:
-            sentences = [replace(sentence, keep_prior=True) for sentence in sentences]
         parts = [cut_long(sentence) for sentence in sentences]
-        parses = iter(super().parse([part for of_sentence in parts for part in of_sentence]))
-        return [join_parts(list(islice(parses, len(of_sentence))), self.labels) for of_sentence in parts]
+        parses = iter(super().parse([*chain.from_iterable(parts)]))
+        return [join_parts([*islice(parses, len(of_sentence))], self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""
         docs = list(docs)
         self.write(docs, scores)
         self._warn_unfit(docs, scores)
+        if self._wanted_scores == "none":
+            return
+        is_prior = bool(self.listening_components)
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
-            if self.keep_scores:
-                keep_scores(self, doc, parses)
-            if self.listening_components:
-                keep_prior(doc, parses, self.labels)
+            write_scores(doc, parses, self.labels, parser=self.name, is_prior=is_prior)
 
     def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
         """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
@@ -153,35 +172,17 @@ class G2GParser(PriorSource, ParserPipe):
 
     # Scored trees
 
-    kbest, reparse = scored_trees.kbest, scored_trees.reparse
-    confidence, calibrate = scored_trees.confidence, scored_trees.calibrate
-
-    @property
-    def temperatures(self) -> "Temperatures":
-        """Temperatures of heads and labels, 1 before ``calibrate``."""
-        from ..scored.confidence import Temperatures
-
-        return Temperatures(*self.cfg.get(TEMPERATURES, ()))
-
-    @property
-    def scores_arcs(self) -> bool:
-        """Whether the model gives scores of arcs."""
-        return bool(self.model.attrs.get("scores_arcs"))
-
-    def check_scores_arcs(self) -> None:
-        """Raise ValueError if the model gives no scores of arcs."""
-        if not self.scores_arcs:
-            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
-
     def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores of a new parse of each sentence that has words. The Doc is not changed.
 
         Raises ValueError if the model gives no scores.
         """
         self.check_scores_arcs()
-        sentences = [replace(sentence, keep_scores=True) for sentence in self.inputs([doc], segmentation)]
-        sentences, _ = self._with_vectors(sentences, [doc], segmentation)
-        return [p.scores for p in self.parse(sentences) if p.scores is not None] if sentences else []
+        if not len(segmentation.words):
+            return []
+        vectors, _ = self._word_vectors([doc], segmentation)
+        parses = self.parse(self.inputs([doc], segmentation, vectors, scores="all"))
+        return [parse.scores for parse in parses if parse.scores is not None]
 
     # Training
 
@@ -240,7 +241,9 @@ class G2GParser(PriorSource, ParserPipe):
             if None in names:
                 raise ValueError(Errors.E825.format(name=self.name))
             self.cfg[TREEBANKS] = [*names]
-        sentences = make_sentences(references, segment(references), tag_attr, self.treebanks)
+        segmentation = segment(references)
+        tags = read_tags(references, segmentation, tag_attr, self.treebanks)
+        sentences = make_sentences(references, segmentation, tags)
         if labels is None:
             self.cfg["labels"] = order_labels([*self.labels, *sorted(others)], roots)
         else:
@@ -339,10 +342,7 @@ class G2GParser(PriorSource, ParserPipe):
                     text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
                     raise ValueError(text)
         check_labels(self.cfg.get(TREEBANKS, ()), origin)
-        temperatures = self.cfg.get(TEMPERATURES, [1.0, 1.0])
-        if len(temperatures) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in temperatures):
-            text = Errors.E865.format(key=TEMPERATURES, value=temperatures, expected="two numbers above 0")
-            raise ValueError(text)
+        self.check_temperatures()
         self._use_noun_chunks([])
 
 

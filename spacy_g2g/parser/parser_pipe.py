@@ -16,12 +16,13 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
+from thinc.types import Floats2d
 
 from ..arrays import BoolArray
 from ..data.segmentation import Segmentation
 from ..errors import Errors, Warnings
 from ..pipeline.listener import EncoderListener
-from ..pipeline.sentence_inputs import ParsedBatch, add_vectors
+from ..pipeline.sentence_inputs import ParsedBatch, word_vectors
 from ..sentences.finder import SentencePipe
 
 if TYPE_CHECKING:
@@ -29,14 +30,19 @@ if TYPE_CHECKING:
 
 EXAMPLES_FOR_WIDTH = 10
 #: Warnings of sentences that are not read whole, the most severe first; see ``models.types.Coverage``.
-UNFIT = {"cut": Warnings.W806, "parts": Warnings.W805, "windows": Warnings.W803, "shortened": Warnings.W802}
+UNFIT = {
+    "chunked": Warnings.W806,
+    "nearest_words": Warnings.W805,
+    "windows": Warnings.W803,
+    "truncated": Warnings.W802,
+}
 
 
 class ParserPipe(SentencePipe):
     """A component around a model of the protocol of ``spacy_g2g.models.types``.
 
-    Sentence boundaries that are set before are kept; a Doc without any is one sentence. White-space tokens
-    are no words.
+    Sentence boundaries that are set before stay. A Doc without any is one sentence. White-space tokens do not
+    count as words.
     """
 
     #: What the model must build: the value of its attribute ``output_kind``.
@@ -71,10 +77,12 @@ class ParserPipe(SentencePipe):
         """
         docs = list(docs)
         segmentation = self.finder.segment(docs)
-        sentences, _ = self._with_vectors(self.inputs(docs, segmentation), docs, segmentation)
-        batch = ParsedBatch(segmentation, self.parse(sentences) if sentences else [])
+        parses: Sequence[Any] = []
+        if len(segmentation.words):
+            vectors, _ = self._word_vectors(docs, segmentation)
+            parses = self.parse(self.inputs(docs, segmentation, vectors))
         self._warn_unset(segmentation)
-        return batch
+        return ParsedBatch(segmentation, parses)
 
     def parse(self, sentences: "Sequence[Sentence]") -> Sequence[Any]:
         """Return the parse of each sentence."""
@@ -82,25 +90,30 @@ class ParserPipe(SentencePipe):
         return parses
 
     @abstractmethod
-    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
-        """Return the input of the model: the sentences that have words, in order."""
+    def inputs(
+        self, docs: Sequence[Doc], segmentation: Segmentation, vectors: Sequence[Floats2d] | None = None
+    ) -> "list[Sentence]":
+        """Return the input of the model: the sentences that have words, in order.
 
-    def _with_vectors(
-        self,
-        sentences: "list[Sentence]",
-        docs: Sequence[Doc],
-        segmentation: Segmentation,
-        is_train: bool = False,
-    ) -> "tuple[list[Sentence], Callable[[dict[int, Any]], None]]":
-        """Return the sentences with vectors if the parser shares an encoder; see ``add_vectors``."""
+        docs: The Docs.
+        segmentation: Where their sentences are.
+        vectors: Vectors of the words of each sentence; None if the parser has its own encoder.
+        """
+
+    def _word_vectors(
+        self, docs: Sequence[Doc], segmentation: Segmentation, *, is_train: bool = False
+    ) -> tuple[list[Floats2d] | None, Callable[[dict[int, Any]], None]]:
+        """Return the vectors of each sentence if the parser shares an encoder; see ``word_vectors``."""
         tok2vec = self.model.maybe_get_ref("tok2vec")
-        if tok2vec is None or not (docs and (sentences or is_train)):
-            return sentences, lambda *_: None
-        return add_vectors(sentences, tok2vec, docs, segmentation, is_train)
+        if tok2vec is None or not docs:
+            return None, lambda _: None
+        return word_vectors(tok2vec, docs, segmentation, is_train=is_train)
 
-    def training_inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
-        """Return the input of the model in training."""
-        return self.inputs(docs, segmentation)
+    def training_inputs(
+        self, docs: Sequence[Doc], segmentation: Segmentation, vectors: Sequence[Floats2d] | None = None
+    ) -> "list[Sentence]":
+        """Return the input of the model in training; see ``inputs``."""
+        return self.inputs(docs, segmentation, vectors)
 
     def _warn_unset(self, segmentation: Segmentation) -> None:
         if segmentation.unset.any() and not self._warned_unset:
@@ -136,8 +149,8 @@ class ParserPipe(SentencePipe):
         validate_examples(examples, f"{type(self).__name__}.update")
         set_dropout_rate(self.model, drop)
         docs, segmentation, gold = self._read_gold(examples)
-        sentences = self.training_inputs(docs, segmentation)
-        inputs, backprop_vectors = self._with_vectors(sentences, docs, segmentation, is_train=True)
+        vectors, backprop_vectors = self._word_vectors(docs, segmentation, is_train=True)
+        inputs = self.training_inputs(docs, segmentation, vectors)
         learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
         gradients: dict[int, Any] = {}
         if learnable:

@@ -14,21 +14,23 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
+from thinc.types import Floats2d
 
 from ..arrays import BoolArray, IntArray
-from ..data.doc_graphs import INITIAL_GRAPH, PRIOR, initial_tokens
+from ..data.doc_graphs import INITIAL_GRAPH, initial_tokens
 from ..data.kept import with_tokens
 from ..data.segmentation import Segmentation
 from ..errors import Errors
 from ..models.settings import RATE, setting
-from ..models.types import ArcScores, Parse, Sentence, Start
+from ..models.types import Arcs, ArcScores, Parse, Request, ScoresOf, Sentence, Start
 from ..pipeline.component import TREE_ASSIGNS, TREE_WEIGHTS, TreeSettings, factory
 from ..pipeline.labels import find_initial_labels
-from ..pipeline.sentence_inputs import ParsedBatch
+from ..pipeline.sentence_inputs import ParsedBatch, make_sentences, read_tags
 from ..pipeline.trees import graphs_of_passes, initial_graphs, make_trees
+from ..scored.score_record import end_prior, read_priors
 from ..trees.corruption import corrupt
 from .g2g_parser import G2GParser
-from .prior import attach_prior_scores, keep_if_certain, with_priors
+from .prior import attach_prior_scores, keep_if_certain
 
 #: Extension attributes of Docs: passes of each sentence; with ``store_graphs = true``, all graphs.
 ITERATIONS, GRAPHS = "g2g_iterations", "g2g_graphs"
@@ -91,33 +93,40 @@ class RngRefiner(G2GParser):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
-        """Return the sentences that have words, with their initial graphs."""
-        heads, labels = self._initial_graphs(docs, segmentation)
-        sentences = self._with_graphs(super().inputs(docs, segmentation), segmentation, heads, labels)
-        return with_priors(sentences, docs, segmentation, self.labels)
+    def initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Arcs | None]:
+        """Return the graph that each sentence starts from."""
+        return [*make_trees(segmentation, *self._initial_arcs(docs, segmentation))]
+
+    def requests(self, docs: Sequence[Doc], segmentation: Segmentation, scores: ScoresOf) -> list[Request]:
+        """Return what is asked of the parse of each sentence that has words, with its prior."""
+        requests = super().requests(docs, segmentation, scores)
+        priors = read_priors(docs, segmentation, self.labels)
+        return [replace(request, prior=prior) for request, prior in zip(requests, priors, strict=True)]
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
         kept = [keep_if_certain(sentence, self.certain, len(self.labels)) for sentence in sentences]
         pairs = list(zip(sentences, kept, strict=True))
-        passed = [sentence for sentence, parse in pairs if parse is None or sentence.keep_scores]
+        passed = [sentence for sentence, parse in pairs if parse is None or _asks_for_all(sentence)]
         refined = iter(super().parse(passed) if passed else [])
         parses = []
         for sentence, parse in pairs:
             if parse is None:
                 parse = next(refined)
-            elif sentence.keep_scores:
-                scores = next(refined).scores
-                assert sentence.prior is not None
+            elif _asks_for_all(sentence):
+                scores, prior = next(refined).scores, sentence.request.prior
+                assert prior is not None
                 assert scores is not None
-                parse = attach_prior_scores(parse, sentence.prior, scores)
+                parse = attach_prior_scores(parse, prior, scores)
             parses.append(parse)
         return parses
 
+    def find_listeners(self, component: Any) -> None:
+        """Do nothing: a refiner behind another one starts from its tree alone."""
+
     @property
     def reads_prior(self) -> bool:
-        """Whether trees depend on what the parser before tells (see ``PriorSource``)."""
+        """Whether trees depend on the scores of the parser before (see ``PriorSource``)."""
         return bool(self.model.attrs.get("reads_prior")) or self.certain < 1
 
     def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
@@ -134,7 +143,7 @@ class RngRefiner(G2GParser):
         docs = list(docs)
         initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
         for doc in docs:
-            _remove(doc, PRIOR)
+            end_prior(doc)
         super().set_annotations(docs, scores)
         segmentation = scores.segmentation
         passes = np.zeros(len(segmentation.n_words), dtype=np.int64)
@@ -151,26 +160,26 @@ class RngRefiner(G2GParser):
                 doc._.set(GRAPHS, [first, *others])
                 doc.user_data[GRAPHS] = with_tokens(doc, {})
 
-    def _initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[IntArray, IntArray]:
-        """Return heads and label ids of the initial graphs; see ``initial_graphs``."""
+    def _initial_arcs(self, docs: Sequence[Doc], segmentation: Segmentation) -> tuple[IntArray, IntArray]:
+        """Return heads and label ids of the initial graphs; see ``pipeline/trees.py: initial_graphs``."""
         known = [*self.labels, *self.cfg["initial_labels"]]
         ids = {self.vocab.strings.add(label): i for i, label in reversed(list(enumerate(known)))}
         return initial_graphs(docs, segmentation, ids)
 
-    def _with_graphs(
-        self, sentences: Sequence[Sentence], segmentation: Segmentation, heads: IntArray, labels: IntArray
-    ) -> list[Sentence]:
-        graphs = make_trees(segmentation, heads, labels)
-        return [replace(s, graph=graph) for s, graph in zip(sentences, graphs, strict=True)]
-
     # Training
 
-    def training_inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Sentence]:
-        """Return the sentences, their graphs corrupted or left out at the rates of this component."""
-        sentences = super().inputs(docs, segmentation)
-        heads, labels = self._initial_graphs(docs, segmentation)
-        is_empty: BoolArray = np.zeros(len(sentences), dtype=np.bool_)
-        if sentences and (self.head_corruption or self.label_corruption or self.empty_share):
+    def training_inputs(
+        self, docs: Sequence[Doc], segmentation: Segmentation, vectors: Sequence[Floats2d] | None = None
+    ) -> list[Sentence]:
+        """Return the sentences, their graphs corrupted or left out at the rates of this component.
+
+        A tree alone is asked of them, so that training reads no prior.
+        """
+        heads, labels = self._initial_arcs(docs, segmentation)
+        tags = read_tags(docs, segmentation, self.model.attrs.get("tag_attr"), self.treebanks)
+        n = int((segmentation.n_words > 0).sum())
+        is_empty: BoolArray = np.zeros(n, dtype=np.bool_)
+        if n and (self.head_corruption or self.label_corruption or self.empty_share):
             rng = np.random.default_rng(np.random.randint(2**31))  # follows the seed of training
             heads, labels = corrupt(
                 heads,
@@ -180,9 +189,10 @@ class RngRefiner(G2GParser):
                 label_rate=self.label_corruption,
                 rng=rng,
             )
-            is_empty = rng.random(len(sentences)) < self.empty_share
-        pairs = zip(self._with_graphs(sentences, segmentation, heads, labels), is_empty.tolist(), strict=True)
-        return [replace(sentence, graph=None) if empty else sentence for sentence, empty in pairs]
+            is_empty = rng.random(n) < self.empty_share
+        pairs = zip(make_trees(segmentation, heads, labels), is_empty.tolist(), strict=True)
+        graphs = [None if empty else graph for graph, empty in pairs]
+        return make_sentences(docs, segmentation, tags, vectors=vectors, graphs=graphs)
 
     def initialize(
         self,
@@ -212,6 +222,10 @@ class RngRefiner(G2GParser):
         own = set(self.labels)
         self.cfg["initial_labels"] = [label for label in self.cfg["initial_labels"] if label not in own]
         return replace(super()._start(), n_initial_labels=len(self.cfg["initial_labels"]))
+
+
+def _asks_for_all(sentence: Sentence) -> bool:
+    return sentence.request.scores == "all"
 
 
 def _remove(doc: Doc, extension: str) -> None:

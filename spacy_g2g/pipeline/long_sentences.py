@@ -26,33 +26,33 @@ def cut_long(sentence: Sentence) -> list[Sentence]:
     n_parts = max(1, -(-n_words // MAX_WORDS))
     if n_parts == 1:
         return [sentence]
-    whole = replace(sentence, keep_scores=False, keep_prior=False)
-    return [_part(whole, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
+    return [_part(sentence, i * n_words // n_parts, (i + 1) * n_words // n_parts) for i in range(n_parts)]
 
 
 def _part(sentence: Sentence, start: int, end: int) -> Sentence:
-    """Return the words from start to end. Arcs of the initial graph that leave the part are missing."""
+    """Return the words from start to end, of which a tree alone is asked.
+
+    Arcs of the initial graph that leave the part are missing.
+    """
     graph = sentence.graph
     if graph is not None:
         heads, labels = graph.heads[start:end], graph.labels[start:end]
         outside = (heads > 0) & ((heads <= start) | (heads > end))
         heads = np.where(outside, -1, np.where(heads > 0, heads - start, heads))
         graph = replace(graph, heads=heads, labels=np.where(outside, -1, labels))
-    return replace(
-        sentence,
-        words=sentence.words[start:end],
+    return Sentence(
+        sentence.words[start:end],
         tags=None if sentence.tags is None else sentence.tags[start:end],
-        vectors=None if sentence.vectors is None else sentence.vectors[start:end],
         graph=graph,
-        prior=None,
+        vectors=None if sentence.vectors is None else sentence.vectors[start:end],
     )
 
 
 def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     """Join the parses of a sentence's parts. The roots of further parts depend on the root of the first.
 
-    The arcs that join parts have the probability 0, since no model has seen them. Scores and priors are of a
-    part, so the joined parse has none.
+    The arcs that join parts have the probability 0, since no model has seen them. The joined parse has no
+    scores, since those of its parts lack arcs.
 
     parts: The parses.
     labels: Labels of the parser, the root label first.
@@ -60,31 +60,31 @@ def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     if len(parts) == 1:
         return parts[0]
     label = next((labels.index(name) for name in JOINING_LABELS if name in labels[1:]), 1)
-    n_passes = max(len(part.iterations) for part in parts)
+    passes = [part.iterations for part in parts]
+    n_passes = max(map(len, passes))
+    if not n_passes:
+        return _join(parts, label)
     # A part that is finished earlier than others keeps its tree.
-    passes = [
-        _join([part.iterations[min(i, len(part.iterations) - 1)] for part in parts], label)
-        for i in range(n_passes)
+    earlier = [
+        _join([of_part[min(i, len(of_part) - 1)] for of_part in passes], label) for i in range(n_passes - 1)
     ]
-    return replace(_join(parts, label), iterations=tuple(passes))
+    return replace(_join(parts, label), earlier=tuple(earlier))
 
 
 def _join(parts: Sequence[Parse], label: int) -> Parse:
-    starts = np.cumsum([0, *(part.n_words for part in parts)])
-    heads, labels, head_probs, label_probs = (
-        np.concatenate(arrays)
-        for arrays in zip(
-            *((p.tree.heads, p.tree.labels, p.head_probs, p.label_probs) for p in parts), strict=True
-        )
-    )
+    heads = np.concatenate([part.tree.heads for part in parts])
+    labels = np.concatenate([part.tree.labels for part in parts])
+    head_probs = np.concatenate([part.head_probs for part in parts])
+    label_probs = np.concatenate([part.label_probs for part in parts])
+    ends = np.cumsum([part.n_words for part in parts]).tolist()
     is_root = heads == 0
-    for start, end in pairwise(starts.tolist()):
+    for start, end in pairwise(ends):
         part = heads[start:end]
         part[part > 0] += start
     # The graphs of passes before the last need not have a root.
-    roots = np.flatnonzero(is_root[: starts[1]])
+    roots = np.flatnonzero(is_root[: ends[0]])
     if len(roots):
-        is_root[: starts[1]] = False
+        is_root[: ends[0]] = False
         heads[is_root], labels[is_root] = roots[0] + 1, label
         head_probs[is_root] = label_probs[is_root] = 0.0
-    return Parse(Arcs(heads, labels), head_probs, label_probs, coverage="cut")
+    return Parse(Arcs(heads, labels), head_probs, label_probs, coverage="chunked")

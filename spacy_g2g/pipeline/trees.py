@@ -19,7 +19,7 @@ from ..data.doc_graphs import TokenGraph, empty_tokens, initial_arrays, to_token
 from ..data.docs import write_tree
 from ..data.segmentation import Segmentation
 from ..formats.graph import Graph
-from ..models.types import Arcs
+from ..models.types import Arcs, Parse
 from .sentence_inputs import ParsedBatch
 
 #: Label of white-space tokens.
@@ -158,15 +158,12 @@ def graphs_of_passes(
         graphs = []
         for i in range(n_passes):
             base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
-            passes = [[parse, *parse.iterations][min(i + 1, len(parse.iterations))] for parse in parses]
-            found = [
-                Graph(
-                    parse.tree.heads.tolist(),
-                    [labels[label] for label in parse.tree.labels.tolist()],
-                    parse.head_probs.tolist(),
-                    parse.label_probs.tolist(),
-                )
-                for parse in passes
-            ]
-            graphs.append(to_tokens(zip(of_doc, found, strict=True), base))
+            of_pass = [_graph((parse.iterations or (parse,))[: i + 1][-1], labels) for parse in parses]
+            graphs.append(to_tokens(zip(of_doc, of_pass, strict=True), base))
         yield graphs
+
+
+def _graph(parse: Parse, labels: Sequence[str]) -> Graph:
+    """Return the graph of a pass over the words of its sentence."""
+    deps = [labels[label] for label in parse.tree.labels.tolist()]
+    return Graph(parse.tree.heads.tolist(), deps, parse.head_probs.tolist(), parse.label_probs.tolist())

@@ -1,57 +1,34 @@
-"""Scored trees of Docs: the k best, a tree after a correction, probabilities of trees and arcs, calibration.
+"""Scored trees of Docs: the k best, a tree after a correction, probabilities, calibration."""
 
-The functions are the part of a parser that knows the scores of all arcs. Their first argument is the parser,
-which has them as methods.
-"""
-
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import Model
 
 from ..data.gold import gold_parses, segment_examples
-from ..data.kept import fits, with_tokens
 from ..data.segmentation import Segmentation, segment
 from ..errors import Errors
+from ..models.decoding import best_parses, mask_arcs
 from ..models.types import Arcs, ArcScores, Parse
 from ..pipeline.long_sentences import MAX_WORDS
 from ..pipeline.sentence_inputs import ParsedBatch
 from ..pipeline.trees import heads_in_sentences, make_trees
 from .doc_constraints import read_constraints
+from .score_record import read_scores
 
 if TYPE_CHECKING:
     from .confidence import Temperatures
 
-#: Extension attribute of Docs for the scores of all arcs, written with ``keep_scores = true``.
-SCORES = "g2g_scores"
 #: Key of ``cfg`` for the temperatures of heads and labels.
 TEMPERATURES = "temperatures"
 #: How many words of a sentence an error shows.
 SHOWN = 8
-
-
-class Scorer(Protocol):
-    """What these functions need of a parser."""
-
-    name: str
-    cfg: dict[str, Any]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels of the parser, the root label first."""
-
-    @property
-    def temperatures(self) -> "Temperatures":
-        """Temperatures of heads and labels."""
-
-    def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
-        """Return the scores of a new parse of each sentence that has words."""
-
-    def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
-        """Write trees to Docs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,174 +67,172 @@ class TreeConfidence:
     labeled: list[float]
 
 
-def kbest(self: Scorer, doc: Doc, k: int) -> list[list[RankedTree]]:
-    """Return the k best trees of each sentence that has words, best first, with one root each.
+class ScoredParser:
+    """Part of a parser that answers questions from the scores of all arcs."""
 
-    Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
-    Doc is not changed. The scores that it keeps of this parser are used, or else it is parsed. A refiner
-    needs the scores of a Doc that it has refined.
+    name: str
+    model: Model[Any, Any]
+    cfg: dict[str, Any]
 
-    doc: Doc, with its sentence boundaries.
-    k: Number of trees. A sentence has fewer if no more are possible.
-    Returns, for each sentence, a list of ``RankedTree`` with ``score``, ``tokens``, ``heads``, ``deps``,
-        ``head_probs`` and ``dep_probs``.
-    Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the parser, the root label first."""
 
-    >>> (sentence,) = parser.kbest(doc, 3)
-    >>> [len(tree.heads) for tree in sentence]
-    [3, 3, 3]
-    """
-    if not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(Errors.E816.format(k=k))
-    segmentation = segment([doc])
-    sentences = zip(
-        segmentation.word_places(),
-        _scores(self, doc, segmentation),
-        read_constraints([doc], segmentation, self.labels),
-        strict=True,
-    )
-    return [
-        [_to_ranked(parse, scores, tokens, self.labels) for parse in scores.best(k, constraints)]
-        for (_, tokens), scores, constraints in sentences
-    ]
+    @abstractmethod
+    def new_scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
+        """Return the scores of a new parse of each sentence that has words."""
 
+    @abstractmethod
+    def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
+        """Write trees to Docs."""
 
-def reparse(self: Scorer, doc: Doc) -> Doc:
-    """Parse a Doc again from the scores that it keeps of this parser, with its present constraints.
+    @property
+    def scores_arcs(self) -> bool:
+        """Whether the model gives scores of arcs."""
+        return bool(self.model.attrs.get("scores_arcs"))
 
-    The encoder does not run, so this takes milliseconds.
+    def check_scores_arcs(self) -> None:
+        """Raise ValueError if the model gives no scores of arcs."""
+        if not self.scores_arcs:
+            raise ValueError(Errors.E814.format(name=self.name, model=self.model.name))
 
-    Returns the Doc.
-    Raises ValueError if the Doc keeps no scores of this parser, or if constraints can't be met.
+    @property
+    def temperatures(self) -> "Temperatures":
+        """Temperatures of heads and labels, 1 before ``calibrate``."""
+        from .confidence import Temperatures
 
-    >>> constrain(doc, heads={0: 2})
-    >>> parser.reparse(doc)[0].head.i
-    2
-    """
-    segmentation = segment([doc])
-    kept = kept_scores(self, doc, segmentation)
-    if kept is None:
-        raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
-    constraints = read_constraints([doc], segmentation, self.labels)
-    parses = [scores.best(1, found)[0] for scores, found in zip(kept, constraints, strict=True)]
-    self.write([doc], ParsedBatch(segmentation, parses))
-    return doc
+        return Temperatures(*self.cfg.get(TEMPERATURES, ()))
 
+    def check_temperatures(self) -> None:
+        """Raise ValueError if the temperatures in ``cfg`` are not two numbers above 0."""
+        found = self.cfg.get(TEMPERATURES, [1.0, 1.0])
+        if len(found) != 2 or not all(type(t) in (int, float) and 0 < t < inf for t in found):
+            expected = "two numbers above 0"
+            raise ValueError(Errors.E865.format(key=TEMPERATURES, value=found, expected=expected))
 
-def confidence(self: Scorer, doc: Doc) -> list[TreeConfidence]:
-    """Return the probabilities of the tree that each sentence with words has now, and of its arcs.
+    def kbest(self, doc: Doc, k: int) -> list[list[RankedTree]]:
+        """Return the k best trees of each sentence that has words, best first, with one root each.
 
-    They come from the distribution over all trees with one root that meet the constraints on heads. The
-    temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
+        Trees are ranked by their arcs; each arc has its best label. They meet the constraints of the Doc. The
+        Doc is not changed. The scores that this parser left on it are used, or else it is parsed. A refiner
+        needs the scores of a Doc that it has refined.
 
-    doc: Doc that has been parsed. The scores that it keeps of this parser are used, or else it is parsed
-        again, as in ``kbest``.
-    Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labeled``.
-    Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
+        doc: Doc, with its sentence boundaries.
+        k: Number of trees. A sentence has fewer if no more are possible.
+        Returns, for each sentence, a list of ``RankedTree`` with ``score``, ``tokens``, ``heads``, ``deps``,
+            ``head_probs`` and ``dep_probs``.
+        Raises ValueError if k is not 1 or more, if there are no scores, or if constraints can't be met.
 
-    >>> (sentence,) = parser.confidence(doc)
-    >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labeled, strict=True))
-    True
-    """
-    from .confidence import confidences
+        >>> (sentence,) = parser.kbest(doc, 3)
+        >>> [len(tree.heads) for tree in sentence]
+        [3, 3, 3]
+        """
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise ValueError(Errors.E816.format(k=k))
+        segmentation = segment([doc])
+        scores = self._scores(doc, segmentation)
+        constraints = read_constraints([doc], segmentation, self.labels)
+        sentences = []
+        for (_, tokens), own, given in zip(segmentation.word_places(), scores, constraints, strict=True):
+            parses = best_parses(own, k, given)
+            sentences.append([_to_ranked(parse, own, tokens, self.labels) for parse in parses])
+        return sentences
 
-    segmentation, trees = _trees(self, Example(doc, doc))
-    if any((tree.heads < 0).any() for tree in trees):
-        raise ValueError(Errors.E818.format(text=doc.text[:40]))
-    constraints = read_constraints([doc], segmentation, self.labels)
-    pairs = zip(_scores(self, doc, segmentation), constraints, strict=True)
-    probs = confidences([scores.masked(found) for scores, found in pairs], trees, self.temperatures)
-    return [
-        TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labeled=labeled.tolist())
-        for (_, tokens), (tree, arcs, labeled) in zip(segmentation.word_places(), probs, strict=True)
-    ]
+    def reparse(self, doc: Doc) -> Doc:
+        """Parse a Doc again from the scores that this parser left on it, with its present constraints.
 
+        The encoder does not run, so this takes milliseconds.
 
-def calibrate(self: Scorer, examples: Iterable[Example]) -> "Temperatures":
-    """Fit the temperatures of ``confidence``, keep them with the component, and return them.
+        Returns the Doc.
+        Raises ValueError if the Doc has no scores of this parser, or if constraints can't be met.
 
-    They make the arcs and labels of the gold trees as probable as possible, and change no tree.
+        >>> constrain(doc, heads={0: 2})
+        >>> parser.reparse(doc)[0].head.i
+        2
+        """
+        segmentation = segment([doc])
+        kept = read_scores(doc, segmentation, self.labels, parser=self.name)
+        if kept is None:
+            raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
+        constraints = read_constraints([doc], segmentation, self.labels)
+        parses = [best_parses(scores, 1, given)[0] for scores, given in zip(kept, constraints, strict=True)]
+        self.write([doc], ParsedBatch(segmentation, parses))
+        return doc
 
-    examples: Examples that were not trained on. Left out are sentences without a complete tree, and Docs
-        with a sentence that is too long to be parsed whole.
-    Returns ``Temperatures`` with ``heads`` and ``labels``.
-    Raises ValueError if the model gives no scores.
-    """
-    from .confidence import fit_temperatures
+    def confidence(self, doc: Doc) -> list[TreeConfidence]:
+        """Return the probabilities of the tree that each sentence with words has now, and of its arcs.
 
-    def complete() -> Iterator[tuple[ArcScores, Arcs]]:
-        for example in examples:
-            segmentation, trees = _trees(self, example)
-            if (segmentation.n_words <= MAX_WORDS).all():
-                pairs = zip(_scores(self, example.predicted, segmentation), trees, strict=True)
-                yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
+        They come from the distribution over all trees with one root that meet the constraints on heads. The
+        temperatures are those that ``calibrate`` has fitted. The tree need not be the parser's own.
 
-    fitted = fit_temperatures(complete())
-    self.cfg[TEMPERATURES] = [*fitted]
-    return fitted
+        doc: Doc that has been parsed. The scores that this parser left on it are used, or else it is parsed
+            again, as in ``kbest``.
+        Returns, for each sentence, a ``TreeConfidence`` with ``tree``, ``tokens``, ``arcs`` and ``labeled``.
+        Raises ValueError if a word has no label or no head in its sentence, or if there are no scores.
 
+        >>> (sentence,) = parser.confidence(doc)
+        >>> all(0 <= p <= arc for arc, p in zip(sentence.arcs, sentence.labeled, strict=True))
+        True
+        """
+        from .confidence import confidences
 
-def keep_scores(self: Scorer, doc: Doc, parses: Sequence[Parse]) -> None:
-    """Write the scores of a Doc's sentences to ``doc._.g2g_scores``, as arrays in dicts.
+        segmentation, trees = self._trees(Example(doc, doc))
+        if any((tree.heads < 0).any() for tree in trees):
+            raise ValueError(Errors.E818.format(text=doc.text[:40]))
+        constraints = read_constraints([doc], segmentation, self.labels)
+        pairs = zip(self._scores(doc, segmentation), constraints, strict=True)
+        probs = confidences([mask_arcs(scores, given) for scores, given in pairs], trees, self.temperatures)
+        return [
+            TreeConfidence(tree=tree, tokens=tokens, arcs=arcs.tolist(), labeled=labeled.tolist())
+            for (_, tokens), (tree, arcs, labeled) in zip(segmentation.word_places(), probs, strict=True)
+        ]
 
-    A Doc with a sentence that was parsed in parts keeps none.
+    def calibrate(self, examples: Iterable[Example]) -> "Temperatures":
+        """Fit the temperatures of ``confidence``, keep them with the component, and return them.
 
-    doc: The Doc.
-    parses: Parses of its sentences that have words.
-    """
-    kept = [{"arcs": p.scores.arcs, "labels": p.scores.labels} for p in parses if p.scores is not None]
-    record = with_tokens(doc, {"parser": self.name, "labels": [*self.labels], "sentences": kept})
-    doc._.set(SCORES, record if len(kept) == len(parses) else None)
+        They make the arcs and labels of the gold trees as probable as possible. They change no tree.
 
+        examples: Examples that were not trained on. Sentences without a complete tree do not count. Nor do
+            Docs with a sentence that is too long to be parsed whole.
+        Returns ``Temperatures`` with ``heads`` and ``labels``.
+        Raises ValueError if the model gives no scores.
+        """
+        from .confidence import fit_temperatures
 
-def kept_scores(self: Scorer, doc: Doc, segmentation: Segmentation) -> list[ArcScores] | None:
-    """Return the scores of this parser that a Doc keeps for its sentences that have words, None without any.
+        def complete() -> Iterator[tuple[ArcScores, Arcs]]:
+            for example in examples:
+                segmentation, trees = self._trees(example)
+                if (segmentation.n_words <= MAX_WORDS).all():
+                    pairs = zip(self._scores(example.predicted, segmentation), trees, strict=True)
+                    yield from (pair for pair in pairs if (pair[1].heads >= 0).all())
 
-    doc: The Doc.
-    segmentation: Where its sentences are.
-    Raises ValueError if the scores are not those of these sentences and words, or have other labels.
-    """
-    kept: dict[str, Any] | None = doc._.get(SCORES)
-    if kept is None or kept["parser"] != self.name:
-        return None
-    labels = list(kept.get("labels", ()))
-    if labels != [*self.labels]:
-        raise ValueError(Errors.E860.format(name=self.name, found=labels, expected=[*self.labels]))
-    arrays = kept["sentences"]
-    found, expected = (
-        [len(scores["arcs"]) for scores in arrays],
-        [n for n in segmentation.n_words.tolist() if n],
-    )
-    if found != expected:
-        raise ValueError(Errors.E813.format(found=found, expected=expected))
-    if not fits(doc, kept):
-        raise ValueError(Errors.E861.format(text=doc.text[:40]))
-    return [ArcScores(scores["arcs"], scores["labels"]) for scores in arrays]
+        fitted = fit_temperatures(complete())
+        self.cfg[TEMPERATURES] = [*fitted]
+        return fitted
+
+    def _scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
+        """Return the scores that this parser left on a Doc, or those of a new parse."""
+        kept = read_scores(doc, segmentation, self.labels, parser=self.name)
+        if kept is not None:
+            return kept
+        for _, tokens in segmentation.word_places():
+            check_whole([doc[i].text for i in tokens])
+        return self.new_scores(doc, segmentation)
+
+    def _trees(self, example: Example) -> tuple[Segmentation, list[Arcs]]:
+        """Return the predicted Doc's sentences, and the reference's trees. Unknown labels are -1."""
+        segmentation = segment_examples([example])
+        heads, deps = gold_parses([example], segmentation)
+        ids = {label: i for i, label in enumerate(self.labels)}
+        labels = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
+        return segmentation, make_trees(segmentation, heads_in_sentences(segmentation, heads), labels)
 
 
 def check_whole(words: Sequence[str]) -> None:
     """Raise ValueError for a sentence of words that can't be parsed whole."""
     if len(words) > MAX_WORDS:
         raise ValueError(Errors.E817.format(n=len(words), most=MAX_WORDS, start=" ".join(words[:SHOWN])))
-
-
-def _scores(self: Scorer, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
-    """Return the scores that a Doc keeps of this parser, or those of a new parse."""
-    kept = kept_scores(self, doc, segmentation)
-    if kept is not None:
-        return kept
-    for _, tokens in segmentation.word_places():
-        check_whole([doc[i].text for i in tokens])
-    return self.new_scores(doc, segmentation)
-
-
-def _trees(self: Scorer, example: Example) -> tuple[Segmentation, list[Arcs]]:
-    """Return the layout of the predicted Doc, and the trees of the reference. Unknown labels are -1."""
-    segmentation = segment_examples([example])
-    heads, deps = gold_parses([example], segmentation)
-    ids = {label: i for i, label in enumerate(self.labels)}
-    labels = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
-    return segmentation, make_trees(segmentation, heads_in_sentences(segmentation, heads), labels)
 
 
 def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: Sequence[str]) -> RankedTree:

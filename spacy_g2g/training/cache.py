@@ -10,9 +10,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..data.doc_graphs import PRIOR, get_initial_graph
+from ..data.doc_graphs import get_initial_graph
 from ..data.docs import TREEBANK_KEY, write_tree
 from ..errors import Errors
+from ..scored.score_record import SCORES
 
 #: Attributes of a Doc that a parser may read. Docs of one treebank with equal attributes get equal trees.
 CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", "TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
@@ -77,14 +78,14 @@ class CachedParser:
             key_of = {id(doc): key for key, doc in new.items()}
             parsed = self._component.pipe(list(new.values()), batch_size=batch_size, **kwargs) if new else ()
             for doc in parsed:
-                prior = doc._.get(PRIOR) if Doc.has_extension(PRIOR) else None
-                self._trees[key_of[id(doc)]] = doc.to_array(TREE), prior
+                scores = doc._.get(SCORES) if Doc.has_extension(SCORES) else None
+                self._trees[key_of[id(doc)]] = doc.to_array(TREE), scores
             for key, doc in zip(keys, batch, strict=True):
                 if key in self._trees and new.get(key) is not doc:
-                    tree, prior = self._trees[key]
+                    tree, scores = self._trees[key]
                     write_tree(doc, tree[:, :2], tree[:, 2])
-                    if prior is not None:
-                        doc._.set(PRIOR, prior)
+                    if scores is not None:
+                        doc._.set(SCORES, scores)
                 if key is None or key in self._trees:
                     yield doc
 

@@ -53,7 +53,7 @@ def test_a_parse_of_a_graph_parser_depends_on_nothing_else_in_its_batch(name: st
     model, _ = MAKE[name](seed=3, **settings)
     sentences = test_rngtr.mixed_sentences(1)
     parses = assert_batches_change_nothing(model, sentences)
-    assert {parse.coverage for parse in parses} == {"whole", "windows", "shortened"}
+    assert {parse.coverage for parse in parses} == {"whole", "windows", "truncated"}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_parse_of_a_transition_parser_depends_on_nothing_else_in_its_batch(
     long = [Sentence([f"w{i}" for i in range(18)]), Sentence(["the cat sat"] * 12)]
     parses = assert_batches_change_nothing(model, [*SENTENCES[3:9], *long], atol=1e-4)
     if row in STACK_ROWS:
-        assert [parse.coverage for parse in parses[-2:]] == ["windows", "shortened"]
+        assert [parse.coverage for parse in parses[-2:]] == ["windows", "truncated"]
     for parse in parses:
         assert are_trees(parse.tree.heads[None], np.array([len(parse.tree.heads)])).all()
         assert ((parse.tree.labels == 0) == (parse.tree.heads == 0)).all()

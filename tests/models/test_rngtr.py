@@ -247,7 +247,7 @@ def test_a_graph_that_a_pass_leaves_as_it_is_needs_no_more_passes(made: tuple[Pa
             graph = parse.iterations[-2].tree
             (again,) = model.predict([replace(sentence, graph=graph)])
             assert passes([again]) == [1]
-            assert_same_parse(replace(again, iterations=()), replace(parse, iterations=()))
+            assert_same_parse(again, parse)
             stopped += 1
     assert stopped
 
@@ -317,7 +317,7 @@ def test_whatever_the_graph_the_parse_is_a_tree_and_passes_are_kept(
         assert_same_parse(last, parse)
         for graph in parse.iterations:
             heads, labels = graph.tree.heads, graph.tree.labels
-            assert graph.iterations == ()
+            assert graph is last or graph.iterations == ()
             assert heads.shape == labels.shape == graph.head_probs.shape == graph.label_probs.shape == (n,)
             assert ((heads >= 0) & (heads <= n) & (heads != np.arange(1, n + 1))).all()
             assert ((labels == 0) == (heads == 0)).all()

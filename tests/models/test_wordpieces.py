@@ -165,7 +165,7 @@ def test_words_keep_the_most_first_pieces_that_fit(lengths: tuple[int, ...], kep
     pieces = make(char_tokenizer(), n_positions=11)
     sentence = sentence_of(*lengths)
     batch = pieces.batch([sentence])
-    assert batch.coverages == ["shortened"]
+    assert batch.coverages == ["truncated"]
     assert batch.piece_ids.shape == (1, sum(kept) + 3)
     whole = pieces.split([sentence])[0]
     row = [piece for word, n in zip(whole, kept, strict=True) for piece in word[:n]]
@@ -225,7 +225,7 @@ def test_up_to_512_positions_no_more_are_used(n: int, pieces_a_word: int):
     lengths = [pieces_a_word] * n_words + ([rest] if rest else [])
     sentence = Sentence(["a" * length for length in lengths])
     batch = make(char_tokenizer(), n_positions=512).batch([sentence])
-    fit = "whole" if n <= 509 else "windows" if len(lengths) > 509 else "shortened"
+    fit = "whole" if n <= 509 else "windows" if len(lengths) > 509 else "truncated"
     assert batch.coverages == [fit]
     assert batch.piece_ids.shape[1] == (n + 3 if fit == "whole" else min(batch.lengths.max(), 512))
     assert batch.n_words.tolist() == [len(lengths)]

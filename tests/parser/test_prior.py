@@ -9,11 +9,11 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_g2g.data.doc_graphs import PRIOR
 from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
-from spacy_g2g.models.types import Arcs, ArcScores, Sentence
-from spacy_g2g.parser.prior import keep_if_certain, with_priors
+from spacy_g2g.models.types import Arcs, ArcScores, Request, Sentence
+from spacy_g2g.parser.prior import keep_if_certain
+from spacy_g2g.scored.score_record import SCORES, read_priors, read_scores
 from spacy_g2g.training.cache import CachedParser
 from spacy_g2g.trees.constraints import Constraint
 from spacy_g2g.trees.mst import decode
@@ -49,6 +49,11 @@ def parsed(nlp: Language, *names: str) -> Any:
         return nlp(plain_doc(nlp.vocab, *SENTENCES))
 
 
+def asked(sentence: Sentence, **changes: Any) -> Sentence:
+    """The sentence with another request."""
+    return replace(sentence, request=replace(sentence.request, **changes))
+
+
 def mean(own: Any, prior: Any, share: float) -> Any:
     """The weighed mean of log-probabilities, normalized in rows."""
     mean = (1 - share) * own + share * prior
@@ -65,10 +70,10 @@ def share(request: pytest.FixtureRequest, pair: Language, monkeypatch: pytest.Mo
 
 def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language, share: float):
     refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    own = refiner.model.predict([asked(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
-        expected = mean(alone.scores.arcs, sentence.prior.arcs, share)
+        expected = mean(alone.scores.arcs, sentence.request.prior.arcs, share)
         n = len(sentence.words)
         assert mixed.scores.arcs == pytest.approx(expected, abs=1e-5)
         assert mixed.tree.heads.tolist() == decode(expected[None], np.array([n]))[0].tolist()
@@ -76,13 +81,13 @@ def test_a_refiner_decodes_from_the_mean_of_the_log_probabilities(pair: Language
 
 def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair: Language, share: float):
     refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    own = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    own = refiner.model.predict([asked(s, prior=None) for s in sentences])
     for sentence, alone, mixed in zip(sentences, own, refiner.model.predict(sentences), strict=True):
         expected = alone.scores.labels.copy()
-        words = np.flatnonzero(sentence.prior.heads)
-        arcs = words, sentence.prior.heads[words] - 1
-        expected[arcs] = mean(expected[arcs], sentence.prior.labels[words], share)
+        words = np.flatnonzero(sentence.request.prior.heads)
+        arcs = words, sentence.request.prior.heads[words] - 1
+        expected[arcs] = mean(expected[arcs], sentence.request.prior.labels[words], share)
         assert mixed.scores.labels == pytest.approx(expected, abs=1e-5)
         assert mixed.scores.labels != pytest.approx(alone.scores.labels, abs=1e-2)
         words = np.flatnonzero(mixed.tree.heads)
@@ -93,24 +98,26 @@ def test_labels_of_the_parsers_arcs_have_the_mean_of_the_log_probabilities(pair:
 
 def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
-    sentence = replace(inputs(refiner, parsed(pair, "g2g_parser"))[0], keep_scores=True)
-    (alone,) = refiner.model.predict([replace(sentence, prior=None)])
-    prior = sentence.prior
+    sentence = asked(inputs(refiner, parsed(pair, "g2g_parser"))[0], scores="all")
+    (alone,) = refiner.model.predict([asked(sentence, prior=None)])
+    prior = sentence.request.prior
     impossible, unlikely = (np.where(prior.labels < -1, value, -0.1) for value in (-np.inf, -100))
     assert np.isinf(impossible).any()
     words = np.flatnonzero(prior.heads)
     arcs = words, prior.heads[words] - 1
     changed = replace(prior, labels=impossible.astype(np.float32))
-    (mixed,) = refiner.model.predict([replace(sentence, prior=changed)])
+    (mixed,) = refiner.model.predict([asked(sentence, prior=changed)])
     expected = mean(alone.scores.labels[arcs], unlikely[words], 0.5)
     assert mixed.scores.labels[arcs] == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_prior_without_labels_leaves_labels(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
-    sentences = [replace(s, keep_scores=True) for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    without = [replace(s, prior=replace(s.prior, heads=np.full(len(s.words), -1))) for s in sentences]
-    alone = refiner.model.predict([replace(s, prior=None) for s in sentences])
+    sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
+    without = [
+        asked(s, prior=replace(s.request.prior, heads=np.full(len(s.words), -1))) for s in sentences
+    ]
+    alone = refiner.model.predict([asked(s, prior=None) for s in sentences])
     # Beside a sentence whose prior has labels, too.
     for batch in (without, [sentences[0], without[1]]):
         assert (refiner.model.predict(batch)[1].scores.labels == alone[1].scores.labels).all()
@@ -119,11 +126,9 @@ def test_a_prior_without_labels_leaves_labels(pair: Language):
 def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
-    segmentation = segment([doc])
     root, *others = parser.labels
-    sentences = parser.inputs([doc], segmentation)
     same, turned, more, rooted = (
-        with_priors(sentences, [doc], segmentation, labels)
+        read_priors([doc], segment([doc]), labels)
         for labels in (
             parser.labels,
             [root, *others[1:], others[0]],
@@ -132,39 +137,41 @@ def test_labels_of_a_prior_are_in_the_refiners_order(pair: Language):
         )
     )
     for a, b, c, d in zip(same, turned, more, rooted, strict=True):
-        assert (np.roll(a.prior.labels, -1, axis=1) == b.prior.labels).all()
-        assert (c.prior.heads == -1).all()
-        assert (d.prior.heads == -1).all()
-        assert c.prior.labels.shape[1] == d.prior.labels.shape[1] + 1 == len(parser.labels)
-        assert a.prior.heads is b.prior.heads
+        assert (np.roll(a.labels, -1, axis=1) == b.labels).all()
+        assert (c.heads == -1).all()
+        assert (d.heads == -1).all()
+        assert c.labels.shape[1] == d.labels.shape[1] + 1 == len(parser.labels)
+        assert a.heads is b.heads
 
 
 def test_the_prior_is_that_of_a_tree_that_meets_constraints(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
-    sentence = replace(inputs(parser, plain_doc(pair.vocab, SENTENCES[0]))[0], keep_prior=True)
+    (sentence, _) = inputs(parser, plain_doc(pair.vocab, *SENTENCES))
+    assert sentence.request == Request(scores="tree")
     (free,) = parser.model.predict([sentence])
     word = int(np.flatnonzero(free.tree.heads)[0]) + 1
     constraint = Constraint("head", (word,), 0)
-    (parse,) = parser.model.predict([replace(sentence, constraints=(constraint,), keep_scores=True)])
-    prior = parse.prior
+    (parse,) = parser.model.predict([asked(sentence, constraints=(constraint,))])
+    (full,) = parser.model.predict([asked(sentence, constraints=(constraint,), scores="all")])
+    prior = parse.scores
     assert prior.heads.tolist() == parse.tree.heads.tolist() != free.tree.heads.tolist()
     words = np.flatnonzero(prior.heads)
-    expected = parse.scores.labels[words, prior.heads[words] - 1]
+    expected = full.scores.labels[words, prior.heads[words] - 1]
     assert prior.labels[words] == pytest.approx(expected)
-    assert prior.arcs == pytest.approx(free.prior.arcs)
+    assert prior.arcs == pytest.approx(free.scores.arcs)
 
 
 def test_a_prior_against_all_arcs_of_a_tree_changes_it(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
     doc = parsed(pair, "g2g_parser")
-    sentences = [replace(s, prior=None) for s in inputs(refiner, doc)]
+    sentences = [asked(s, prior=None) for s in inputs(refiner, doc)]
     for sentence, parse in zip(sentences, refiner.model.predict(sentences), strict=True):
         n = len(sentence.words)
         log_probs = np.zeros((n, n + 1), dtype=np.float32)
         log_probs[np.arange(n), parse.tree.heads] = -50
         labels = np.zeros((n, len(refiner.labels) - 1), dtype=np.float32)
         prior = ArcScores(log_probs, labels, np.full(n, -1))
-        (other,) = refiner.model.predict([replace(sentence, prior=prior)])
+        (other,) = refiner.model.predict([asked(sentence, prior=prior)])
         assert (other.tree.heads != parse.tree.heads).any()
 
 
@@ -175,17 +182,17 @@ def test_a_sentence_without_a_prior_is_decoded_alone_beside_others(
     refiner: Any = pair.get_pipe("rng_refiner")
     monkeypatch.setattr(get_shim(refiner.model).network, "head_loss", head_loss)
     doc = parsed(pair, "g2g_parser")
-    first, second = (replace(s, keep_scores=True) for s in inputs(refiner, doc))
-    (alone,) = refiner.model.predict([replace(first, prior=None)])
-    together = refiner.model.predict([replace(first, prior=None), second])[0]
+    first, second = (asked(s, scores="all") for s in inputs(refiner, doc))
+    (alone,) = refiner.model.predict([asked(first, prior=None)])
+    together = refiner.model.predict([asked(first, prior=None), second])[0]
     assert together.scores.arcs == pytest.approx(alone.scores.arcs, abs=1e-5)
 
 
 def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
     parser: Any = pair.get_pipe("g2g_parser")
     doc = parsed(pair, "g2g_parser")
-    assert doc._.get(PRIOR)["labels"] == [*parser.labels]
-    for kept, parse in zip(doc._.get(PRIOR)["sentences"], parser.predict([doc]).parses, strict=True):
+    assert doc._.get(SCORES)["labels"] == [*parser.labels]
+    for kept, parse in zip(doc._.get(SCORES)["sentences"], parser.predict([doc]).parses, strict=True):
         prior = ArcScores(**kept)
         words = np.arange(parse.n_words)
         assert prior.heads.tolist() == parse.tree.heads.tolist()
@@ -198,7 +205,7 @@ def test_the_prior_is_the_parsers_and_goes_when_it_is_read(pair: Language):
         is_root = parse.tree.heads == 0
         expected = np.where(is_root, 1, labels[words, parse.tree.labels - 1])
         assert expected == pytest.approx(parse.label_probs)
-    assert parsed(pair, "g2g_parser", "rng_refiner")._.get(PRIOR) is None
+    assert parsed(pair, "g2g_parser", "rng_refiner")._.get(SCORES) is None
 
 
 def test_a_component_takes_no_scores_of_another_one(pair: Language):
@@ -214,17 +221,48 @@ def test_a_component_takes_no_scores_of_another_one(pair: Language):
         refiner.reparse(doc)
 
 
+def test_scores_that_the_parser_keeps_are_the_same_prior(pair: Language):
+    parser: Any = pair.get_pipe("g2g_parser")
+    refiner: Any = pair.get_pipe("rng_refiner")
+    doc = parsed(pair, "g2g_parser")
+    assert read_scores(doc, segment([doc]), parser.labels, parser=parser.name) is None
+    parser.keep_scores = True
+    kept = parsed(pair, "g2g_parser")
+    parser.keep_scores = False
+    assert read_scores(kept, segment([kept]), parser.labels, parser=parser.name) is not None
+    for found, expected in zip(inputs(refiner, kept), inputs(refiner, doc), strict=True):
+        prior, other = expected.request.prior, found.request.prior
+        assert other.heads.tolist() == prior.heads.tolist()
+        np.testing.assert_allclose(other.arcs, prior.arcs, rtol=1e-5)
+        words = np.flatnonzero(prior.heads)
+        np.testing.assert_allclose(other.labels[words], prior.labels[words], rtol=1e-5, atol=1e-5)
+    # A second refiner does not read it.
+    assert kept._.get(SCORES)["is_prior"]
+    assert not refiner(kept)._.get(SCORES)["is_prior"]
+    assert [sentence.request.prior for sentence in inputs(refiner, kept)] == [None] * len(SENTENCES)
+
+
+def test_a_refiner_gives_no_prior(pair: Language):
+    nlp = spacy.blank("xx")
+    for name, source in (("g2g_parser", "g2g_parser"), ("first", "rng_refiner"), ("second", "rng_refiner")):
+        nlp.add_pipe(source, name=name, source=pair) if name == source else nlp.add_pipe(
+            source, name=name, config={"model": pair.get_pipe_config(source)["model"]}
+        )
+    listening = [nlp.get_pipe(name).listening_components for name in nlp.pipe_names]
+    assert listening == [["first", "second"], [], []]
+
+
 def test_nothing_is_kept_without_a_refiner_that_reads_it(pair: Language):
-    assert parsed(make_pair(prior_share=0.0), "g2g_parser")._.get(PRIOR) is None
+    assert parsed(make_pair(prior_share=0.0), "g2g_parser")._.get(SCORES) is None
     nlp = spacy.blank("xx")
     nlp.add_pipe("g2g_parser", source=pair)
-    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.get(PRIOR) is None
+    assert nlp(plain_doc(nlp.vocab, *SENTENCES))._.get(SCORES) is None
     parser: Any = nlp.get_pipe("g2g_parser")
     parses = parser.predict([plain_doc(nlp.vocab, *SENTENCES)]).parses
-    assert [parse.prior for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
+    assert [parse.scores for parse in parses] == [None] * len(SENTENCES)  # They would fill memory.
     nlp.add_pipe("rng_refiner", source=pair)
     assert parser.listening_components == ["rng_refiner"]
-    assert parsed(nlp, "g2g_parser")._.get(PRIOR) is not None
+    assert parsed(nlp, "g2g_parser")._.get(SCORES) is not None
 
 
 @pytest.mark.parametrize("cut", [("she saw the dogs dogs bark",), ("she saw the", "dogs dogs bark")])
@@ -232,8 +270,8 @@ def test_other_sentences_than_the_parsers_have_no_prior(pair: Language, cut: tup
     refiner: Any = pair.get_pipe("rng_refiner")
     doc = parsed(pair, "g2g_parser")
     other = plain_doc(pair.vocab, *cut)
-    other._.set(PRIOR, doc._.get(PRIOR))
-    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
+    other._.set(SCORES, doc._.get(SCORES))
+    assert [sentence.request.prior for sentence in inputs(refiner, other)] == [None] * len(cut)
 
 
 def test_a_doc_with_a_sentence_of_the_parsers_has_no_prior_if_another_differs(pair: Language):
@@ -241,8 +279,8 @@ def test_a_doc_with_a_sentence_of_the_parsers_has_no_prior_if_another_differs(pa
     with pair.select_pipes(enable=["g2g_parser"]):
         doc = pair(plain_doc(pair.vocab, "she saw", "the dogs", "bark at them"))
     other = plain_doc(pair.vocab, "she", "saw the", "dogs bark at them")
-    other._.set(PRIOR, doc._.get(PRIOR))
-    assert [sentence.prior for sentence in inputs(refiner, other)] == [None] * 3
+    other._.set(SCORES, doc._.get(SCORES))
+    assert [sentence.request.prior for sentence in inputs(refiner, other)] == [None] * 3
 
 
 def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
@@ -251,7 +289,7 @@ def test_a_doc_keeps_its_priors_in_bytes(pair: Language):
     again = Doc(pair.vocab).from_bytes(doc.to_bytes())
     assert trees_and_probs(refiner, again) == trees_and_probs(refiner, doc)
     for sentence in inputs(refiner, again):
-        assert isinstance(sentence.prior, ArcScores)
+        assert isinstance(sentence.request.prior, ArcScores)
 
 
 def trees_and_probs(refiner: Any, doc: Doc) -> list[Any]:
@@ -264,7 +302,7 @@ def test_a_cached_parser_gives_the_same_prior_again(pair: Language):
     cached = CachedParser(pair.get_pipe("g2g_parser"))
     first, again = (list(cached.pipe(treebank_docs(pair.vocab))) for _ in range(2))
     for a, b in zip(first, again, strict=True):
-        for x, y in zip(a._.get(PRIOR)["sentences"], b._.get(PRIOR)["sentences"], strict=True):
+        for x, y in zip(a._.get(SCORES)["sentences"], b._.get(SCORES)["sentences"], strict=True):
             assert all((x[name] == y[name]).all() for name in ("arcs", "labels", "heads"))
 
 
@@ -342,10 +380,12 @@ def test_a_question_before_the_pass_is_about_the_tree_after_it(pair: Language):
 SURE = Sentence(
     ["dogs", "bark"],
     graph=Arcs(np.array([2, 0]), np.array([1, 0])),
-    prior=ArcScores(
-        np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
-        np.zeros((2, 2), dtype=np.float32),
-        np.array([-1, -1]),
+    request=Request(
+        prior=ArcScores(
+            np.log(np.array([[0.1, 1e-9, 0.9], [0.95, 0.05, 1e-9]], dtype=np.float32)),
+            np.zeros((2, 2), dtype=np.float32),
+            np.array([-1, -1]),
+        )
     ),
 )
 
@@ -353,16 +393,16 @@ SURE = Sentence(
 @pytest.mark.parametrize(
     "changed",
     [
-        {"prior": None},
+        {"request": Request()},
         {"graph": None},
-        {"constraints": (Constraint("head", (1,), 2),)},
+        {"request": replace(SURE.request, constraints=(Constraint("head", (1,), 2),))},
         {"graph": Arcs(np.array([2, 0]), np.array([-1, 0]))},
         {"graph": Arcs(np.array([2, 0]), np.array([3, 0]))},
         {"graph": Arcs(np.array([2, 0]), np.array([1, 2]))},
         {"graph": Arcs(np.array([2, -1]), np.array([1, -1]))},
         {
             "graph": Arcs(np.array([0, 0]), np.array([0, 0])),
-            "prior": ArcScores(np.zeros((2, 3)), np.zeros((2, 2)), np.array([-1, -1])),
+            "request": Request(prior=ArcScores(np.zeros((2, 3)), np.zeros((2, 2)), np.array([-1, -1]))),
         },
     ],
     ids=str,

@@ -18,7 +18,7 @@ from spacy_g2g.models.sources import encoder_from_scratch, train_word_pieces
 from spacy_g2g.models.start import checkpoint_of
 from spacy_g2g.models.types import Arcs, Sentence, Start
 from spacy_g2g.models.vector_batches import WordVectors
-from spacy_g2g.pipeline.sentence_inputs import add_vectors, make_sentences
+from spacy_g2g.pipeline.sentence_inputs import word_vectors
 
 from ..models.test_sources import WORDS, make_checkpoint
 from ..util import (
@@ -253,9 +253,8 @@ def test_a_layer_without_a_vector_for_each_token_is_an_error():
     nlp = spacy.blank("xx")
     docs = [plain_doc(nlp.vocab, "a b c")]
     layer = Model("short", lambda model, docs, is_train: ([np.zeros((2, 1), dtype="f")], None))
-    segmentation = segment(docs)
     with pytest.raises(ValueError, match=r"E809.*short.*2 vectors for 3"):
-        add_vectors(make_sentences(docs, segmentation, None), layer, docs, segmentation, is_train=False)
+        word_vectors(layer, docs, segment(docs))
 
 
 def test_white_space_and_empty_docs_are_parsed(trained: Path):
@@ -351,11 +350,8 @@ def test_vectors_of_words_come_from_their_tokens_and_their_gradients_go_back():
         outputs = [np.array([[ord(t.text)] for t in doc], dtype="f").reshape(-1, 1) for doc in docs]
         return outputs, lambda d_outputs: seen.append(d_outputs) or docs
 
-    segmentation = segment(docs)
-    sentences, backprop = add_vectors(
-        make_sentences(docs, segmentation, None), Model("tokens", forward), docs, segmentation, is_train=True
-    )
-    assert [s.vectors.tolist() for s in sentences] == [[[97], [98]], [[99]], [[100], [101]]]
+    vectors, backprop = word_vectors(Model("tokens", forward), docs, segment(docs), is_train=True)
+    assert [of_words.tolist() for of_words in vectors] == [[[97], [98]], [[99]], [[100], [101]]]
     of_words = {0: np.array([[1], [2]], dtype="f"), 2: np.array([[3], [4]], dtype="f")}
     backprop(of_words)
     assert [d.ravel().tolist() for d in seen[0]] == [[1, 0, 2, 0], [], [3, 4]]

@@ -35,7 +35,7 @@ def parse_of(heads: list[int], labels: list[int], passes: int = 0) -> Parse:
     arrays = np.array(heads), np.array(labels)
     probs = np.full(len(heads), 0.5)
     parse = Parse(Arcs(*arrays), probs, probs)
-    return Parse(Arcs(*arrays), probs, probs, iterations=(parse,) * passes) if passes else parse
+    return replace(parse, earlier=(parse,) * (passes - 1)) if passes else parse
 
 
 def quietly(nlp: Language, doc: Doc) -> Doc:
@@ -117,11 +117,11 @@ def test_further_roots_depend_on_the_first_root(labels: tuple[str, ...], expecte
 
 def test_a_joined_parse_has_defaults_where_joining_is_not_defined():
     scores = ArcScores(np.zeros((1, 2), np.float32), np.zeros((1, 1, 2), np.float32))
-    part = replace(parse_of([0], [0]), scores=scores, prior=scores.for_heads(np.zeros(1, np.int64)))
+    part = replace(parse_of([0], [0]), scores=scores)
     joined = join_parts([part, part], LABELS)
-    assert joined.coverage == "cut"
+    assert joined.coverage == "chunked"
     for field in fields(Parse):
-        if field.name not in ("tree", "head_probs", "label_probs", "coverage", "iterations"):
+        if field.name not in ("tree", "head_probs", "label_probs", "coverage", "earlier"):
             assert getattr(part, field.name) is not field.default
             assert getattr(joined, field.name) is field.default
     assert join_parts([part], LABELS) is part

@@ -11,7 +11,7 @@ from spacy.training import Example
 from spacy_g2g.arrays import IntArray
 from spacy_g2g.data.gold import gold_parse, gold_starts
 from spacy_g2g.data.segmentation import segment
-from spacy_g2g.pipeline.sentence_inputs import make_sentences
+from spacy_g2g.pipeline.sentence_inputs import make_sentences, read_tags
 from spacy_g2g.pipeline.trees import SPACE_LABEL, write_trees
 
 from ..util import gold_doc, plain_doc, tree_of
@@ -30,9 +30,8 @@ def write(docs: list[Doc], heads: list[int], labels: list[int]) -> None:
     write_trees(docs, segment(docs), as_ints(heads), as_ints(labels), hashes, space)
 
 
-def words_of(docs: list[Doc], tag_attr: str | None = None) -> list[list[str]]:
-    found = make_sentences(docs, segment(docs), tag_attr)
-    return [list(sentence.words) for sentence in found]
+def words_of(docs: list[Doc]) -> list[list[str]]:
+    return [list(sentence.words) for sentence in make_sentences(docs, segment(docs))]
 
 
 # Sentences
@@ -77,9 +76,8 @@ def test_docs_without_tokens_have_no_sentences():
 @pytest.mark.parametrize("attr", ["TAG", "POS"])
 def test_tags_are_those_of_the_words(attr: str):
     doc = Doc(VOCAB, words=["a", " ", "b"], tags=["NOUN", "SPACE", ""], pos=["NOUN", "SPACE", ""])
-    (found,) = make_sentences([doc], segment([doc]), attr)
-    assert found.tags is not None
-    assert list(found.tags) == ["NOUN", ""]
+    (found,) = make_sentences([doc], segment([doc]), read_tags([doc], segment([doc]), attr))
+    assert found.tags == ["NOUN", ""]
 
 
 # Trees

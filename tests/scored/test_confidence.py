@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from spacy_g2g.models.decoding import best_parses
 from spacy_g2g.models.types import Arcs, ArcScores
 from spacy_g2g.scored.confidence import Temperatures, confidences, fit_temperatures
 
@@ -25,7 +26,7 @@ def random_scores(n: int, scale: float = 2.0) -> ArcScores:
 def test_probabilities_are_those_of_all_trees(temperature: float):
     """Three sentences of different lengths at once."""
     scores = [random_scores(n) for n in (4, 1, 3)]
-    trees = [of.best()[0].tree for of in scores]
+    trees = [best_parses(of)[0].tree for of in scores]
     found = confidences(scores, trees, Temperatures(temperature, 2.0))
     for of, tree, (tree_prob, arc_probs, labeled) in zip(scores, trees, found, strict=True):
         n = len(tree.heads)

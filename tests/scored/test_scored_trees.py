@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 from spacy_g2g.models.batch import PieceBatch
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.scored.doc_constraints import constrain
-from spacy_g2g.scored.scored_trees import SCORES
+from spacy_g2g.scored.score_record import SCORES
 from spacy_g2g.trees.tree import is_tree
 
 from ..util import graph_examples, initialised_nlp, make_nlp, parser_of, plain_doc, randomize

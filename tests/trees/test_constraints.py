@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from spacy_g2g.models.decoding import best_parses
 from spacy_g2g.models.types import ArcScores
 from spacy_g2g.trees.constraints import Constraint, find_conflict
 
@@ -59,9 +60,9 @@ def test_the_best_tree_meets_random_constraints_or_they_are_in_conflict():
             for i in range(len(conflict)):
                 assert not find_conflict((*conflict[:i], *conflict[i + 1 :]), N, N_LABELS)
             with pytest.raises(ValueError, match="G2G-E107"):
-                scores.best(1, constraints)
+                best_parses(scores, 1, constraints)
             continue
-        found = scores.best(3, constraints)
+        found = best_parses(scores, 3, constraints)
         totals = np.sort(scores.arcs.astype(float)[np.arange(N), possible].sum(axis=1))[::-1]
         assert [np.log(parse.head_probs).sum() for parse in found] == pytest.approx(totals[:3], abs=1e-5)
         for tree in (parse.tree for parse in found):
@@ -83,10 +84,10 @@ def test_a_caller_can_not_change_a_conflict_that_is_kept():
 
 def test_labels_are_the_best_ones_of_those_allowed():
     scores = random_scores()
-    (free,) = scores.best()
+    (free,) = best_parses(scores)
     word = int(np.flatnonzero(free.tree.heads)[0])
     label = int(free.tree.labels[word])
-    (second,) = scores.best(1, [Constraint("not label", (word + 1,), label)])
+    (second,) = best_parses(scores, 1, [Constraint("not label", (word + 1,), label)])
     assert (second.tree.heads == free.tree.heads).all()
     assert second.tree.labels[word] == 3 - label
     expected = scores.labels[word, free.tree.heads[word] - 1, second.tree.labels[word] - 1]

@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model
+from thinc.types import Floats2d
 
 from ...arrays import BoolArray
 from ...data.gold import segment_examples
@@ -118,12 +119,17 @@ class AmrParser(ParserPipe):
 
     # Parsing
 
-    def inputs(self, docs: Sequence[Doc], segmentation: Segmentation) -> "list[Sentence]":
+    def inputs(
+        self, docs: Sequence[Doc], segmentation: Segmentation, vectors: Sequence[Floats2d] | None = None
+    ) -> "list[Sentence]":
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
         sentences = read_amr_sentences(docs, segmentation, self.settings.lemma_source)
-        return [AmrInput(sentence.forms, amr=sentence) for sentence in sentences]
+        return [
+            AmrInput(sentence.forms, vectors=None if vectors is None else vectors[i], amr=sentence)
+            for i, sentence in enumerate(sentences)
+        ]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
         """Write ``doc._.amr``."""

@@ -139,9 +139,9 @@ class StateTr(TransitionNetwork):
         """
         n_longest = batch.n_words + 1 + n_special(with_deleted=self.graph_input)
         is_long = n_longest > self.encoder.config.n_positions
-        short: Coverage = "shortened" if self.pooling == "mean" else "whole"
+        short: Coverage = "truncated" if self.pooling == "mean" else "whole"
         return [
-            "parts" if long else short if fit == "shortened" else "whole"
+            "nearest_words" if long else short if fit == "truncated" else "whole"
             for long, fit in zip(is_long.tolist(), batch.coverages, strict=True)
         ]
 

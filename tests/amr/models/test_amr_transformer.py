@@ -221,7 +221,7 @@ def test_a_parse_depends_on_nothing_else_in_its_batch(
     texts = ["Yes", "the boys", "boy girl boy girl boy girl", "girl", "sleepwants sleepwants", "Yes the boy"]
     sentences = list(map(sentence_of, texts))
     alone = [model.predict([sentence])[0] for sentence in sentences]
-    assert [parse.coverage for parse in alone[2:5]] == ["windows", "whole", "shortened"]
+    assert [parse.coverage for parse in alone[2:5]] == ["windows", "whole", "truncated"]
     order = [4, 1, 0, 5, 2, 3, 0]
     for i, parse in zip(order, model.predict([sentences[i] for i in order]), strict=True):
         assert_same_parse(parse, alone[i])

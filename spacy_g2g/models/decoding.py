@@ -1,0 +1,52 @@
+"""Decoding: from the scores of all arcs of a sentence to its best trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import BoolArray, IntArray
+from ..errors import Errors
+from ..trees.constraints import Constraint, allowed_arcs, allowed_labels, subtree_words
+from ..trees.kbest import best_trees
+from ..trees.tree import ROOT_LABEL
+from .types import Arcs, ArcScores, Parse
+
+
+def mask_arcs(scores: ArcScores, constraints: Sequence[Constraint]) -> ArcScores:
+    """Return the scores with -inf for the arcs that the constraints exclude one by one."""
+    if not constraints:
+        return scores
+    allowed = allowed_arcs(constraints, len(scores.arcs), scores.n_labels)
+    return replace(scores, arcs=np.where(allowed, scores.arcs, np.float32(-np.inf)))
+
+
+def best_parses(scores: ArcScores, k: int = 1, constraints: Sequence[Constraint] = ()) -> list[Parse]:
+    """Return the k best trees with one root that meet the constraints, best first, or all of fewer.
+
+    Trees are ranked by the scores of their arcs. Each arc has its best label that is allowed.
+
+    scores: Scores of the sentence, with the labels of all arcs.
+    k: Number of trees.
+    constraints: Constraints of the sentence.
+    Raises ValueError if no tree meets the constraints.
+    """
+    n = len(scores.arcs)
+    arcs = mask_arcs(scores, constraints).arcs.astype(np.float64)
+    trees = best_trees(arcs, k, subtree_words(constraints, n))[0]
+    if not len(trees):
+        raise ValueError(Errors.E107.format(sentence=0))
+    allowed = allowed_labels(constraints, n, scores.n_labels)[:, ROOT_LABEL + 1 :]
+    return [_label_tree(scores, heads, allowed) for heads in trees]
+
+
+def _label_tree(scores: ArcScores, heads: IntArray, allowed: BoolArray) -> Parse:
+    """Return the tree with the best allowed label of each arc; allowed: bool [n, labels - 1]."""
+    words = np.arange(len(heads))
+    log_probs = scores.for_heads(heads).labels
+    best = np.where(allowed, log_probs, -np.inf).argmax(axis=1)
+    labels = np.where(heads == 0, ROOT_LABEL, best + 1)
+    label_probs = np.where(heads == 0, np.float32(1), np.exp(log_probs[words, best]))
+    return Parse(Arcs(heads, labels), np.exp(scores.arcs[words, heads]), label_probs)
