@@ -68,6 +68,13 @@ def test_config_is_plain_json() -> None:
         assert EncoderConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+def test_config_of_an_earlier_version_is_read() -> None:
+    config = replace(CONFIG, normalize_keys=True)
+    values = config.to_dict()
+    del values["normalize_keys"]
+    assert EncoderConfig.from_dict({**values, "normalise_keys": True, "pad_id": 0}) == config
+
+
 @pytest.mark.parametrize("with_graph", [True, False])
 def test_sentence_alone_equals_the_same_in_a_padded_batch(with_graph: bool) -> None:
     encoder = random_encoder(replace(CONFIG, n_relations=4))
