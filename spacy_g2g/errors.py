@@ -326,7 +326,6 @@ class Errors(metaclass=_TextsWithCodes):
     E1019 = "{where}: the AMR has no sentence. Expected a line such as '# ::snt The dog barked .'"
     E1020 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
     E1022 = "restarts is {restarts}. Expected 0 or more."
-    E1027 = "{setting} of amr_parser is {value}. Expected {expected}."
     E1028 = (
         "{name!r} found no AMR to learn from ({n} sentences, {amrs} AMRs in doc._.amr, none of the same "
         "text). Expected Examples whose reference Docs have doc._.amr. A DocBin keeps AMRs only with "

@@ -18,7 +18,8 @@ from .align_rules import AlignRules
 from .graph import AmrGraph
 from .lemmas import stem
 
-Unaligned = Literal["neighbor", "free_word"]
+# "neighbour" is the spelling of "neighbor" in pipelines of early versions.
+Unaligned = Literal["neighbor", "free_word", "neighbour"]
 
 # Nodes that stem from the graph's structure rather than from a word. They take the word of a child.
 STRUCTURE = re.compile(r"name|.*-(?:entity|quantity|interval)(?:-91)?")

@@ -5,7 +5,7 @@ Like all modules of factories, this one imports no torch.
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,16 +20,17 @@ from ...arrays import BoolArray
 from ...data.gold import segment_examples
 from ...data.segmentation import Segmentation
 from ...errors import Errors, Warnings
+from ...models.settings import setting
 from ...parser.parser_pipe import ParserPipe
+from ...pipeline.component import ComponentSettings, factory
 from ...pipeline.sentence_inputs import ParsedBatch
 from ..data.docs import set_amr_extensions, set_amrs
 from ..formats.penman_text import format_penman
 from ..parsing.actions import AmrSentence
-from ..parsing.aligner import Unaligned
 from ..parsing.build import EMPTY_LABEL
 from ..parsing.graph import Wiki
-from ..parsing.scheme import AmrScheme, AmrSettings, LemmaSource
-from ..parsing.table import Candidates, Replay
+from ..parsing.table import Replay
+from .scheme import AmrScheme, AmrSettings, LemmaSource
 from .training_data import ReplayCache, gold_graph, gold_texts, read_amr_sentences, read_training_data
 
 if TYPE_CHECKING:
@@ -40,54 +41,16 @@ if TYPE_CHECKING:
 EMPTY_AMR = f"(a / {EMPTY_LABEL})"
 
 
-@Language.factory(
-    "amr_parser",
-    assigns=["doc._.amr"],
-    default_config={
-        "model": {"@architectures": "spacy_g2g.AmrStackTransformer.v1"},
-        **asdict(AmrSettings()),
-        "half_precision_weights": False,
-        "scorer": {"@scorers": "spacy_g2g.amr_scorer.v1"},
-    },
-    default_score_weights={"smatch_f": 1.0, "smatch_p": 0.0, "smatch_r": 0.0},
-)
-def make_amr_parser(
-    nlp: Language,
-    name: str,
-    model: Model[Any, Any],
-    shift_labels: int,
-    label_candidates: Candidates,
-    lemma_source: LemmaSource,
-    unaligned: Unaligned,
-    em_iterations: int,
-    max_forks: int,
-    wiki: Wiki,
-    half_precision_weights: bool,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> "AmrParser":
-    """Make the ``amr_parser`` component, which gives each sentence of a Doc an AMR in ``doc._.amr``.
+@dataclass(frozen=True, kw_only=True)
+class AmrParserSettings(AmrSettings, ComponentSettings):
+    """Settings of ``amr_parser``."""
 
-    model: Architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.
-    shift_labels: Number of the most frequent words that have a SHIFT action of their own.
-    label_candidates: Labels that a word may get besides copies of itself: labels that the training data gave
-        to the same "word", to words of the same "lemma", or to any word ("vocab").
-    lemma_source: Source of lemmas: "rules" for those of the package simplemma, which are English, or "token"
-        for lemmas that an earlier component wrote. Tokens without a lemma get simplemma's. In training, that
-        component must be among the ``annotating_components``.
-    unaligned: Word that a concept belongs to in training if no rule finds its word: the word of a "neighbor"
-        in the graph, or the "free_word" nearest to that word.
-    em_iterations: Number of iterations of expectation maximization, which in training finds the words of
-        concepts that share no letters with their word.
-    max_forks: Largest number of concepts of a word besides the first.
-    wiki: Links to Wikipedia: leave them out ("drop"), or learn them as constants ("keep").
-    half_precision_weights: Save weights in float16, which takes half the space.
-    scorer: Scoring method.
-    """
-    settings = AmrSettings(
-        shift_labels, label_candidates, lemma_source, unaligned, em_iterations, max_forks, wiki
+    model: Model[Any, Any] = setting(
+        {"@architectures": "spacy_g2g.AmrStackTransformer.v1"},
+        "Architecture that builds AMRs, such as ``spacy_g2g.AmrStackTransformer.v1``.",
     )
-    return AmrParser(
-        nlp.vocab, model, name, settings, half_precision_weights=half_precision_weights, scorer=scorer
+    scorer: Callable[..., dict[str, Any]] | None = setting(
+        {"@scorers": "spacy_g2g.amr_scorer.v1"}, "Scoring method."
     )
 
 
@@ -101,21 +64,20 @@ class AmrParser(ParserPipe):
     #: Extra of the library that a package of the pipeline needs.
     extra = "amr"
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model[Any, Any],
-        name: str = "amr_parser",
-        settings: AmrSettings | None = None,
-        *,
-        half_precision_weights: bool = False,
-        scorer: Callable[..., dict[str, Any]] | None = None,
-    ) -> None:
-        super().__init__(vocab, model, name, half_precision_weights=half_precision_weights, scorer=scorer)
+    lemma_source: LemmaSource
+    wiki: Wiki
+
+    def __init__(self, vocab: Vocab, name: str, settings: AmrParserSettings) -> None:
+        super().__init__(vocab, settings.model, name)
+        settings.apply_to(self)
         set_amr_extensions()
-        self.settings = settings or AmrSettings()
         self.scheme: AmrScheme | None = None
         self._replays = ReplayCache()
+
+    @property
+    def settings(self) -> AmrSettings:
+        """The settings that training data and the scheme depend on, as they are now."""
+        return AmrSettings(**{field.name: getattr(self, field.name) for field in fields(AmrSettings)})
 
     # Parsing
 
@@ -125,7 +87,7 @@ class AmrParser(ParserPipe):
         """Return the sentences of the Docs that have words, with their lemmas."""
         from ..models.types import AmrInput
 
-        sentences = read_amr_sentences(docs, segmentation, self.settings.lemma_source)
+        sentences = read_amr_sentences(docs, segmentation, self.lemma_source)
         return [
             AmrInput(sentence.forms, vectors=None if vectors is None else vectors[i], amr=sentence)
             for i, sentence in enumerate(sentences)
@@ -152,7 +114,7 @@ class AmrParser(ParserPipe):
         """
         segmentation = segment_examples(examples)
         docs = [example.predicted for example in examples]
-        sentences = read_amr_sentences(docs, segmentation, self.settings.lemma_source)
+        sentences = read_amr_sentences(docs, segmentation, self.lemma_source)
         texts = gold_texts(examples, segmentation)
         return docs, segmentation, [self._replay(*pair) for pair in zip(sentences, texts, strict=True)]
 
@@ -163,7 +125,7 @@ class AmrParser(ParserPipe):
             return scheme.table.replay(sentence, [])
         found = self._replays.get((sentence, text))
         if found is None:
-            graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.settings.wiki)
+            graph = gold_graph(text, sentence.forms, name=self.name, wiki=self.wiki)
             found = scheme.replay(graph, sentence)
             self._replays[sentence, text] = found
         return found
@@ -208,7 +170,7 @@ class AmrParser(ParserPipe):
     def _warn_settings(self) -> None:
         """Warn of settings that differ from the scheme's."""
         learned = self._known_scheme.learned_settings
-        given = {name: getattr(self.settings, name) for name in learned}
+        given = {name: getattr(self, name) for name in learned}
         if given != learned:
             warnings.warn(Warnings.W1004.format(name=self.name, given=given, learned=learned), stacklevel=3)
 
@@ -236,3 +198,14 @@ class AmrParser(ParserPipe):
         expected = self._built_for(exclude)
         if expected and (self.scheme is None or AmrStart(table=self.scheme.table).built_for != expected):
             raise ValueError(Errors.E1029.format(origin=origin))
+
+
+@factory(
+    "amr_parser",
+    AmrParserSettings,
+    assigns=["doc._.amr"],
+    default_score_weights={"smatch_f": 1.0, "smatch_p": 0.0, "smatch_r": 0.0},
+)
+def make_amr_parser(nlp: Language, name: str, settings: AmrParserSettings) -> AmrParser:
+    """Make the ``amr_parser`` component, which gives each sentence of a Doc an AMR in ``doc._.amr``."""
+    return AmrParser(nlp.vocab, name, settings)

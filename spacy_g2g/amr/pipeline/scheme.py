@@ -4,45 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ...errors import Errors
-from .actions import AmrAction, AmrSentence
-from .aligner import N_ITERATIONS, Aligner, Unaligned
-from .graph import AmrGraph, Wiki
-from .machine import MAX_FORKS
-from .oracle import amr_oracle_actions
-from .table import AmrActions, Candidates, Replay
+from ...models.settings import FROM_ZERO, CheckedSettings, setting
+from ..parsing.actions import AmrAction, AmrSentence
+from ..parsing.aligner import N_ITERATIONS, Aligner, Unaligned
+from ..parsing.graph import AmrGraph, Wiki
+from ..parsing.machine import MAX_FORKS
+from ..parsing.oracle import amr_oracle_actions
+from ..parsing.table import AmrActions, Candidates, Replay
 
 LemmaSource = Literal["rules", "token"]
 
-# A graph, and its sentence.
+#: A graph, and its sentence.
 TrainingGraph = tuple[AmrGraph, AmrSentence]
 
-_CHOICES = {"label_candidates": Candidates, "lemma_source": LemmaSource, "unaligned": Unaligned, "wiki": Wiki}
 
+@dataclass(frozen=True, kw_only=True)
+class AmrSettings(CheckedSettings):
+    """Settings of ``amr_parser`` that its scheme and its training data depend on."""
 
-@dataclass(frozen=True)
-class AmrSettings:
-    """Settings of ``amr_parser``; ``make_amr_parser`` describes them.
-
-    Raises ValueError for a value that there is not.
-    """
-
-    shift_labels: int = 0
-    label_candidates: Candidates = "lemma"
-    lemma_source: LemmaSource = "rules"
-    unaligned: Unaligned = "neighbor"
-    em_iterations: int = N_ITERATIONS
-    max_forks: int = MAX_FORKS
-    wiki: Wiki = "drop"
+    shift_labels: int = setting(
+        0, "Number of the most frequent words that have a SHIFT action of their own.", FROM_ZERO
+    )
+    label_candidates: Candidates = setting(
+        "lemma",
+        "Labels that a word may get besides copies of itself: labels that the training data gave to the same "
+        '"word", to words of the same "lemma", or to any word ("vocab").',
+    )
+    lemma_source: LemmaSource = setting(
+        "rules",
+        'Source of lemmas: "rules" for those of the package simplemma, which are English, or "token" for '
+        "lemmas that an earlier component wrote. Tokens without a lemma get simplemma's. In training, that "
+        "component must be among the ``annotating_components``.",
+    )
+    unaligned: Unaligned = setting(
+        "neighbor",
+        "Word that a concept belongs to in training if no rule finds its word: the word of a "
+        '"neighbor" in the graph, or the "free_word" nearest to that word.',
+    )
+    em_iterations: int = setting(
+        N_ITERATIONS,
+        "Number of iterations of expectation maximization, which in training finds the words of concepts "
+        "that share no letters with their word.",
+        FROM_ZERO,
+    )
+    max_forks: int = setting(MAX_FORKS, "Largest number of concepts of a word besides the first.", FROM_ZERO)
+    wiki: Wiki = setting(
+        "drop", 'Links to Wikipedia: leave them out ("drop"), or learn them as constants ("keep").'
+    )
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            choices = get_args(_CHOICES.get(name))
-            if (value not in choices) if choices else value < 0:
-                expected = f"one of {choices}" if choices else "a number from 0"
-                raise ValueError(Errors.E1027.format(setting=name, value=repr(value), expected=expected))
+        super().__post_init__()
+        if self.unaligned == "neighbour":
+            object.__setattr__(self, "unaligned", "neighbor")
 
 
 class AmrScheme:
@@ -62,14 +78,13 @@ class AmrScheme:
         aligner = Aligner(settings.unaligned)
         aligner.learn(graphs, settings.em_iterations)
         max_forks = settings.max_forks
+
+        def oracle(graph: AmrGraph, sentence: AmrSentence) -> list[AmrAction]:
+            words = aligner.align(graph, sentence)
+            return amr_oracle_actions(graph, sentence, words, max_forks=max_forks)
+
         table = AmrActions.learn(
-            (
-                (
-                    sentence,
-                    amr_oracle_actions(graph, sentence, aligner.align(graph, sentence), max_forks=max_forks),
-                )
-                for graph, sentence in graphs
-            ),
+            ((sentence, oracle(graph, sentence)) for graph, sentence in graphs),
             shift_labels=settings.shift_labels,
             candidates=settings.label_candidates,
             max_forks=max_forks,
@@ -83,7 +98,7 @@ class AmrScheme:
         Raises ValueError if the data is anything else.
         """
         try:
-            aligner = Aligner(data["unaligned"])
+            aligner = Aligner(AmrSettings(unaligned=data["unaligned"]).unaligned)
             aligner.translations = {(concept, word): float(p) for concept, word, p in data["translations"]}
             scheme = cls(aligner, AmrActions.from_dict(data["table"]))
             AmrSettings(**scheme.learned_settings)

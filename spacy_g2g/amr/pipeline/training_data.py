@@ -17,8 +17,8 @@ from ..data.docs import get_amrs, gold_amrs
 from ..formats.penman_text import parse_penman
 from ..parsing.actions import AmrSentence
 from ..parsing.graph import AmrGraph, Wiki
-from ..parsing.scheme import AmrSettings, LemmaSource, TrainingGraph
 from ..parsing.table import Replay
+from .scheme import AmrSettings, LemmaSource, TrainingGraph
 
 READ_AT_ONCE = 500
 #: Most bytes of replays that are kept.

@@ -18,9 +18,9 @@ from spacy_g2g.amr.models.types import AmrInput, AmrParse, AmrStart
 from spacy_g2g.amr.parsing.actions import ActionKind, AmrAction, AmrSentence
 from spacy_g2g.amr.parsing.build import build_graph
 from spacy_g2g.amr.parsing.machine import AmrState
-from spacy_g2g.amr.parsing.scheme import AmrScheme, AmrSettings
 from spacy_g2g.amr.parsing.table import Replay
-from spacy_g2g.amr.pipeline.amr_parser import AmrParser
+from spacy_g2g.amr.pipeline.amr_parser import AmrParser, AmrParserSettings
+from spacy_g2g.amr.pipeline.scheme import AmrScheme, AmrSettings
 from spacy_g2g.models.shim import G2GShim, get_shim
 from spacy_g2g.models.types import ParserModel
 from spacy_g2g.transition.layers.state_attention import Positions
@@ -174,7 +174,7 @@ def test_actions_that_there_are_not_have_no_loss_and_others_have_theirs():
 
 
 def test_sentences_without_actions_can_not_be_learned():
-    parser = AmrParser(Vocab(), make()[0])
+    parser = AmrParser(Vocab(), "amr_parser", AmrParserSettings(model=make()[0]))
     none = SCHEME.table.replay(AmrSentence.of(["boy"]), [])
     unknown = GOLD[0]._replace(ids=np.full_like(GOLD[0].ids, -1))
     assert parser._can_learn([GOLD[0], none, unknown, replay_of(WANTS, UNSEEN)]).tolist() == [1, 0, 0, 1]

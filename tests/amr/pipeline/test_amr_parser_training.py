@@ -19,8 +19,8 @@ from thinc.api import Config, fix_random_seed
 
 from spacy_g2g.amr.data.docs import get_amrs
 from spacy_g2g.amr.parsing.actions import ActionKind
-from spacy_g2g.amr.parsing.scheme import AmrSettings
 from spacy_g2g.amr.pipeline import amr_parser, training_data
+from spacy_g2g.amr.pipeline.scheme import AmrSettings
 from spacy_g2g.data.segmentation import segment
 from spacy_g2g.models.shim import get_shim
 from spacy_g2g.models.sources import encoder_from_scratch
@@ -338,15 +338,15 @@ def test_a_model_that_builds_something_else_is_an_error():
     [
         ("label_candidates", "any", r"one of \('word', 'lemma', 'vocab'\)"),
         ("lemma_source", "Token", r"one of \('rules', 'token'\)"),
-        ("unaligned", "nowhere", r"one of \('neighbor', 'free_word'\)"),
+        ("unaligned", "nowhere", r"one of \('neighbor', 'free_word', 'neighbour'\)"),
         ("wiki", True, r"one of \('drop', 'keep'\)"),
-        ("shift_labels", -1, "a number from 0"),
-        ("em_iterations", -2, "a number from 0"),
-        ("max_forks", -1, "a number from 0"),
+        ("shift_labels", -1, "a number of 0 or more"),
+        ("em_iterations", -2, "a number of 0 or more"),
+        ("max_forks", -1, "a number of 0 or more"),
     ],
 )
 def test_values_that_there_are_not_are_an_error_that_names_them(setting: str, value: Any, expected: str):
-    with pytest.raises(ValueError, match=rf"E1027.*{setting} of amr_parser is .*{value}.*{expected}"):
+    with pytest.raises(ValueError, match=rf"(E411|E408).*{setting} is .*{value}.*{expected}"):
         AmrSettings(**{setting: value})
     # In a config, the error is spaCy's or ours.
     with pytest.raises(ValueError, match=setting):

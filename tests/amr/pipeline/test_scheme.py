@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from spacy_g2g.amr.parsing.actions import AmrSentence
-from spacy_g2g.amr.parsing.scheme import AmrScheme, AmrSettings
+from spacy_g2g.amr.pipeline.scheme import AmrScheme, AmrSettings
 
-from .samples import SAMPLES, graph_of, sentence_of
+from ..parsing.samples import SAMPLES, graph_of, sentence_of
 
 TEXTS = [text for text in SAMPLES if text]
 
@@ -87,3 +87,9 @@ def test_what_is_no_scheme_is_an_error(key: str, value: object):
 def test_what_is_no_dictionary_is_an_error(data: Any):
     with pytest.raises(ValueError, match="E1020"):
         AmrScheme.from_dict(data)
+
+
+def test_a_scheme_of_an_early_version_is_read():
+    data = learn().to_dict()
+    assert AmrScheme.from_dict({**data, "unaligned": "neighbour"}).to_dict() == data
+    assert AmrSettings(unaligned="neighbour") == AmrSettings()
