@@ -23,30 +23,33 @@ class Errors(metaclass=_TextsWithCodes):
 
     # 1xx: trees
     E107 = (
-        "No tree with a single root is possible for sentence {sentence} of the batch. Expected scores that "
-        "are numbers, and fewer forbidden arcs."
+        "No tree with a single root is possible for sentence {sentence} of the batch. Expected scores "
+        "without NaN, and fewer forbidden arcs."
     )
 
     # 2xx: layers
     E201 = "Unknown activation {activation!r}. Expected one of: {known}."
-    E204 = "The width {width} can't be split evenly among {n_heads} attention heads. Expected a multiple."
+    E204 = (
+        "The width {width} can't be divided by {n_heads} attention heads. Expected a multiple of that number."
+    )
     E206 = (
         "Can't find the encoder checkpoint {name!r}: there is no such folder, and no model of this name "
         "could be fetched from the Hugging Face Hub. Expected a local folder, or a Hub name such as "
-        "'bert-base-cased' and a network or the Hub's cache. Cause: {cause}"
+        "'bert-base-cased' with network access or a filled cache. Cause: {cause}"
     )
     E207 = "The checkpoint folder {folder} has no file {file}. Expected {expected}."
-    E208 = "Can't read {path}. Expected a whole file of a supported encoder. Cause: {cause}"
+    E208 = "Can't read {path}. Expected a complete file of a supported encoder. Cause: {cause}"
     E209 = "{path}: checkpoints with model_type {found!r} are not supported. Expected one of: {known}."
     E210 = "{path}: {key!r} is missing. Expected the configuration of a model of type {model_type!r}."
     E211 = "{key} is {found!r}. Expected {expected}."
     E212 = "{path}: the tensor {name!r} is missing. Expected the weights that config.json describes."
     E213 = "{path}: the tensor {name!r} has the shape {found}. Expected {expected}, as in config.json."
     E214 = "Can't keep {n_layers} layers of this checkpoint. Expected 1 to {available}."
-    E217 = "The settings ask for more tensors than the {n} of the file. Expected those of its weights."
+    E217 = "The settings need more tensors than the {n} in the file. Expected settings that fit the weights."
     E220 = "The SentencePiece model is of type {kind}. Expected Unigram (1), or a file tokenizer.json."
     E225 = (
-        "The tokenizer is a {found}, which can't be made from vocab.txt. Expected tokenizer.json, or {known}."
+        "The tokenizer is a {found}, which can't be made from vocab.txt. Expected a file tokenizer.json, or "
+        "one of: {known}."
     )
 
     # 3xx: formats
@@ -54,7 +57,7 @@ class Errors(metaclass=_TextsWithCodes):
     E302 = "{where}: byte 0x{value:02x} is not UTF-8. Expected UTF-8 text."
     E303 = "{where}: broken ID {value!r}. Expected word {expected}, or an empty node or multiword token."
     E304 = "{where}: head {head}. Expected the ID of a word in the sentence, or 0 for the root."
-    E305 = "{where}: a sentence without words. Expected at least one word."
+    E305 = "{where}: a sentence has no words. Expected at least one."
     E306 = (
         "{where}: several roots: the words {roots} have head 0. Expected one root, or the option "
         "--attach-roots of g2g convert and g2g evaluate, attach_roots = true of the corpus reader."
@@ -66,14 +69,12 @@ class Errors(metaclass=_TextsWithCodes):
     E311 = "{where}: DEPS has {value!r}. Expected ID:label of nodes of the sentence, joined by |, or _."
 
     # 4xx: models
-    E401 = (
-        "Can't read the content of tokenizer.json: {error}. Expected a tokenizer of the library tokenizers."
-    )
+    E401 = "Can't read the content of tokenizer.json: {error}. Expected the format of the library tokenizers."
     E402 = "The tokenizer has no known special pieces with ids below {n}. Expected {families}."
     E403 = (
         "An encoder can't have the width, layers, attention heads and hidden width {sizes} with "
-        "{n_key_heads} heads of keys. Expected numbers above 0, a multiple of the attention heads as width, "
-        "and a divisor of them as heads of keys."
+        "{n_key_heads} key heads. Expected numbers above 0, a width that is a multiple of the attention "
+        "heads, and attention heads that are a multiple of the key heads."
     )
     E404 = "n_positions is {n_positions}. Expected 8 or more."
     E405 = "The model is not initialized. Call nlp.initialize(get_examples), or load a trained pipeline."
@@ -81,21 +82,21 @@ class Errors(metaclass=_TextsWithCodes):
     E407 = "The model {name!r} is not a parser. Expected an architecture such as spacy_g2g.SynTr.v1."
     E408 = "{setting} is {value}. Expected a number {expected}."
     E409 = (
-        "The scores are not numbers (NaN), so training has diverged, or the model's file is damaged. Try "
-        "a lower learning rate, or a file that is whole."
+        "The scores are not numbers (NaN), so training has diverged, or the model's file is damaged. Try a "
+        "lower learning rate, or an undamaged file."
     )
     E410 = "The loss is {loss}, so training has diverged. Try a lower learning rate or gradient clipping."
     E411 = "{setting} is {value!r}. Expected one of {choices}."
     E413 = (
-        "The pipeline {path} has no parser called {component!r}. Expected one of its components {names} that "
-        "has an encoder from this library."
+        "The pipeline {path} has no parser called {component!r}. Expected one of its components {names}, "
+        "with an encoder from this library."
     )
     E414 = (
         "tag_attr is {tag_attr!r}, but tags can't be added to the word vectors of a shared encoder. Expected "
         "tag_attr = null or tok2vec = null."
     )
     E415 = (
-        "This parser listens to a shared encoder, so it has none that can be copied or set. Expected the "
+        "This parser listens to a shared encoder and has none of its own to copy or set. Expected the "
         "component of the encoder, or a model with tok2vec = null."
     )
     E417 = (
@@ -111,9 +112,9 @@ class Errors(metaclass=_TextsWithCodes):
         "tok2vec = null."
     )
     E420 = (
-        "The component has an origin of its encoder's weights, but listens to a shared encoder (tok2vec). "
-        "Expected no such block, spacy_g2g.EncoderFromPipeline.v1 with the scorers of a parser, or tok2vec = "
-        "null."
+        "The config gives a source of encoder weights to a component that listens to a shared encoder "
+        "(tok2vec). Remove the source, use spacy_g2g.EncoderFromPipeline.v1 with the scorers of a parser, or "
+        "set tok2vec = null."
     )
     E421 = "factor is {factor}. Expected a number above 0."
     E430 = "The SHA-256 differs from that of the saved content, so the file is damaged"
@@ -128,36 +129,44 @@ class Errors(metaclass=_TextsWithCodes):
     E507 = "There is no corpus at {path}. Expected a file ({expected}), or a folder of such files."
     E508 = "{path} is not a corpus. Expected a file ({expected}), or a folder of such files."
     E509 = (
-        "{where}: sentence {number} has {found} from word {word} on. Expected the same words as {gold} has: "
-        "{expected}."
+        "{where}: sentence {number} differs from {gold} at word {word}: found {found}, expected {expected}."
     )
     E511 = "doc._.g2g_initial has the {name} {found}. Expected {{'heads': ..., 'deps': ...}} for {n} tokens."
     E513 = (
-        "Constraints can't be {found}. Expected heads, not_heads and subtrees of numbers of tokens, and "
-        "deps and not_deps of numbers and labels, as constrain() takes and keeps them."
+        "The constraints {found} are not valid. Expected heads, not_heads and subtrees with numbers of "
+        "tokens, and deps and not_deps with numbers of tokens and labels, as constrain() writes them."
     )
     E514 = (
-        "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc {text!r}... has {n} tokens."
-        " Expected one or more tokens of the same sentence, none of them white space."
+        "A constraint of the kind {kind!r} is on the tokens {tokens}, but the Doc {text!r}... has {n} "
+        "tokens. Expected one or more tokens of one sentence, none of them white space."
     )
     E515 = (
-        "A constraint gives token {token} of the Doc {text!r}... the label {label!r}. Expected a label of "
-        "the parser: {labels}."
+        "A constraint gives token {token} of the Doc {text!r}... the label {label!r}. Expected one of the "
+        "parser's labels: {labels}."
     )
     E516 = "No tree of {text!r}... with one root meets all of these constraints: {constraints}. Remove one."
-    E518 = "Its batcher gives an augmenter no nlp.{name}. Expected it in corpora.train.augmenter."
+    E518 = (
+        "A batcher calls augmenters without a pipeline, so nlp.{name} is missing. Set this augmenter in "
+        "corpora.train.augmenter instead."
+    )
     E520 = "{where}: the features are {feats!r}. Expected Name=Value, Name=Value|Name=Value and so on, or _."
     E521 = "doc.user_data['conllu'] is {found!r}. Expected the 'text' and 'lengths' that convert writes."
     E522 = (
-        "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens, "
-        "labels without white space and '|'."
+        "The enhanced graph is {found}. Expected a list of pairs of head and label for each of {n} tokens. "
+        "Labels must not have white space or '|'."
     )
-    E523 = "There are weights of the treebanks {unknown}. Expected names of the section path: {names}."
+    E523 = (
+        "There are weights for the unknown treebanks {unknown}. Expected names from the section path: "
+        "{names}."
+    )
     E524 = "The weight of the treebank {name} is {weight}. Expected a number above 0."
-    E525 = "The treebanks {names} both have {path}. Expected it once; weights repeat a treebank."
+    E525 = (
+        "The treebanks {names} have the same path {path}. Expected each path once; to repeat a treebank, use "
+        "weights."
+    )
     E555 = (
-        "The weights {weights} make an epoch of {times:g} times the words of the treebanks. Expected weights "
-        "closer to each other, for {most} times at most."
+        "The weights {weights} make an epoch {times:g} times as long as the treebanks. Expected weights that "
+        "are closer to each other, for at most {most} times."
     )
     E560 = "The spans {spans} of doc.spans['mwt'] overlap. Expected multiword tokens that share no token."
     E565 = "The table of splits is damaged. Expected splits, words and counts as mwt_splitter saves them."
@@ -182,9 +191,9 @@ class Errors(metaclass=_TextsWithCodes):
     E704 = "Can't cache the output of {name!r}: its vectors come from {other!r}, which is not in {frozen}."
     E705 = "There is no pipeline to continue from. Expected --paths.base PIPELINE."
     E706 = "{path} has the components {names}. Expected a parser among them, such as g2g_parser."
-    E707 = "No sentence in paths.train has a head to learn from. Expected one or more that have."
+    E707 = "No sentence in paths.train has a head to learn from. Expected at least one sentence with heads."
     E755 = (
-        "{name} is {value}. Expected a number above 0. To give the rate of a training that goes on: "
+        "{name} is {value}. Expected a number above 0. To set the learning rate for continued training: "
         "--training.optimizer.learn_rate.initial_rate RATE"
     )
 
@@ -223,9 +232,9 @@ class Errors(metaclass=_TextsWithCodes):
         "The Doc {text!r}... has words without a label, or without a head in their sentence. Expected a Doc "
         "that was parsed."
     )
-    E820 = "{origin}: the labels are {labels}. Expected different texts, none of them empty."
+    E820 = "{origin}: the labels are {labels}. Expected distinct texts, none of them empty."
     E821 = (
-        "{name!r} has the model {model!r}, which meets no constraints. Expected Docs without "
+        "{name!r} has the model {model!r}, which can't meet constraints. Expected Docs without "
         "doc._.g2g_constraints, or a graph-based model such as spacy_g2g.SynTr.v1."
     )
     E823 = "The Doc has no {attr}. Expected heads, labels and parts of speech, which noun chunks need."
@@ -238,30 +247,32 @@ class Errors(metaclass=_TextsWithCodes):
     E832 = "There is no encoder {upstream!r} before a component that listens to it. Expected a g2g_encoder."
     E833 = "The listener's width is {found}, but that of its encoder is {expected}. Expected the same."
     E834 = (
-        "The Doc {text!r}... has no vectors of the encoder that {name!r} has learned with. Expected "
-        "{encoder!r} before that component, not disabled, and in training among the annotating_components if "
-        "it is frozen. If the component is of another pipeline, write {lines}."
+        "The Doc {text!r}... lacks the vectors of the encoder that {name!r} learned with. Expected "
+        "{encoder!r} before that component and enabled. If it is frozen in training, it must be among the "
+        "annotating_components. If the component comes from another pipeline, write {lines}."
     )
     E840 = "The pipeline has the components {names}. Expected a g2g_parser or rng_refiner that is enabled."
     E841 = (
-        "{name!r} has refined the Doc {text!r}..., which keeps no scores. Expected keep_scores = true before "
-        "the Doc is parsed, as final_parser(nlp, keep_scores=True) sets it: the tree and the probabilities "
-        "that the refiner started from are gone."
+        "{name!r} has refined the Doc {text!r}..., and the tree and the probabilities that it started from "
+        "are gone. Expected keep_scores = true before the Doc is parsed, as final_parser(nlp, "
+        "keep_scores=True) sets it."
     )
     E860 = (
-        "The Doc keeps scores by {name!r} for the labels {found}. Expected those that {name!r} has now: "
+        "The Doc keeps scores by {name!r} for the labels {found}. Expected the present labels of {name!r}: "
         "{expected}. Parse it again."
     )
-    E861 = "The Doc {text!r}... keeps scores of other words. Expected its own. Parse it again."
+    E861 = (
+        "The Doc {text!r}... keeps scores of other words. Expected scores of its own words. Parse it again."
+    )
     E865 = "{key!r} is {value!r}. Expected {expected}."
     E870 = (
-        "Can't save {name!r} without the encoder {encoder!r} that it has learned with. Expected that encoder "
-        "before it in the pipeline. If it is of another pipeline, write {lines}."
+        "Can't save {name!r} without the encoder {encoder!r} that it learned with. Expected that encoder "
+        "before it in the pipeline. If it comes from another pipeline, write {lines}."
     )
     E871 = (
         "Can't save {name!r}: its listener was replaced by a copy of the encoder after it came from another "
-        "pipeline, so its config here has the listener. Expected nlp.remove_pipe({name!r}), and "
-        "nlp.add_pipe({name!r}, source=other) now."
+        "pipeline, but its config here still has the listener. Expected nlp.remove_pipe({name!r}), then "
+        "nlp.add_pipe({name!r}, source=other)."
     )
 
     # 9xx: cli
@@ -275,8 +286,8 @@ class Errors(metaclass=_TextsWithCodes):
     )
     E903 = "{path}: unknown file type {suffix!r}. Expected one of {expected}."
     E905 = (
-        "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text', "
-        "without half characters and numbers of thousands of digits."
+        "{path}, line {line}: {row!r} is not a document. Expected a JSON object with a string 'text', no "
+        "lone surrogates, and no numbers with thousands of digits."
     )
     E906 = "There is no file {path}."
     E907 = (
@@ -284,11 +295,13 @@ class Errors(metaclass=_TextsWithCodes):
         "such as g2g_parser or amr_parser."
     )
     E908 = (
-        "{path}, line {number}: {line!r} looks like a line of an AMR file, not like plain text. Expected "
-        "text; give a file of AMRs the suffix .amr."
+        "{path}, line {number}: {line!r} looks like a line of an AMR file. Expected plain text, or the "
+        "suffix .amr for a file of AMRs."
     )
     E911 = "The pipeline has the components {names}. Expected at least one rng_refiner."
-    E912 = "The systems are named {names}. Expected {n} different names, one for each file, and none empty."
+    E912 = (
+        "The systems have the names {names}. Expected {n} different names, one for each file, and none empty."
+    )
     E914 = (
         "The pipeline has the components {names}, and training.frozen_components is {frozen}, so there is "
         "nothing to check. Expected a g2g_parser or rng_refiner that is not frozen."
@@ -296,13 +309,13 @@ class Errors(metaclass=_TextsWithCodes):
     E915 = (
         "Can't read {name!r}: {error} Set its path in the config or by an option such as --paths.train FILE."
     )
-    E916 = "Memory is too short: {error}. Expected shorter sentences, smaller batches or fewer processes."
+    E916 = "Out of memory: {error}. Try shorter sentences, smaller batches or fewer processes."
     E925 = "{path} has no sentences. Expected one or more."
     E926 = (
         "The keys of document {number} can't be saved in a .spacy file: {error}. Expected numbers of 64 bits."
     )
     E927 = "These files are named more than once: {paths}. Expected each file once."
-    E928 = "{path}, document {number}: {error}. Expected a file that spaCy's DocBin has written."
+    E928 = "{path}, document {number}: {error}. Expected a file that spaCy's DocBin wrote."
     E935 = "There is no folder {path}. Expected the folder of a saved pipeline."
 
     # 10xx: amr
@@ -314,7 +327,9 @@ class Errors(metaclass=_TextsWithCodes):
         "the bare variable everywhere else."
     )
     E1006 = "{where}: variable {variable!r} has an incomplete role {role!r}. Expected a name and a target."
-    E1007 = "Read no AMR from {path} ({n} had errors). Expected at least one with one of the requested ids."
+    E1007 = (
+        "No AMR was read from {path} ({n} had errors). Expected at least one with one of the requested ids."
+    )
     E1008 = "on_error is {on_error!r}. Expected 'raise' or 'skip'."
     E1009 = "The range of ids {entry!r} ends before it starts. Expected a range such as 'lpp_1943.1..145'."
     E1010 = "AMRs need a package that can't be imported: {error}. " + _install("amr")
@@ -327,7 +342,7 @@ class Errors(metaclass=_TextsWithCodes):
     E1020 = "Can't read the AMR scheme: {error}. Expected the output of AmrScheme.to_dict()."
     E1022 = "restarts is {restarts}. Expected 0 or more."
     E1028 = (
-        "{name!r} found no AMR to learn from ({n} sentences, {amrs} AMRs in doc._.amr, none of the same "
+        "{name!r} found no AMR to learn from ({n} sentences, {amrs} AMRs in doc._.amr, none with the same "
         "text). Expected Examples whose reference Docs have doc._.amr. A DocBin keeps AMRs only with "
         "store_user_data=True. spacy.Corpus.v1 loses AMRs if gold_preproc is true or max_length is above 0. "
         "The reader spacy_g2g.AMRCorpus.v1 and the files of `g2g convert-amr` keep AMRs."
@@ -342,29 +357,36 @@ class Errors(metaclass=_TextsWithCodes):
     E1105 = "The line is a JSON {found}. Expected an object."
     E1106 = "{column!r} is of type {found}. Expected text."
     E1107 = "Unknown annotations {names}. Expected some of {expected}."
-    E1108 = "The input's columns {names} can't be kept, since the output has columns of these names."
+    E1108 = (
+        "The output already has columns with the names {names} of the input, so --keep can't keep these. "
+        "Expected other names."
+    )
     E1109 = "There is no Parquet file at {path}. Expected a file or folder that parse-corpus has written."
     E1110 = "Can't find the pipeline {pipeline!r}. Expected its folder, or the name of an installed package."
     E1111 = (
-        "{output} belongs to another job. What differs: {different}. Take the same inputs, pipeline, "
-        "versions and settings, or another folder."
+        "{output} belongs to another job. Differences: {different}. Use the same inputs, pipeline, versions "
+        "and settings, or another folder."
     )
-    E1112 = "{n} processes ended while they parsed this document alone."
+    E1112 = "{n} processes died while they parsed this document alone."
     E1114 = "{n} processes died at this shard before they parsed a document. Check free memory."
     E1115 = "Can't read {path}: {error}"
     E1116 = "{n} of the first {total} documents are errors, more than --max-errors allows. The first: {first}"
     E1117 = (
-        "{path} can't be read as a file of this job: {error}. If it is damaged, or another job has written "
-        "it, delete it and run again."
+        "{path} can't be read as a file of this job: {error}. If it is damaged, or another job wrote it, "
+        "delete it and run again."
     )
-    E1118 = "{value!r} is not a part of the shards. Expected I/N, such as 3/10, with I from 1 to N."
+    E1118 = "{value!r} is not one of the parts of the shards. Expected I/N, such as 3/10, with I from 1 to N."
     E1119 = "Can't import {module}. " + _install("corpus")
-    E1120 = "{output} is inside an input. Take a folder elsewhere: a job must not read its output."
+    E1120 = (
+        "{output} is inside an input. Expected a folder elsewhere, since a job must not read its own output."
+    )
     E1121 = "Can't use {name!r}. Expected a path, or a URI that begins with one of {expected}."
-    E1122 = "{output} has files in {names}, but no job.json. Expected an empty folder, or that of a job."
+    E1122 = (
+        "{output} has files in {names}, but no job.json. Expected an empty folder, or the folder of a job."
+    )
     E1123 = (
-        "{path} has the format {there!r}, not {now}, so it is of another version of spacy-g2g, or of no job. "
-        "Finish with that version, or take another folder."
+        "{path} has the format {there!r}, not {now}. Either another version of spacy-g2g wrote it, or no job "
+        "did. Finish with that version, or use another folder."
     )
     E1124 = "{path} has changed since the job began. Then: {then}. Now: {now}."
     E1125 = "Can't import {module}, so use --engine none. Or: " + _install("corpus")
@@ -372,22 +394,22 @@ class Errors(metaclass=_TextsWithCodes):
     # 12xx: serve
     E1201 = "Can't import {module}. " + _install("serve")
     E1202 = "{where} is {found}. {problem}."
-    E1203 = "The service had an error of its own. Its log says more."
+    E1203 = "Internal error; see the service's log."
     E1204 = "The service is busy: {found}. Try again later."
-    E1205 = "The request took longer than {seconds} seconds. Expected less to parse, or a higher --timeout."
+    E1205 = "The request took longer than {seconds} seconds. Expected a shorter text, or a higher --timeout."
     E1206 = "{what}: {n}. Expected {limit} at most{remedy}."
-    E1208 = "Give either text or words or rows."
+    E1208 = "Expected exactly one of text, words and rows."
     E1210 = "{name} has {n} values. Expected one for each of {words} words."
-    E1212 = "Constraints are on tokens. Give words instead of a text."
+    E1212 = "Constraints need words. Expected words instead of a text."
     E1213 = "{name} has no sentences. Expected CoNLL-U."
     E1214 = "Can't read {name}: {error}. Expected a UIMA CAS as XMI, and its types."
     E1215 = "The types have no {missing} for the layer {layer}. Expected a layer of relations between tokens."
-    E1217 = "There is no task {id!r}. Expected an id that /parse/start has returned lately."
+    E1217 = "There is no task {id!r}. Expected an id that /parse/start returned recently."
     E1218 = "There is no model {found}. Expected {expected}."
     E1219 = "This service neither trains nor deletes pipelines. Use `python -m spacy train`."
     E1222 = "Can't read the body: {error}. Expected JSON, with the header Content-Type: application/json."
     E1224 = "The request is for the host {host}. Expected an IP address, {hosts}, or --allow-host."
-    E1275 = "The service ends before it has an answer. Ask it again when it is back."
+    E1275 = "The service is shutting down and has no answer yet. Try again when it is back."
 
 
 class Warnings(metaclass=_TextsWithCodes):
@@ -402,26 +424,30 @@ class Warnings(metaclass=_TextsWithCodes):
 
     # 5xx: data
     W560 = (
-        "{name} of the Doc {text!r}... was set before tokens were merged, split or left out. What does not "
-        "fit the tokens any longer is dropped."
+        "{name} of the Doc {text!r}... was set before tokens were merged, split or left out. Entries that no "
+        "longer fit the tokens are dropped."
     )
 
     # 7xx: training
     W701 = (
         "{name!r} does not know the labels of {share:.0%} of the words in the training corpus: {new}. They "
-        "are added. If the guidelines differ from those that the pipeline learned, train a new one."
+        "are added. If the guidelines differ from those that the pipeline learned, train a new pipeline."
     )
-    W750 = "Left out, since the training corpus lacks what they learn: {named}. The rest is trained."
+    W750 = (
+        "These components are not trained, since the training corpus lacks their annotation: {named}. The "
+        "others are trained."
+    )
     W751 = (
-        "The training corpus has nothing for {names}, which keep what they have learned. Their encoder may "
-        "change under them: to prevent that, replay sentences that have it (paths.replay)."
+        "The training corpus has no annotation for {names}, which stay as they are. But training may change "
+        "their encoder: to prevent that, replay sentences that have the annotation (paths.replay)."
     )
 
     # 8xx: pipeline
     W801 = (
         "{name!r} parses a Doc without sentence boundaries as one sentence. Train it (or its encoder) on "
-        "Docs of several sentences, as g2g convert --n-sents 10 makes them, or add one such as 'senter' "
-        "or 'sentencizer' before it: nlp.add_pipe('sentencizer', before='{name}'). This is told only once."
+        "Docs of several sentences, as g2g convert --n-sents 10 makes them, or add a component such as "
+        "'senter' or 'sentencizer' before it: nlp.add_pipe('sentencizer', before='{name}'). This warning is "
+        "shown once."
     )
     W802 = "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words: only first pieces are read."
     W803 = "{n} sentence(s) of the Doc {text!r}..., of up to {longest} words: read in overlapping windows."
@@ -457,17 +483,18 @@ class Warnings(metaclass=_TextsWithCodes):
         "are not used for learning."
     )
     W1004 = (
-        "{name}: the settings {given} differ from those the saved AMR scheme was learned with ({learned}). "
-        "The learned ones are used. To learn with new settings, call nlp.initialize without labels."
+        "{name}: the settings {given} differ from those that the saved AMR scheme was learned with "
+        "({learned}). The learned settings are used. To learn with new settings, call nlp.initialize without "
+        "labels."
     )
     W1005 = "No AMR of {path} has any of the ids {missing}. Expected ids or ranges that occur in the file."
 
     # 11xx: corpus_job
     W1101 = (
-        "{path} has more than {limit} MB and can't be cut into shards. A worker that dies loses all its work "
-        "on the file. Split the file, or use .jsonl, .txt or .parquet."
+        "{path} has more than {limit} MB and can't be cut into shards. If a worker dies, all its work on the "
+        "file is lost. Split the file, or use .jsonl, .txt or .parquet."
     )
-    W1102 = "{path} is left out: it can't be read, is no file, or is a link to a folder or to nothing."
+    W1102 = "{path} is left out: it can't be read, is not a file, or is a link to a folder or to nothing."
     W1170 = (
         "The pipeline sets {names}, which parse-corpus does not write. There are columns for trees and tags."
     )

@@ -180,27 +180,28 @@ def test_other_words_are_an_error_that_shows_them(nlp, write):
     other = sentence(("d", 0, "root"), ("E", 1, "obj"), sent_id="x7")
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [PREDICTED[0], other]))
     where = r"p\.conllu, line 6 \(sent_id x7\): sentence 2 "
-    with pytest.raises(ValueError, match=rf"E509.*{where}.*\['E'\] from word 2.*gold\.conllu.*\['e'\]"):
+    with pytest.raises(
+        ValueError, match=rf"E509.*{where}.*gold\.conllu at word 2: found \['E'\], expected \['e'\]"
+    ):
         list(corpus(nlp))
 
 
 def test_other_boundaries_are_an_error(nlp, write):
     joined = sentence(("a", 2, "x"), ("b", 0, "x"), ("c", 2, "x"), ("d", 2, "x"), ("e", 2, "x"))
     corpus = make_refiner_corpus(write("gold.conllu", GOLD), write("p.conllu", [joined, PREDICTED[2]]))
-    with pytest.raises(
-        ValueError, match=r"E509.*sentence 1 .*\['d', 'e'\] from word 4.*gold\.conllu has: \[\]"
-    ):
+    message = r"E509.*sentence 1 .*gold\.conllu at word 4: found \['d', 'e'\], expected \[\]"
+    with pytest.raises(ValueError, match=message):
         list(corpus(nlp))
 
 
 def test_too_few_and_too_many_sentences_are_errors(nlp, write):
     gold, predicted = write("gold.conllu", GOLD), write("p.conllu", PREDICTED[:2])
-    with pytest.raises(ValueError, match=r"E509.*p\.conllu: sentence 3 has \[\].*gold\.conllu has: \['f'\]"):
+    message = r"E509.*p\.conllu: sentence 3 differs from .*gold\.conllu .*: found \[\], expected \['f'\]"
+    with pytest.raises(ValueError, match=message):
         list(make_refiner_corpus(gold, predicted)(nlp))
     gold, predicted = write("gold.conllu", GOLD[:2]), write("p.conllu", PREDICTED)
-    with pytest.raises(
-        ValueError, match=r"E509.*p\.conllu, line .*sentence 3 has \['f'\].*gold\.conllu has: \[\]"
-    ):
+    message = r"E509.*p\.conllu, line .*sentence 3 differs .*gold\.conllu .*: found \['f'\], expected \[\]"
+    with pytest.raises(ValueError, match=message):
         list(make_refiner_corpus(gold, predicted)(nlp))
 
 

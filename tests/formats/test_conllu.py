@@ -148,7 +148,7 @@ ERRORS = {
     "head is no integer": (row("1", head="x"), "E304.*line 3: head 'x'"),
     "head is negative": (row("1", head="-1"), "E304.*line 3: head '-1'"),
     "head out of range": (row("1") + row("2", head="3"), "E304.*line 4: head 3 in a sentence of 2 words"),
-    "no words": ("# comment\n", "E305.*line 3: a sentence without words"),
+    "no words": ("# comment\n", "E305.*line 3: a sentence has no words"),
     "two roots": (row("1") + row("2"), r"E306.*line 4: several roots: the words \[1, 2\]"),
     "cycle": (
         row("1") + row("2", head="4") + row("3", head="2") + row("4", head="3"),

@@ -183,5 +183,5 @@ def test_local_attention_needs_memory_linear_in_the_length() -> None:
 
 
 def test_heads_that_can_not_share_keys_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"G2G-E403.*3 heads of keys"):
+    with pytest.raises(ValueError, match=r"G2G-E403.*3 key heads"):
         random_module(n_key_heads=3)

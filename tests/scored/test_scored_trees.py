@@ -144,7 +144,7 @@ def constrained(doc: Doc, **constraints: Any) -> Doc:
 @pytest.mark.parametrize(
     ("constraints", "error"),
     [
-        ({"heads": {"2": 1}}, r"E513\] Constraints can't be \{'heads': \[\['2', 1\]\]\}\. Expected heads"),
+        ({"heads": {"2": 1}}, r"E513\] The constraints \{'heads': \[\['2', 1\]\]\} are not valid\. Expected"),
         ({"not_heads": {0: "3"}}, "E513"),
         ({"deps": {0: 7}}, "E513"),
         (
