@@ -241,7 +241,7 @@ def test_the_page_lists_the_calls_that_components_make_and_no_others(tmp_path: P
         use(nlp, factory, [*treebank_examples(nlp), Example(text.copy(), text)], tmp_path, seen)
     nlp = amr_nlp()
     use(nlp, "amr_parser", amr_examples(nlp), tmp_path, seen)
-    section = PAGE.read_text(encoding="utf8").split("## One protocol")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf8").split("## The model protocol")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([^`]+)`", section, re.M)
     listed = {row.split("(")[0] for row in rows if not row.startswith("models/")}
     assert listed - seen == set()
