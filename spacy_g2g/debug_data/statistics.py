@@ -367,7 +367,7 @@ def _count_learnable(pipe: G2GParser, corpus: GoldCorpus, train: GoldCorpus) -> 
         labels = pipe.labels or order_labels([*train.figures["labels"]], Counter(train.figures["roots"]))
         ids = {label: i for i, label in enumerate(dict.fromkeys([*labels, *corpus.figures["labels"]]))}
         label_ids = np.array([ids.get(label, -1) for label in corpus.labels])
-        gold = make_trees(corpus.segmentation, corpus.heads, label_ids)
+        gold = make_trees(corpus.segmentation, heads=corpus.heads, labels=label_ids)
         can_learn = pipe.model.attrs["can_learn"](pipe.model, gold).tolist()
     others = [graph for graph, can in zip(corpus.graphs, can_learn, strict=True) if not can]
     figures = {"learnable": sum(can_learn), "with_heads": sum(has_heads)}

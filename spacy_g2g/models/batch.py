@@ -79,13 +79,14 @@ class PieceBatch(Batch):
         index = self.word_index[members, : n_words.max() + 1]
         is_word = np.arange(index.shape[1]) <= n_words[:, None]
         new_rows = index // old_width + (new_starts - starts)[:, None]
+        coverages = [self.coverages[i] for i in members]
         return PieceBatch(
             piece_ids=self.piece_ids[rows, :width],
             lengths=lengths,
             word_index=np.where(is_word, new_rows * width + index % old_width, 0),
             n_words=n_words,
             tag_ids=None if self.tag_ids is None else self.tag_ids[rows, :width],
-            coverages=[self.coverages[i] for i in members],
+            coverages=coverages,
             sentence_of=np.repeat(np.arange(len(members)), counts),
             words=self.words[rows, :width],
             heads=None if self.heads is None else self.heads[members, : n_words.max()],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -43,8 +44,8 @@ def make_model(
     name: Name of the architecture.
     network: Class of the network, a ``Network``, which takes a specification and the settings.
     settings: Settings of the architecture.
-    learn: Function that returns the facts that the network needs from the training sentences; None without
-        such facts.
+    learn: Function that returns what the network learns from the training sentences before it is built; None
+        if that is nothing.
     output_kind: What the model builds: "trees", or another kind that its component expects.
     """
     tok2vec = None
@@ -94,8 +95,8 @@ def _build(
         raise ValueError(Errors.E415)
     if source is None and not listens:
         source = encoder_from_scratch()
-    checkpoint = source and source(word for sentence in X for word in sentence.words)
-    if listens and checkpoint is not None and not checkpoint.scorers:
+    checkpoint = source and source(chain.from_iterable(sentence.words for sentence in X))
+    if listens and checkpoint is not None and not checkpoint.task_weights:
         raise ValueError(Errors.E420)
     shim, upstream = get_shim(model), find_upstream(model)
     if upstream is not None:

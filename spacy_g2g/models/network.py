@@ -24,10 +24,13 @@ from .batch import Batch, PieceBatch, WordBatch
 from .settings import WordSettings
 from .wordpieces import N_SPECIAL_TAGS, NO_TAG
 
-#: A part of a network's parameters. All parts but graph input can start from another parser's weights.
-Part = Literal["encoder", "scorers", "graph_input"]
+#: A part of a network's parameters: its encoder; what it adds for its task, such as scores of arcs; and graph
+#: input. The first two can start from another parser's weights.
+Part = Literal["encoder", "task", "graph_input"]
 #: Batches that a network reads: of pieces, of words as vectors, or of both kinds.
 B = TypeVar("B", bound=Batch)
+#: Fields and parts that saved pipelines of earlier versions have by other names.
+EARLIER_NAMES = {"facts": "learned", "scorers": "task"}
 # Standard deviation of a random vector for ROOT.
 ROOT_RANGE = 0.02
 
@@ -42,34 +45,32 @@ class NetworkSpec:
     tags: Tags that have a vector of their own; None for a network that reads no tags.
     vector_width: Width of words that come as vectors, from an encoder that the pipeline shares; else 0.
     pretrained: Parts whose weights came from a checkpoint or a parser.
-    facts: What the network learned from the training sentences before it was built, in types of JSON. The
+    learned: What the network learned from the training sentences before it was built, in types of JSON. The
         architecture chooses the names.
     """
 
-    encoder: EncoderConfig | None
-    tokenizer: str
+    encoder: EncoderConfig | None = None
+    tokenizer: str = ""
     n_labels: int
     tags: tuple[str, ...] | None = None
     vector_width: int = 0
     pretrained: tuple[Part, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    learned: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> NetworkSpec:
-        """Return the specification that ``to_dict`` and JSON or msgpack gave.
+        """Return the specification that ``to_dict`` gave, in this version or an earlier one.
 
         Raises ValueError or TypeError for an encoder that can't be built.
         """
-        encoder, tags = fields["encoder"], fields["tags"]
-        assert (encoder is None) == bool(fields["vector_width"])
-        return cls(
-            **{
-                **fields,
-                "encoder": None if encoder is None else EncoderConfig.from_dict(encoder),
-                "tags": None if tags is None else tuple(tags),
-                "pretrained": tuple(fields["pretrained"]),
-            }
-        )
+        values = {EARLIER_NAMES.get(name, name): value for name, value in fields.items()}
+        assert (values["encoder"] is None) == bool(values["vector_width"])
+        if values["encoder"] is not None:
+            values["encoder"] = EncoderConfig.from_dict(values["encoder"])
+        if values["tags"] is not None:
+            values["tags"] = tuple(values["tags"])
+        values["pretrained"] = tuple(EARLIER_NAMES.get(part, part) for part in values["pretrained"])
+        return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON."""
@@ -101,8 +102,8 @@ class WordNetwork(nn.Module):
 
     #: Patterns of the names of parameters that only graph input has.
     graph_parameters: ClassVar[tuple[str, ...]] = ("encoder.*.relation_*", "tables.*")
-    #: Facts that the scorers' weights depend on: of the specification, or "pooling".
-    scorer_facts: ClassVar[tuple[str, ...]] = ("pooling",)
+    #: What the weights of the task depend on: names in ``NetworkSpec.learned``, or "pooling".
+    task_depends_on: ClassVar[tuple[str, ...]] = ("pooling",)
 
     encoder: GraphEncoder
 
@@ -137,7 +138,7 @@ class WordNetwork(nn.Module):
         """Return the part that a parameter belongs to, by its name."""
         if any(fnmatchcase(name, pattern) for pattern in cls.graph_parameters):
             return "graph_input"
-        return "encoder" if name.startswith("encoder.") else "scorers"
+        return "encoder" if name.startswith("encoder.") else "task"
 
     def weights(self, part: Part) -> dict[str, Tensor]:
         """Return the weights of a part by their names, on the CPU."""
@@ -225,7 +226,7 @@ class Network(WordNetwork, ABC, Generic[B]):
     runs_upstream: ClassVar[bool] = False
     #: The ``NetworkShim`` of that encoder, whose weights are no weights of this network.
     upstream: Any = None
-    #: What gradients are multiplied with on their way to that encoder; above 0.
+    #: Scale of gradients from graph passes into that encoder; above 0.
     upstream_factor = 1.0
 
     @classmethod

@@ -56,9 +56,10 @@ def take_step(adamw: torch.optim.AdamW, optimizer: Optimizer, n_targets: int) ->
     optimizer: Thinc's optimizer.
     n_targets: Number of predictions whose losses were summed.
     """
+    gradients = []
     for group in adamw.param_groups:
         _copy_settings(optimizer, group)
-    gradients = [p.grad for group in adamw.param_groups for p in group["params"] if p.grad is not None]
+        gradients += [p.grad for p in group["params"] if p.grad is not None]
     scale = torch.full((), 1.0 / n_targets, device=gradients[0].device)
     if optimizer.grad_clip:
         norm = torch.nn.utils.get_total_norm(gradients)

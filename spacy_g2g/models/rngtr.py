@@ -38,20 +38,20 @@ class RNGTrSettings(BiaffineSettings):
 
     iterations: int = setting(
         3,
-        "Largest number of encoder passes, T in the paper, which has 3 after another parser and 4 from empty "
-        "graphs.",
+        "Maximum number of encoder passes, T in the paper, which uses 3 after another parser and 4 from "
+        "empty graphs.",
         COUNT,
     )
-    stop: bool = setting(True, "Finish a sentence as soon as a pass leaves its graph unchanged.")
+    stop: bool = setting(True, "Stop the passes of a sentence as soon as one leaves its graph unchanged.")
     graph_input: bool = setting(
         True,
-        "Give the graph of each pass to the next. Only measurements of its effect set this to false.",
+        "Let each pass read the graph of the one before. Set it to false only to measure its effect.",
     )
     prior_share: float = setting(
         0.5,
-        "Share of the parser's log-probabilities in those that the refiner decodes heads and labels from, if "
-        "a parser of this library that scores all arcs comes before it in the pipeline. 0 leaves the "
-        "parser's out.",
+        "Share of the parser's log-probabilities in the mean that the refiner decodes heads and labels from, "
+        "if a parser of this library that scores all arcs comes before it in the pipeline. With 0, the "
+        "refiner uses its own alone.",
         SHARE,
     )
 
@@ -70,9 +70,9 @@ def learn_initial_labels(
     start: Start,
     is_pretrained: bool,  # noqa: ARG001
 ) -> dict[str, Any]:
-    """Return the number of labels that only initial graphs have, and the sizes of a shared encoder.
+    """Return ``n_initial_labels``, the number of labels that only initial graphs have.
 
-    They are the facts ``n_initial_labels`` and ``shared_encoder``.
+    Behind a shared encoder of this library, also return ``shared_encoder``, its sizes.
     """
     shared = {} if start.shared_encoder is None else {"shared_encoder": start.shared_encoder.to_dict()}
     return {"n_initial_labels": start.n_initial_labels, **shared}
@@ -100,14 +100,14 @@ class RNGTr(SynTr[PieceBatch]):
         return settings.prior_share > 0
 
     def __init__(self, spec: NetworkSpec, settings: RNGTrSettings) -> None:
-        self.n_labels = spec.n_labels + spec.facts["n_initial_labels"]
+        self.n_labels = spec.n_labels + spec.learned["n_initial_labels"]
         n_relations = count_relations(self.n_labels) if settings.graph_input else 0
         super().__init__(spec, settings, n_relations=n_relations)
         self.tables = None
         if spec.encoder is None:
-            if "shared_encoder" not in spec.facts:
+            if "shared_encoder" not in spec.learned:
                 raise ValueError(Errors.E419)
-            self.tables = shared_tables(EncoderConfig.from_dict(spec.facts["shared_encoder"]), n_relations)
+            self.tables = shared_tables(EncoderConfig.from_dict(spec.learned["shared_encoder"]), n_relations)
         self.iterations = settings.iterations
         self.stop = settings.stop
         self.graph_input = settings.graph_input
@@ -153,7 +153,7 @@ class RNGTr(SynTr[PieceBatch]):
         """Sum the loss of SynTr over all passes; finished sentences have no loss."""
         heads, labels = pad_trees(gold, int(batch.n_words.max()))
         scores = self.score(batch, self.edges(batch))
-        loss = self.loss_of_scores(scores, heads, labels)
+        loss = self.loss_of_scores(scores, heads=heads, labels=labels)
         for _ in range(1, self.iterations):
             with torch.no_grad():
                 graphs, _ = self.arg_max(scores, batch)
@@ -164,7 +164,7 @@ class RNGTr(SynTr[PieceBatch]):
             width = int(batch.n_words.max())
             heads, labels = heads[going_on, :width], labels[going_on, :width]
             scores = self.score(batch, self.edges(batch))
-            loss = loss + self.loss_of_scores(scores, heads, labels)
+            loss = loss + self.loss_of_scores(scores, heads=heads, labels=labels)
         return loss
 
     def parse(self, batch: PieceBatch) -> list[Parse]:
@@ -210,12 +210,12 @@ class RNGTr(SynTr[PieceBatch]):
             prior[i, :n, : n + 1] = own_prior.arcs
             heads[i, :n], labels[i, :n] = own_prior.heads, own_prior.labels
         own = self.head_log_probs(scores.arcs, batch.n_words)
-        mean = self.mean(own, self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
+        mean = self.mean(own, prior=self.tensor(prior)).masked_fill(own.isneginf(), -torch.inf)
         arcs = torch.where(self.tensor(is_known), mean, scores.arcs)
         prior_labels = (self.tensor(heads), self.tensor(labels)) if (heads > 0).any() else None
         return scores._replace(arcs=arcs, prior_labels=prior_labels)
 
-    def mean(self, own: Tensor, prior: Tensor) -> Tensor:
+    def mean(self, own: Tensor, *, prior: Tensor) -> Tensor:
         """Return the mean of log-probabilities, in which ``prior_share`` is the weight of the parser's."""
         return own.clamp(min=MIN_LOG_PROB).lerp(prior.clamp(min=MIN_LOG_PROB), self.prior_share)
 
@@ -225,18 +225,18 @@ class RNGTr(SynTr[PieceBatch]):
         if scores.prior_labels is None:
             return own
         prior_heads, prior = (values[rows, words] for values in scores.prior_labels)
-        return torch.where((prior_heads == heads)[:, None], self.mean(own, prior).log_softmax(-1), own)
+        return torch.where((prior_heads == heads)[:, None], self.mean(own, prior=prior).log_softmax(-1), own)
 
-    def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
+    def arc_scores(self, scores: Scores, i: int, *, n: int) -> ArcScores:
         """Return the scores of all arcs of sentence i, with averaged labels for the arcs of the parser."""
-        found = super().arc_scores(scores, i, n)
+        arc_scores = super().arc_scores(scores, i, n=n)
         if scores.prior_labels is not None:
             heads = scores.prior_labels[0][i, :n].cpu().numpy()
             words = np.flatnonzero(heads > 0)
             arcs = {"rows": np.full_like(words, i), "words": words, "heads": heads[words]}
             labels = self.label_log_probs(scores, **{name: self.tensor(arcs[name]) for name in arcs})
-            found.labels[words, heads[words] - 1] = labels.cpu().numpy()
-        return found
+            arc_scores.labels[words, heads[words] - 1] = labels.cpu().numpy()
+        return arc_scores
 
     def constrain(self, scores: Scores, batch: PieceBatch) -> Scores:
         """Forbid the arcs that are against the constraints of their sentences."""

@@ -74,13 +74,13 @@ class CheckedSettings:
 
     def __post_init__(self) -> None:
         for name, hint, metadata in describe(type(self)):
-            check_choice(name, getattr(self, name), hint)
+            check_choice(name, getattr(self, name), hint=hint)
             value, allowed = getattr(self, name), metadata["allowed"]
             if allowed and value is not None and not allowed.contains(value):
                 raise ValueError(Errors.E408.format(setting=name, value=value, expected=allowed.expected))
 
 
-def check_choice(name: str, value: Any, hint: Any) -> None:
+def check_choice(name: str, value: Any, *, hint: Any) -> None:
     """Raise ValueError for a value of a setting that is none of those of its literal type."""
     choices = _choices(hint)
     if choices and value not in choices:
@@ -133,7 +133,7 @@ class Settings(NetworkSettings):
         if self.encoder_rate_factor is not None:
             return self.encoder_rate_factor
         factor = min(1.0, self.factor_at_384 * (384 / width) ** WIDTH_POWER)
-        return factor * COPY_SHARE if "scorers" in parts else factor
+        return factor * COPY_SHARE if "task" in parts else factor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,14 +219,19 @@ def describe(settings: type[CheckedSettings]) -> tuple[tuple[str, Any, Any], ...
     """Return the name, type and metadata of each setting of a class, its own settings first."""
     hints = get_type_hints(settings)
     metadata = {f.name: f.metadata for f in fields(settings)}
-    names = dict.fromkeys(name for base in settings.__mro__ for name in inspect.get_annotations(base))
+    names: dict[str, None] = {}
+    for base in settings.__mro__:
+        names |= dict.fromkeys(inspect.get_annotations(base))
     return tuple((name, hints[name], metadata[name]) for name in names)
 
 
 def _choices(hint: Any) -> tuple[object, ...]:
     """Return the values of a literal type, with None if that is allowed; nothing for another type."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    choices = [choice for member in members if get_origin(member) is Literal for choice in get_args(member)]
+    choices: list[object] = []
+    for member in members:
+        if get_origin(member) is Literal:
+            choices += get_args(member)
     return (*choices, *([None] if choices and NoneType in members else ()))
 
 
@@ -253,7 +258,8 @@ def builder(
         function: Any = update_wrapper(build_from_settings, build)
         hints = get_type_hints(build)
         keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [inspect.Parameter(name, keyword, annotation=hints[name]) for name in first] + [
+        parameters = [inspect.Parameter(name, keyword, annotation=hints[name]) for name in first]
+        parameters += [
             inspect.Parameter(name, keyword, default=data["default"], annotation=hint)
             for name, hint, data in describe(settings)
         ]

@@ -24,8 +24,7 @@ class G2GShim(NetworkShim[Network[Any]]):
 
     upstream: Shim of the encoder that gives the vectors of words; None for another origin. A network that
         reads graphs runs that encoder on them, too.
-    upstream_factor: What the gradients of passes with graphs are multiplied with before that encoder gets
-        them. With 0 the encoder takes none.
+    upstream_factor: Scale of gradients from graph passes into the shared encoder; 0 detaches it.
     """
 
     upstream: NetworkShim[Any] | None = None
@@ -34,8 +33,8 @@ class G2GShim(NetworkShim[Network[Any]]):
     def resize_labels(self, n_labels: int) -> None:
         """Make room for labels that are added after initialization."""
         self.network.resize_labels(n_labels)
-        # New labels begin at zero. At the low rate of pretrained scorers they would hardly learn.
-        pretrained = tuple(part for part in self.known_spec.pretrained if part != "scorers")
+        # New labels begin at zero. At the low rate of pretrained weights they would hardly learn.
+        pretrained = tuple(part for part in self.known_spec.pretrained if part != "task")
         self.spec = replace(self.known_spec, n_labels=n_labels, pretrained=pretrained)
         self._optimizer = None
 
@@ -118,12 +117,7 @@ class G2GShim(NetworkShim[Network[Any]]):
 
 def get_shim(model: Model[Any, Any]) -> G2GShim:
     """Return the shim of a parser model. Raises ValueError for a model that has none."""
-    shim = find_shim(model)
-    if shim is None:
-        raise ValueError(Errors.E407.format(name=model.name))
-    return shim
-
-
-def find_shim(model: Model[Any, Any]) -> G2GShim | None:
-    """Return the shim of a parser model; None for a model that has none."""
-    return next((shim for shim in find_shims(model) if isinstance(shim, G2GShim)), None)
+    for shim in find_shims(model):
+        if isinstance(shim, G2GShim):
+            return shim
+    raise ValueError(Errors.E407.format(name=model.name))

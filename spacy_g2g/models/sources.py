@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any
 
 import spacy
@@ -45,7 +46,7 @@ def encoder_from_checkpoint(
     return source
 
 
-def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
+def encoder_from_pipeline(path: str, *, component: str = "g2g_parser", scorers: bool = True) -> EncoderSource:
     """Return a source that copies the encoder of a trained parser, or the one that it listens to.
 
     Registered as ``spacy_g2g.EncoderFromPipeline.v1``. A parser that listens to an encoder takes the scorers
@@ -65,7 +66,11 @@ def encoder_from_pipeline(path: str, component: str = "g2g_parser", scorers: boo
         if shim is None or model is None:
             raise ValueError(Errors.E413.format(path=path, component=component, names=nlp.pipe_names))
         checkpoint = checkpoint_of(shim, find_upstream(model))
-        return replace(checkpoint, labels=tuple(pipe.labels)) if scorers else replace(checkpoint, scorers={})
+        return (
+            replace(checkpoint, labels=tuple(pipe.labels))
+            if scorers
+            else replace(checkpoint, task_weights={})
+        )
 
     return source
 
@@ -107,7 +112,9 @@ def encoder_from_scratch(
     )
 
     def source(words: Iterable[str]) -> Checkpoint:
-        tokenizer = train_word_pieces(words, vocab_size, min_frequency, lowercase)
+        tokenizer = train_word_pieces(
+            words, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase
+        )
         return Checkpoint(
             config=replace(config, vocab_size=tokenizer.get_vocab_size()),
             weights={},
@@ -118,7 +125,7 @@ def encoder_from_scratch(
 
 
 def train_word_pieces(
-    words: Iterable[str], vocab_size: int, min_frequency: int, lowercase: bool
+    words: Iterable[str], *, vocab_size: int, min_frequency: int, lowercase: bool
 ) -> Tokenizer:
     """Train a WordPiece tokenizer on words. The same words give the same pieces in every run."""
     special = list(BERT_PIECES)
@@ -126,26 +133,30 @@ def train_word_pieces(
         [normalizers.NFC(), normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False)]
     )
     pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    counts = Counter(
-        part for w in words for part, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(w))
-    )
+    counts: Counter[str] = Counter()
+    for word in words:
+        parts = pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(word))
+        counts.update(part for part, _ in parts)
     alphabet: Counter[str] = Counter()
     for word, count in counts.items():
         for piece in _letters(word):
             alphabet[piece] += count
     # The trainer has a piece for each letter, whatever the size: words with rare ones are kept from it.
     ranked = sorted(alphabet, key=lambda piece: (-alphabet[piece], piece))
-    kept = ranked[: (vocab_size - len(special)) // 2]
-    known = set(kept)
+    letters = ranked[: (vocab_size - len(special)) // 2]
+    known = set(letters)
     words = [word for word in sorted(counts) if known.issuperset(_letters(word))]
     # The trainer gives ids in the order of a hash table, which breaks ties between merges differently in
     # every run; characters given in advance have their ids before it starts.
     trainer = trainers.WordPieceTrainer(
-        vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special + kept, show_progress=False
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=special + letters,
+        show_progress=False,
     )
     trained = Tokenizer(models.WordPiece(unk_token=special[-1]))
     trained.pre_tokenizer = pre_tokenizer
-    trained.train_from_iterator((word for word in words for _ in range(counts[word])), trainer)
+    trained.train_from_iterator(chain.from_iterable(repeat(word, counts[word]) for word in words), trainer)
     tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token=special[-1]))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
     tokenizer.add_special_tokens(special)

@@ -1,4 +1,4 @@
-"""The start of training: facts that a network learns from the sentences, and weights that it copies."""
+"""The start of training: what a network learns before it is built, and the weights that it copies."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .network import NetworkSpec, WordNetwork
 from .network_shim import NetworkShim
 from .types import Sentence, Start
 
-#: Function that returns the facts of a network's specification. Its arguments are the training sentences, the
-#: start of training, and whether the encoder is pretrained.
+#: Function that returns ``NetworkSpec.learned``. Its arguments are the training sentences, the start of
+#: training, and whether the encoder is pretrained.
 Learn = Callable[[Sequence[Sentence], Start, bool], dict[str, Any]]
-#: How many differences of scorers a warning shows.
+#: How many differences of weights a warning shows.
 SHOWN_DIFFERENCES = 3
 
 
@@ -40,9 +40,9 @@ def build_for_training(
     shim: The shim.
     sentences: Training sentences.
     start: The start of training.
-    checkpoint: Encoder and scorers that training starts from. If words come as vectors, only the scorers
-        are taken; None for random ones.
-    learn: Function that returns the facts of the specification; None for a network that needs none.
+    checkpoint: Weights that training starts from. If words come as vectors, only those of the task are
+        taken; None for random ones.
+    learn: Function that returns what the network learns before it is built; None if that is nothing.
     reads_tags: Whether the network reads the tags of the sentences.
     """
     own = None if start.vector_width else checkpoint
@@ -54,38 +54,40 @@ def build_for_training(
         tags=repeated_tags(sentences) if reads_tags else None,
         vector_width=start.vector_width,
         pretrained=("encoder",) if is_pretrained else (),
-        facts={} if learn is None else learn(sentences, start, is_pretrained),
+        learned={} if learn is None else learn(sentences, start, is_pretrained),
     )
     network = shim.build_network(spec)
     if own is not None and is_pretrained:
         load_weights(network.encoder, own.weights)
-    found = checkpoint if checkpoint is not None and checkpoint.scorers else None
-    if found is not None and _take_scorers(network, spec, found, start.labels):
-        shim.spec = replace(spec, pretrained=(*spec.pretrained, "scorers"))
+    has_task = checkpoint is not None and bool(checkpoint.task_weights)
+    if checkpoint is not None and has_task and _take_task(network, spec, checkpoint, start.labels):
+        shim.spec = replace(spec, pretrained=(*spec.pretrained, "task"))
     if is_pretrained and any(weight.requires_grad for weight in network.encoder.parameters()):
         text = "Pretrained encoder of width %d: encoder_rate_factor = %.3g"
         logger.info(text, spec.width, shim.encoder_rate_factor)
 
 
-def _take_scorers(
+def _take_task(
     network: WordNetwork, spec: NetworkSpec, checkpoint: Checkpoint, labels: Sequence[str]
 ) -> bool:
-    """Copy a parser's scorers. Warn and return False if they do not fit."""
-    own, expected = _facts_of_scorers(network, spec), network.weights("scorers")
+    """Copy the weights of a parser's task. Warn and return False if they do not fit."""
+    own, expected = _learned(network, spec), network.weights("task")
     # A vector of ROOT, and a mix of layers, belong to one of the two ways in which words get vectors.
     unused = "mix.*" if spec.encoder is None else "root"
-    found = {
+    weights = {
         name: weight
-        for name, weight in checkpoint.scorers.items()
+        for name, weight in checkpoint.task_weights.items()
         if name in expected or not fnmatchcase(name, unused)
     }
     pairs: dict[str, tuple[Any, Any]] = {
         "labels": (checkpoint.labels, tuple(labels)),
         "tags": (checkpoint.tags, spec.tags),
-        **{name: (checkpoint.facts.get(name), own[name]) for name in network.scorer_facts if name in own},
     }
-    for name in sorted(found.keys() | expected.keys()):
-        before, after = (list(of[name].shape) if name in of else None for of in (found, expected))
+    for name in network.task_depends_on:
+        if name in own:
+            pairs[name] = checkpoint.learned.get(name), own[name]
+    for name in sorted(weights.keys() | expected.keys()):
+        before, after = (list(of[name].shape) if name in of else None for of in (weights, expected))
         pairs[name] = before, after
     shown = reprlib.repr
     differences = [f"{name} {shown(a)} in place of {shown(b)}" for name, (a, b) in pairs.items() if a != b]
@@ -94,12 +96,12 @@ def _take_scorers(
             Warnings.W401.format(differences="; ".join(differences[:SHOWN_DIFFERENCES])), stacklevel=2
         )
         return False
-    network.load_state_dict(found, strict=False)
+    network.load_state_dict(weights, strict=False)
     return True
 
 
 def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = None) -> Checkpoint:
-    """Return what another model can start from: tokenizer, encoder without graph input, and scorers.
+    """Return what another model can start from: tokenizer, encoder without graph input, weights of the task.
 
     shim: Shim of a parser.
     upstream: Shim of the encoder that the parser listens to; None for a parser with its own.
@@ -112,14 +114,15 @@ def checkpoint_of(shim: NetworkShim[Any], upstream: NetworkShim[Any] | None = No
         config=reader.known_spec.own_encoder,
         weights={name.removeprefix("encoder."): weight for name, weight in weights.items()},
         tokenizer=reader.known_spec.tokenizer,
-        scorers=reader.network.weights("scorers") | network.weights("scorers"),
+        task_weights=reader.network.weights("task") | network.weights("task"),
         tags=spec.tags,
-        facts=_facts_of_scorers(network, spec) | _facts_of_scorers(reader.network, reader.known_spec),
+        learned=_learned(network, spec) | _learned(reader.network, reader.known_spec),
     )
 
 
-def _facts_of_scorers(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
-    return dict(spec.facts) if spec.encoder is None else {**spec.facts, "pooling": network.pooling}
+def _learned(network: WordNetwork, spec: NetworkSpec) -> dict[str, Any]:
+    """Return what the weights of a network's task may depend on."""
+    return dict(spec.learned) if spec.encoder is None else {**spec.learned, "pooling": network.pooling}
 
 
 def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:
@@ -127,8 +130,10 @@ def repeated_tags(sentences: Iterable[Sentence]) -> tuple[str, ...]:
 
     Tags seen once count as unknown tags, whose vector would not be trained otherwise.
     """
-    counts = Counter(tag for sentence in sentences for tag in sentence.tags or () if tag)
-    return tuple(sorted(tag for tag, count in counts.items() if count > 1))
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(sentence.tags or ())
+    return tuple(sorted(tag for tag, count in counts.items() if tag and count > 1))
 
 
 def learn_rare_words(
@@ -138,7 +143,7 @@ def learn_rare_words(
     *,
     share: float,
 ) -> dict[str, Any]:
-    """Return the rarest words as the fact ``rare_words``; none with a pretrained encoder.
+    """Return the rarest words as ``rare_words``; none with a pretrained encoder.
 
     share: Share of the distinct words.
     """
@@ -153,12 +158,14 @@ def learn_frequent_words(
     *,
     n: int,
 ) -> dict[str, Any]:
-    """Return the n most frequent words as the fact ``frequent_words``, the most frequent first."""
+    """Return the n most frequent words as ``frequent_words``, the most frequent first."""
     return {"frequent_words": rank_words(sentences)[::-1][:n] if n else []}
 
 
 def rank_words(sentences: Iterable[Sentence]) -> list[str]:
     """Return all words, the rarest first."""
-    counts = Counter(word for sentence in sentences for word in sentence.words)
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        counts.update(sentence.words)
     # The order of words with the same frequency has no meaning, but it is the same in every run.
     return sorted(counts, key=lambda word: (counts[word], crc32(word.encode()), word))

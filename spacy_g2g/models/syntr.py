@@ -93,9 +93,10 @@ class SynTr(Network[B]):
     def loss(self, batch: B, gold: Sequence[Arcs]) -> Tensor:
         """Sum the negative log-likelihood of gold heads, and of gold labels at gold heads."""
         scores = self.score(batch)
-        return self.loss_of_scores(scores, *pad_trees(gold, scores.arcs.shape[1]))
+        heads, labels = pad_trees(gold, scores.arcs.shape[1])
+        return self.loss_of_scores(scores, heads=heads, labels=labels)
 
-    def loss_of_scores(self, scores: Scores, heads: IntArray, labels: IntArray) -> Tensor:
+    def loss_of_scores(self, scores: Scores, *, heads: IntArray, labels: IntArray) -> Tensor:
         """Compute the loss against gold heads and labels, int [sentences, words] each, -1 if missing."""
         loss = self.loss_of_heads(scores, heads)
         arcs = (heads > 0) & (labels > ROOT_LABEL)
@@ -167,15 +168,15 @@ class SynTr(Network[B]):
         parts = [log_probs.flatten(), heads.float(), best.indices.float(), best.values]
         packed: FloatArray = torch.cat(parts).cpu().numpy()
         n_words = len(rows)
-        found = packed[: log_probs.numel()].reshape(log_probs.shape)
-        if np.isnan(found).any():
+        host_log_probs = packed[: log_probs.numel()].reshape(log_probs.shape)
+        if np.isnan(host_log_probs).any():
             raise ValueError(Errors.E409)
         best_heads, best_labels, log_probs_of_best = packed[log_probs.numel() :].reshape(3, n_words)
         padded = np.zeros(is_word.shape, dtype=np.int64)
         padded[is_word] = best_heads
-        graphs = Graphs.from_heads(padded, found, batch.n_words, label_log_probs)
+        graphs = Graphs.from_heads(padded, host_log_probs, batch.n_words, label_log_probs)
         graphs.set_labels(is_word, best_labels.astype(np.int64), log_probs_of_best)
-        return graphs, found
+        return graphs, host_log_probs
 
     def to_trees(
         self, graphs: Graphs, scores: Scores, log_probs: FloatArray, batch: Batch, chosen: BoolArray
@@ -201,9 +202,9 @@ class SynTr(Network[B]):
         among_words = np.flatnonzero(changed[graphs.heads >= 0])
         arcs = self.tensor(np.stack([*np.nonzero(changed), heads[changed], among_words]))
         rows, words, new_heads, places = arcs
-        found = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
-        best = found.max(-1)
-        label_log_probs = graphs.label_log_probs.index_copy(0, places, found)
+        log_probs_of_labels = self.label_log_probs(scores, rows=rows, words=words, heads=new_heads)
+        best = log_probs_of_labels.max(-1)
+        label_log_probs = graphs.label_log_probs.index_copy(0, places, log_probs_of_labels)
         trees = Graphs.from_heads(np.maximum(heads, 0), log_probs, batch.n_words, label_log_probs)
         trees = trees._replace(labels=graphs.labels, label_probs=graphs.label_probs)
         # One transfer for both: label ids are small enough for a float.
@@ -232,10 +233,10 @@ class SynTr(Network[B]):
         """
         scores = self.score(batch)
         graphs, log_probs = self.arg_max(scores, batch)
-        every = np.ones(len(batch.n_words), dtype=np.bool_)
-        trees = self.to_trees(graphs, scores, log_probs, batch, every)
+        all_sentences = np.ones(len(batch.n_words), dtype=np.bool_)
+        trees = self.to_trees(graphs, scores, log_probs, batch, all_sentences)
         tree_scores = scores_of_trees(trees, log_probs, batch)
-        parses = [trees.parse(batch, i, scores=tree_scores.get(i)) for i in range(len(every))]
+        parses = [trees.parse(batch, i, scores=tree_scores.get(i)) for i in range(len(all_sentences))]
         return [self.answer_requests(parse, scores, batch, i) for i, parse in enumerate(parses)]
 
     def answer_requests(self, parse: Parse, scores: Scores, batch: Batch, i: int) -> Parse:
@@ -243,14 +244,14 @@ class SynTr(Network[B]):
         request = batch.sentences[i].request
         if not (request.constraints or request.scores == "all"):
             return parse
-        arc_scores = self.arc_scores(scores, i, parse.n_words)
+        arc_scores = self.arc_scores(scores, i, n=parse.n_words)
         if request.constraints:
             (best,) = best_parses(arc_scores, 1, request.constraints)
-            kept = None if parse.scores is None else arc_scores.for_heads(best.tree.heads)
-            parse = replace(best, coverage=parse.coverage, earlier=parse.earlier, scores=kept)
+            tree_scores = None if parse.scores is None else arc_scores.for_heads(best.tree.heads)
+            parse = replace(best, coverage=parse.coverage, earlier=parse.earlier, scores=tree_scores)
         return replace(parse, scores=arc_scores) if request.scores == "all" else parse
 
-    def arc_scores(self, scores: Scores, i: int, n: int) -> ArcScores:
+    def arc_scores(self, scores: Scores, i: int, *, n: int) -> ArcScores:
         """Return the scores of all arcs and labels of sentence i, which has n words."""
         dependents = scores.dependents[i, :n].repeat_interleave(n, dim=0)
         heads = scores.heads[i, 1 : n + 1].repeat(n, 1)
@@ -288,11 +289,11 @@ def scores_of_trees(trees: Graphs, log_probs: FloatArray, batch: Batch) -> dict[
     if not members:
         return {}
     labels = np.split(trees.label_log_probs.cpu().numpy(), np.cumsum(batch.n_words)[:-1])
-    found = {}
+    scores = {}
     for i in members:
         n = int(batch.n_words[i])
-        found[i] = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), trees.heads[i, :n].copy())
-    return found
+        scores[i] = ArcScores(log_probs[i, :n, : n + 1].copy(), labels[i].copy(), trees.heads[i, :n].copy())
+    return scores
 
 
 class Graphs(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -85,13 +86,14 @@ class WordPieces:
             # Not cleared: another thread may read the table.
             self._pieces = {}
         known = self._pieces
-        for word in {word for s in sentences for word in s.words if word not in known}:
+        words = {*chain.from_iterable(sentence.words for sentence in sentences)}
+        for word in words - known.keys():
             # A word is a sequence of its own, so that its pieces depend on nothing but the word. No
             # ``encode_batch``: its threads do not survive the fork of ``nlp.pipe(n_process=2)``.
             ids = _encode(self.tokenizer, self.prefix + word)
             known[word] = tuple(i if i < self.root_id else self.unk_id for i in ids) or (self.unk_id,)
-        unk = (self.unk_id,)
-        return [[unk if word in unknown else known[word] for word in s.words] for s in sentences]
+        pieces = {word: (self.unk_id,) if word in unknown else known[word] for word in words}
+        return [[*map(pieces.__getitem__, sentence.words)] for sentence in sentences]
 
     def batches(
         self, sentences: Sequence[Sentence], max_padded: int, unknown: Collection[str] = ()
@@ -117,7 +119,8 @@ class WordPieces:
             groups[-1].append(i)
             n_rows += n_windows
         for members in groups:
-            yield members, self.batch([sentences[i] for i in members], [split[i] for i in members])
+            own = [sentences[i] for i in members]
+            yield members, self.batch(own, [split[i] for i in members])
 
     def batch(
         self, sentences: Sequence[Sentence], split: Sequence[list[tuple[int, ...]]] | None = None
@@ -125,12 +128,16 @@ class WordPieces:
         """Make one batch of all the sentences, in their order."""
         split = self.split(sentences) if split is None else split
         fitted = [_fit(pieces, self.max_pieces) for pieces in split]
-        rows = [
-            [self._row(pieces, sentence.tags, *window) for window in _windows(len(pieces), self.max_pieces)]
-            for sentence, (pieces, _) in zip(sentences, fitted, strict=True)
-        ]
-        flat = [row for sentence_rows in rows for row in sentence_rows]
-        lengths = np.array([len(row.pieces) for row in flat], dtype=np.int64)
+        rows = []
+        for sentence, (pieces, _) in zip(sentences, fitted, strict=True):
+            windows = _windows(len(pieces), self.max_pieces)
+            rows.append([self._row(pieces, sentence.tags, *window) for window in windows])
+        flat = [*chain.from_iterable(rows)]
+        piece_ids = [row.pieces for row in flat]
+        tags = [row.tags for row in flat]
+        words = [row.words_of_pieces for row in flat]
+        n_rows = [len(sentence_rows) for sentence_rows in rows]
+        lengths = np.array([len(row) for row in piece_ids], dtype=np.int64)
         width = int(lengths.max())
         n_words = np.array([len(pieces) for pieces, _ in fitted], dtype=np.int64)
         word_index = np.zeros((len(sentences), int(n_words.max()) + 1), dtype=np.int64)
@@ -139,20 +146,21 @@ class WordPieces:
             word_index[i, 0] = offset + 1 if self.has_root else 0
             _place_words(word_index[i], sentence_rows, offset, width)
             offset += width * len(sentence_rows)
+        coverages = [coverage for _, coverage in fitted]
         graphs = [sentence.graph for sentence in sentences]
         heads, labels = None, None
         if any(graph is not None for graph in graphs):
             heads, labels = pad_trees(graphs, int(n_words.max()))
         return PieceBatch(
-            piece_ids=_pad_rows([row.pieces for row in flat], width, self.pad_id),
+            piece_ids=_pad_rows(piece_ids, width, self.pad_id),
             lengths=lengths,
             word_index=word_index,
             n_words=n_words,
-            tag_ids=None if self.tag_ids is None else _pad_rows([row.tags for row in flat], width, NO_TAG),
-            coverages=[fit for _, fit in fitted],
+            tag_ids=None if self.tag_ids is None else _pad_rows(tags, width, NO_TAG),
+            coverages=coverages,
             sentences=sentences,
-            sentence_of=np.repeat(np.arange(len(rows)), [len(sentence_rows) for sentence_rows in rows]),
-            words=_pad_rows([row.words_of_pieces for row in flat], width, NO_WORD),
+            sentence_of=np.repeat(np.arange(len(rows)), n_rows),
+            words=_pad_rows(words, width, NO_WORD),
             heads=heads,
             labels=labels,
         )
@@ -199,9 +207,9 @@ def find_prefix(tokenizer: Tokenizer) -> str:
     BPE and of Gemma do. Others drop spaces, or put a space of their own before each word.
     """
     for word in PROBES:
-        found = _encode(tokenizer, f"{word} {word}")
+        together = _encode(tokenizer, f"{word} {word}")
         alone = _encode(tokenizer, word)
-        if found != alone + alone and found == alone + _encode(tokenizer, f" {word}"):
+        if together != alone + alone and together == alone + _encode(tokenizer, f" {word}"):
             return " "
     return ""
 

@@ -47,10 +47,10 @@ def calibrate(
         Example(doc, sentences_to_doc([sentence], nlp.vocab, keep_source=False))
         for doc, sentence in zip(inputs, sentences, strict=True)
     ]
-    given = [name for name in TOKEN_ANNOTATIONS if gold_tags and name != "SENT_START"]
+    annotations = [name for name in TOKEN_ANNOTATIONS if gold_tags and name != "SENT_START"]
     documents = [
         Example(
-            sentences_to_doc(paragraph, nlp.vocab, annotations=given, keep_source=False),
+            sentences_to_doc(paragraph, nlp.vocab, annotations=annotations, keep_source=False),
             sentences_to_doc(paragraph, nlp.vocab, annotations=["SENT_START"], keep_source=False),
         )
         for paragraph in paragraphs(sentences)

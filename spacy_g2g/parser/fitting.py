@@ -54,13 +54,13 @@ def fit(
     for parser in parsers:
         # A refiner behind the parser would write its own trees.
         with nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index(parser.name) + 1]):
-            kept, parser.keep_scores = parser.keep_scores, True
+            keeps_scores, parser.keep_scores = parser.keep_scores, True
             try:
                 docs = nlp.pipe((example.predicted.copy() for example in examples), batch_size=batch_size)
                 shown = tqdm(docs, unit=" Docs", disable=silent or None)
                 heads, labels = parser.calibrate(_without_scores(shown, examples))
             finally:
-                parser.keep_scores = kept
+                parser.keep_scores = keeps_scores
         lines.append(f"Temperatures of {parser.name}: heads {heads:.3f}, labels {labels:.3f}")
     for pipe in {*parsers, *finders}:
         pipe.to_disk(folder / pipe.name, exclude=["model", "vocab", BOUNDARIES_FILE])
@@ -87,14 +87,14 @@ def judge_probabilities(
     predictions: Gets each arc, each labeled arc and each tree.
     """
     for doc, sentence in zip(docs, gold, strict=True):
-        for found in parser.confidence(doc):
+        for confidence in parser.confidence(doc):
             right = []
-            for i, arc, labeled in zip(found.tokens, found.arcs, found.labeled, strict=True):
+            for i, arc, labeled in zip(confidence.tokens, confidence.arcs, confidence.labeled, strict=True):
                 head, word = doc[i].head.i, sentence.words[i]
                 right.append(word.head == (0 if head == i else head + 1))
                 predictions.append(("arcs", arc, right[-1]))
                 if known(word.deprel):
                     predictions.append(("labeled arcs", labeled, right[-1] and doc[i].dep_ == word.deprel))
-            predictions.append(("trees", found.tree, all(right)))
+            predictions.append(("trees", confidence.tree, all(right)))
         doc._.set(SCORES, None)
         yield doc

@@ -25,7 +25,7 @@ from ..pipeline.component import ComponentSettings, factory
 from ..pipeline.listener import connect, listener_paths
 from ..sentences.finder import SentencePipe, SentenceSettings
 
-#: Pipelines that encoders were made for, whose configs tell where components listen.
+#: Pipeline that each encoder was made for. Its config says where components listen.
 _HOMES: WeakKeyDictionary[Any, ReferenceType[Language]] = WeakKeyDictionary()
 
 
@@ -68,8 +68,8 @@ class G2GEncoder(SentencePipe, Tok2Vec):
     It reads each sentence by itself. An encoder that was trained on Docs of several sentences finds and sets
     the boundaries of other Docs first.
 
-    In training, the gradients of all listeners are summed. One backward pass takes the sum, and one step of
-    the optimizer follows it.
+    Training sums the gradients of all listeners. One backward pass takes the sum, and one step of the
+    optimizer follows.
     """
 
     def __init__(self, vocab: Vocab, name: str, settings: EncoderSettings) -> None:
@@ -80,7 +80,7 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         self.vocabs: set[int] = set()
 
     def find_listeners(self, component: Any) -> None:
-        """Add the listeners of a later component, which from now on raise errors for Docs without vectors."""
+        """Add the listeners of a later component. They then raise errors for Docs without vectors."""
         super().find_listeners(component)
         for listener in self.listener_map.get(getattr(component, "name", ""), ()):
             nlp = _HOMES[self]() if self in _HOMES else None
@@ -123,9 +123,9 @@ class G2GEncoder(SentencePipe, Tok2Vec):
     def _encode(
         self, docs: list[Doc], segmentation: Segmentation, *, is_train: bool
     ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Any]]:
-        """Return the vectors of sentences that the Docs need not know, and a callback for their gradients.
+        """Return the vectors of tokens, and a callback for their gradients.
 
-        A model without the attribute ``encode`` takes no notice of sentences.
+        A model without the attribute ``encode`` ignores the sentences.
         """
         self.vocabs.update(id(doc.vocab) for doc in docs)
         encode = self.model.attrs.get("encode")
@@ -135,10 +135,9 @@ class G2GEncoder(SentencePipe, Tok2Vec):
 
     def set_annotations(self, docs: Sequence[Doc], encoded: Encoded) -> None:
         """Write the vectors to ``doc.tensor``, and the boundaries to Docs whose sentences were found."""
-        for doc, found in zip(
-            docs, encoded.segmentation.by_doc(encoded.segmentation.sent_start), strict=True
-        ):
-            values: Any = found.view(np.uint64)
+        segmentation = encoded.segmentation
+        for doc, sent_start in zip(docs, segmentation.by_doc(segmentation.sent_start), strict=True):
+            values: Any = sent_start.view(np.uint64)
             if (doc.to_array("SENT_START") != values).any():
                 doc.from_array("SENT_START", values)
         super().set_annotations(docs, encoded.vectors)
@@ -168,7 +167,7 @@ class G2GEncoder(SentencePipe, Tok2Vec):
         # Components that annotate in training read them, without another pass of the encoder.
         super().set_annotations(docs, vectors)
         self.finder.update(examples, losses)
-        gradients = [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
+        gradients = [self.model.ops.alloc2f(*array.shape) for array in vectors]
         n_listeners = len(self.listeners)
         batch = _Batch(gradients, backprop, n_listeners, n_listeners)
 
@@ -179,7 +178,7 @@ class G2GEncoder(SentencePipe, Tok2Vec):
             batch.n_missing -= 1
             if not batch.n_missing:
                 self._finish_batch()
-            return [self.model.ops.alloc2f(*of_doc.shape) for of_doc in vectors]
+            return [self.model.ops.alloc2f(*array.shape) for array in vectors]
 
         self._batch = batch if n_listeners else None
         batch_id = Tok2VecListener.get_batch_id(docs)

@@ -61,9 +61,9 @@ class ParserSettings(SentenceSettings, TreeSettings):
 class G2GParser(PriorSource, ScoredParser, ParserPipe):
     """Parser that writes a tree with one root for each sentence. Trees may be non-projective.
 
-    Sentence boundaries that are already set are kept. A parser that was trained on Docs of several sentences
-    finds those of other Docs. For any other parser, a Doc without boundaries is one sentence. The root arc,
-    and no other arc, has the root label ``labels[0]``.
+    Sentence boundaries that are already set stay. A parser that was trained on Docs of several sentences
+    finds those of other Docs. Otherwise, a Doc without boundaries is one sentence. The root arc, and no other
+    arc, has the root label ``labels[0]``.
     """
 
     output_kind = "trees"
@@ -133,7 +133,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return [join_parts([*islice(parses, len(of_sentence))], self.labels) for of_sentence in parts]
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
-        """Write heads, labels and sentence boundaries, and probabilities and scores if they are wanted."""
+        """Write heads, labels and sentence boundaries. On request, write probabilities and scores."""
         docs = list(docs)
         self.write(docs, scores)
         self._warn_unfit(docs, scores)
@@ -144,16 +144,18 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
             write_scores(doc, parses, self.labels, parser=self.name, is_prior=is_prior)
 
     def write(self, docs: Sequence[Doc], batch: ParsedBatch) -> None:
-        """Write heads, labels and sentence boundaries, and the probabilities if they are wanted."""
+        """Write heads, labels and sentence boundaries. On request, write probabilities."""
         segmentation, parses = batch.segmentation, batch.parses
-        label_hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+        heads = [parse.tree.heads for parse in parses]
+        labels = [parse.tree.labels for parse in parses]
+        hashes = [self.vocab.strings.add(label) for label in self.labels]
         write_trees(
             docs,
             segmentation,
-            concatenate([parse.tree.heads for parse in parses], np.int64),
-            concatenate([parse.tree.labels for parse in parses], np.int64),
-            label_hashes,
-            self.vocab.strings.add(SPACE_LABEL),
+            heads=concatenate(heads, np.int64),
+            labels=concatenate(labels, np.int64),
+            label_hashes=np.array(hashes, dtype=np.uint64),
+            space=self.vocab.strings.add(SPACE_LABEL),
         )
         self._use_noun_chunks(docs)
         if self.store_probabilities:
@@ -165,7 +167,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
                     underscore.set(DEP_PROB, dep_prob)
 
     def _use_noun_chunks(self, docs: Sequence[Doc]) -> None:
-        """Let Docs and all Docs of their vocabularies find noun chunks by the labels of the trees."""
+        """Let Docs, and all Docs of their vocabularies, find noun chunks by UD labels."""
         if has_ud_labels(self.labels):
             for target in (self.vocab, *docs, *(doc.vocab for doc in docs)):
                 use_ud_noun_chunks(target, self.vocab.lang)
@@ -207,7 +209,7 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         return (
             [example.predicted for example in examples],
             segmentation,
-            make_trees(segmentation, heads, labels),
+            make_trees(segmentation, heads=heads, labels=labels),
         )
 
     def initialize(

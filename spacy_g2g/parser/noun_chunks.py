@@ -46,7 +46,7 @@ def ud_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
 
     A chunk is a noun, proper noun or pronoun with what belongs to it directly: determiners, adjectives,
     numbers, possessors, and parts of names and compounds. Prepositions, clauses and coordinated phrases are
-    outside. A chunk inside another one is left out.
+    outside. A chunk inside another one does not count.
 
     doclike: Doc or Span with heads, labels and parts of speech.
     Raises ValueError without them.

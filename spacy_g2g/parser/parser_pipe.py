@@ -124,8 +124,9 @@ class ParserPipe(SentencePipe):
         """Warn about each Doc with sentences that were too long for the encoder."""
         for doc, parses in zip(docs, scores.by_doc(), strict=True):
             partial = [parse for parse in parses if parse.coverage != "whole"]
-            text = next((text for kind, text in UNFIT.items() if kind in {p.coverage for p in partial}), "")
             if partial:
+                coverages = {parse.coverage for parse in partial}
+                text = next(text for coverage, text in UNFIT.items() if coverage in coverages)
                 longest = max(parse.n_words for parse in partial)
                 warnings.warn(text.format(n=len(partial), longest=longest, text=doc.text[:40]), stacklevel=3)
 
@@ -139,7 +140,7 @@ class ParserPipe(SentencePipe):
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from Examples: adds the gradient of the loss, summed over words, and steps if given ``sgd``.
+        """Add the gradient of the loss of Examples, summed over words. With ``sgd``, make a step.
 
         A predicted Doc without sentence boundaries is cut at those of its reference; see ``_read_gold``.
         """
@@ -154,9 +155,8 @@ class ParserPipe(SentencePipe):
         learnable = np.flatnonzero(self._can_learn(gold)).tolist() if gold else []
         gradients: dict[int, Any] = {}
         if learnable:
-            loss, backprop = self.model.begin_update(
-                ([inputs[i] for i in learnable], [gold[i] for i in learnable])
-            )
+            learned = [inputs[i] for i in learnable]
+            loss, backprop = self.model.begin_update((learned, [gold[i] for i in learnable]))
             d_vectors = backprop(None)
             if self.model.maybe_get_ref("tok2vec") is not None:
                 gradients = dict(zip(learnable, d_vectors, strict=True))

@@ -67,7 +67,7 @@ def keep_if_certain(sentence: Sentence, certain: float, n_labels: int) -> Parse 
     return Parse(graph, probs, label_probs)
 
 
-def attach_prior_scores(parse: Parse, prior: ArcScores, scores: ArcScores) -> Parse:
+def attach_prior_scores(parse: Parse, *, prior: ArcScores, scores: ArcScores) -> Parse:
     """Return a tree that is certain with the parser's scores, by which it is the best tree.
 
     prior: Prior of the parser, with the labels of the parser's arcs.

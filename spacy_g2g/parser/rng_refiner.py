@@ -58,9 +58,9 @@ class RefinerSettings(TreeSettings):
     )
     certain: float = setting(
         1.0,
-        "Probability above which a head is certain. A sentence whose heads are all certain, by the parser of "
-        "this library before, keeps its tree without a pass. With 1, no sentence does; nor does one with "
-        "constraints. Scores that are kept cost a pass, but the tree stays.",
+        "Skip a sentence if the parser before, one of this library, gives each of its heads a probability "
+        "above this number: its tree stays, without a pass. With 1, no sentence is skipped. Nor is one with "
+        "constraints. With `keep_scores`, a skipped sentence has a pass for its scores, but its tree stays.",
         RATE,
     )
     store_graphs: bool = setting(False, "Write the graphs of all passes to ``doc._.g2g_graphs``.")
@@ -69,14 +69,14 @@ class RefinerSettings(TreeSettings):
 class RngRefiner(G2GParser):
     """Refiner of the trees that Docs have. It writes a tree with one root for each sentence.
 
-    The initial graph of a Doc may be anything: a parser's tree, part of a tree, or nothing. Its labels may
-    belong to another scheme. Labels that were not known at initialization are all the same to the model.
+    The initial graph of a Doc may be a parser's tree, part of a tree, or nothing. Its labels may belong to
+    another scheme. To the model, all labels that initialization did not see are the same.
 
-    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence (0 for white space
-    alone, and for a tree that is certain). With ``store_graphs`` it also sets ``doc._.g2g_graphs``: a graph
-    over tokens (see ``data.graphs``) for the initial graph, without probabilities, and for each pass. The
-    last one is the tree. White space has a head only in the tree. Heads and labels of a tree that is certain
-    have the parser's probabilities. Further settings are those of ``G2GParser``.
+    The refiner sets ``doc._.g2g_iterations``, the number of passes for each sentence. It is 0 for white space
+    alone, and for a sentence that is skipped, whose heads and labels have the parser's probabilities. With
+    ``store_graphs`` the refiner also sets ``doc._.g2g_graphs``, a list of graphs over tokens (see
+    ``data/doc_graphs.py``): first the initial one, without probabilities, then that of each pass. The last
+    graph is the tree. White space has a head only there.
     """
 
     head_corruption: float
@@ -95,7 +95,8 @@ class RngRefiner(G2GParser):
 
     def initial_graphs(self, docs: Sequence[Doc], segmentation: Segmentation) -> list[Arcs | None]:
         """Return the graph that each sentence starts from."""
-        return [*make_trees(segmentation, *self._initial_arcs(docs, segmentation))]
+        heads, labels = self._initial_arcs(docs, segmentation)
+        return [*make_trees(segmentation, heads=heads, labels=labels)]
 
     def requests(self, docs: Sequence[Doc], segmentation: Segmentation, scores: ScoresOf) -> list[Request]:
         """Return what is asked of the parse of each sentence that has words, with its prior."""
@@ -105,8 +106,8 @@ class RngRefiner(G2GParser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Return the parse of each sentence. A certain tree stays, even if a pass gives its scores."""
-        kept = [keep_if_certain(sentence, self.certain, len(self.labels)) for sentence in sentences]
-        pairs = list(zip(sentences, kept, strict=True))
+        certain_parses = [keep_if_certain(sentence, self.certain, len(self.labels)) for sentence in sentences]
+        pairs = list(zip(sentences, certain_parses, strict=True))
         passed = [sentence for sentence, parse in pairs if parse is None or _asks_for_all(sentence)]
         refined = iter(super().parse(passed) if passed else [])
         parses = []
@@ -117,7 +118,7 @@ class RngRefiner(G2GParser):
                 scores, prior = next(refined).scores, sentence.request.prior
                 assert prior is not None
                 assert scores is not None
-                parse = attach_prior_scores(parse, prior, scores)
+                parse = attach_prior_scores(parse, prior=prior, scores=scores)
             parses.append(parse)
         return parses
 
@@ -139,7 +140,7 @@ class RngRefiner(G2GParser):
         return super().new_scores(doc, segmentation)
 
     def set_annotations(self, docs: Iterable[Doc], scores: ParsedBatch) -> None:
-        """Write heads, labels, sentence boundaries, numbers of passes and, if set, all graphs."""
+        """Write heads, labels, sentence boundaries and numbers of passes. On request, write all graphs."""
         docs = list(docs)
         initial = [initial_tokens(doc) for doc in docs] if self.store_graphs else []
         for doc in docs:
@@ -190,7 +191,7 @@ class RngRefiner(G2GParser):
                 rng=rng,
             )
             is_empty = rng.random(n) < self.empty_share
-        pairs = zip(make_trees(segmentation, heads, labels), is_empty.tolist(), strict=True)
+        pairs = zip(make_trees(segmentation, heads=heads, labels=labels), is_empty.tolist(), strict=True)
         graphs = [None if empty else graph for graph, empty in pairs]
         return make_sentences(docs, segmentation, tags, vectors=vectors, graphs=graphs)
 

@@ -65,9 +65,10 @@ def join_parts(parts: Sequence[Parse], labels: Sequence[str]) -> Parse:
     if not n_passes:
         return _join(parts, label)
     # A part that is finished earlier than others keeps its tree.
-    earlier = [
-        _join([of_part[min(i, len(of_part) - 1)] for of_part in passes], label) for i in range(n_passes - 1)
-    ]
+    earlier = []
+    for i in range(n_passes - 1):
+        present = [of_part[min(i, len(of_part) - 1)] for of_part in passes]
+        earlier.append(_join(present, label))
     return replace(_join(parts, label), earlier=tuple(earlier))
 
 

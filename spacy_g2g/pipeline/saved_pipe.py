@@ -45,7 +45,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     def precision(self, value: Precision) -> None:
         from ..models.network_shim import get_network_shim
 
-        check_choice("precision", value, Precision)
+        check_choice("precision", value, hint=Precision)
         get_network_shim(self.model).precision = value
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:

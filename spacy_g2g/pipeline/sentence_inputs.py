@@ -54,8 +54,8 @@ def read_tags(
     if tag_attr != TREEBANK_KEY:
         return word_attributes(docs, segmentation, tag_attr)
     first = next(iter(treebanks), "")
-    found = [str(doc.user_data.get(TREEBANK_KEY)) for doc in docs]
-    names = np.array([name if name in treebanks else first for name in found], dtype=np.str_)
+    own_names = [str(doc.user_data.get(TREEBANK_KEY)) for doc in docs]
+    names = np.array([name if name in treebanks else first for name in own_names], dtype=np.str_)
     tags: list[str] = np.repeat(names, np.diff(segmentation.doc_starts))[segmentation.words].tolist()
     return tags
 
@@ -107,7 +107,7 @@ def word_vectors(
     Raises ValueError if tokens have no vectors.
     """
     outputs, backprop_docs = tok2vec(list(docs), is_train)
-    found, expected = [len(output) for output in outputs], [len(doc) for doc in docs]
+    found, expected = [*map(len, outputs)], [*map(len, docs)]
     if found != expected:
         raise ValueError(Errors.E809.format(layer=tok2vec.name, found=sum(found), expected=sum(expected)))
     xp = tok2vec.ops.xp

@@ -26,7 +26,7 @@ from .sentence_inputs import ParsedBatch
 SPACE_LABEL = "dep"
 
 
-def make_trees(segmentation: Segmentation, heads: IntArray, labels: IntArray) -> list[Arcs]:
+def make_trees(segmentation: Segmentation, *, heads: IntArray, labels: IntArray) -> list[Arcs]:
     """Cut heads and labels of all words into a tree for each sentence that has words.
 
     segmentation: Where the sentences are.
@@ -39,6 +39,7 @@ def make_trees(segmentation: Segmentation, heads: IntArray, labels: IntArray) ->
 def write_trees(
     docs: Sequence[Doc],
     segmentation: Segmentation,
+    *,
     heads: IntArray,
     labels: IntArray,
     label_hashes: HashArray,
@@ -114,7 +115,7 @@ def join_heads(segmentation: Segmentation, heads: Sequence[IntArray]) -> IntArra
     heads: For each Doc, indices in the Doc, -1 if missing; int [tokens of the Doc].
     """
     starts = segmentation.doc_starts[:-1]
-    joined = [np.where(of_doc < 0, -1, of_doc + start) for of_doc, start in zip(heads, starts, strict=True)]
+    joined = [np.where(own < 0, -1, own + start) for own, start in zip(heads, starts, strict=True)]
     return concatenate(joined, np.int64)
 
 
@@ -153,13 +154,13 @@ def graphs_of_passes(
     words: list[list[list[int]]] = [[] for _ in docs]
     for i, of_sentence in batch.segmentation.word_places():
         words[i].append(of_sentence)
-    for doc, of_doc, parses in zip(docs, words, batch.by_doc(), strict=True):
+    for doc, own_words, parses in zip(docs, words, batch.by_doc(), strict=True):
         n_passes = max((len(parse.iterations) for parse in parses), default=0)
         graphs = []
         for i in range(n_passes):
             base = empty_tokens(len(doc)) | (tree_of(doc) if i == n_passes - 1 else {})
             of_pass = [_graph((parse.iterations or (parse,))[: i + 1][-1], labels) for parse in parses]
-            graphs.append(to_tokens(zip(of_doc, of_pass, strict=True), base))
+            graphs.append(to_tokens(zip(own_words, of_pass, strict=True), base))
         yield graphs
 
 

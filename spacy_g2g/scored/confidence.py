@@ -21,7 +21,7 @@ ARCS_AT_ONCE = 500_000
 #: Bounds of temperatures, and the number of steps of the search for the best one.
 MIN_TEMPERATURE, MAX_TEMPERATURE, N_STEPS = 0.1, 10.0, 14
 #: Least probability of what happened. It keeps logarithms finite.
-LEAST = 1e-12
+MIN_PROBABILITY = 1e-12
 
 
 class Temperatures(NamedTuple):
@@ -43,7 +43,7 @@ def confidences(
     Returns the probability of all heads together; that of each word's head, float [n]; and that of each
         word's head and label together, float [n].
     """
-    found: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
+    results: list[tuple[float, DoubleArray, DoubleArray]] = [(1.0, np.zeros(0), np.zeros(0))] * len(scores)
     for members, arcs, is_word in _padded_scores([each.arcs for each in scores], temperatures.heads):
         probs, log_z = marginals(arcs, is_word).numpy(), log_partition(arcs, is_word).numpy()
         for row, i in enumerate(members):
@@ -54,8 +54,8 @@ def confidences(
             label_probs = ((heads == 0) & (labels == ROOT_LABEL)).astype(np.float64)
             logits = scores[i].labels[known, heads[known] - 1]
             label_probs[known] = np.exp(_log_probs(logits, labels[known] - 1, temperatures.labels))
-            found[i] = float(np.exp(min(log_prob, 0.0))), head_probs, head_probs * label_probs
-    return found
+            results[i] = float(np.exp(min(log_prob, 0.0))), head_probs, head_probs * label_probs
+    return results
 
 
 def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
@@ -81,7 +81,9 @@ def fit_temperatures(pairs: Iterable[tuple[ArcScores, Arcs]]) -> Temperatures:
             probs = marginals(arcs, is_word).numpy()
             for row, i in enumerate(members):
                 heads = all_heads[i]
-                total -= float(np.log(np.maximum(probs[row, np.arange(len(heads)), heads], LEAST)).sum())
+                total -= float(
+                    np.log(np.maximum(probs[row, np.arange(len(heads)), heads], MIN_PROBABILITY)).sum()
+                )
         return total
 
     def loss_of_labels(temperature: float) -> float:

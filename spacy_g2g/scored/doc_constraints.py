@@ -54,17 +54,25 @@ def constrain(
     >>> constrain(doc)  # no constraints any more
     """
     Doc.set_extension(CONSTRAINTS, default=None, force=True)
-    given = {
-        "heads": [list(item) for item in (heads or {}).items()],
-        "deps": [list(item) for item in (deps or {}).items()],
-        "not_heads": [[token, head] for token, others in (not_heads or {}).items() for head in others],
-        "not_deps": [[token, dep] for token, others in (not_deps or {}).items() for dep in others],
-        "subtrees": [list(tokens) for tokens in subtrees or ()],
+    constraints: dict[str, list[list[Any]]] = {
+        "heads": [*map(list, (heads or {}).items())],
+        "deps": [*map(list, (deps or {}).items())],
+        "not_heads": _pairs(not_heads or {}),
+        "not_deps": _pairs(not_deps or {}),
+        "subtrees": [*map(list, subtrees or ())],
     }
-    for kind, tokens, _ in _items(given):
+    for kind, tokens, _ in _items(constraints):
         if not tokens or any(not 0 <= token < len(doc) or doc[token].is_space for token in tokens):
             raise _off_words(doc, kind, tokens)
-    doc._.set(CONSTRAINTS, with_tokens(doc, given) if any(given.values()) else None)
+    doc._.set(CONSTRAINTS, with_tokens(doc, constraints) if any(constraints.values()) else None)
+
+
+def _pairs(excluded: Mapping[int, Iterable[Any]]) -> list[list[Any]]:
+    """Return a pair of each token and each value that it may not have."""
+    pairs = []
+    for token, values in excluded.items():
+        pairs += [[token, value] for value in values]
+    return pairs
 
 
 def read_constraints(
@@ -78,27 +86,28 @@ def read_constraints(
     Raises ValueError if a constraint is on tokens that are not words of one sentence, or on an unknown label,
         and if no tree meets all constraints of a sentence.
     """
-    given = [(Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {} for doc in docs]
-    if not any(given):
+    records = [(Doc.has_extension(CONSTRAINTS) and doc._.get(CONSTRAINTS)) or {} for doc in docs]
+    if not any(records):
         return [()] * int((segmentation.n_words > 0).sum())
     words: list[list[list[int]]] = [[] for _ in docs]
     for place, tokens in segmentation.word_places():
         words[place].append(tokens)
-    return [
-        constraints
-        for doc, of_doc, sentences in zip(docs, given, words, strict=True)
-        for constraints in _read_doc(doc, of_doc, sentences, labels)
-    ]
+    constraints: list[tuple[Constraint, ...]] = []
+    for doc, record, sentences in zip(docs, records, words, strict=True):
+        constraints += _read_doc(doc, record, sentences, labels)
+    return constraints
 
 
 def _read_doc(
-    doc: Doc, given: Any, sentences: Sequence[list[int]], labels: Sequence[str]
+    doc: Doc, record: Any, sentences: Sequence[list[int]], labels: Sequence[str]
 ) -> Iterator[tuple[Constraint, ...]]:
     """Yield the constraints of each sentence of a Doc; see ``read_constraints``."""
-    places = {token: (i, n) for i, words in enumerate(sentences) for n, token in enumerate(words, start=1)}
-    found: list[list[Constraint]] = [[] for _ in sentences]
-    present = None if fits(doc, given) else new_places(doc, given)
-    for kind, tokens, label in _items(given):
+    places: dict[int, tuple[int, int]] = {}
+    for i, words in enumerate(sentences):
+        places |= {token: (i, n) for n, token in enumerate(words, start=1)}
+    by_sentence: list[list[Constraint]] = [[] for _ in sentences]
+    present = None if fits(doc, record) else new_places(doc, record)
+    for kind, tokens, label in _items(record):
         if present is not None:
             if not present.keys() >= {*tokens}:
                 warn_of_other_tokens(doc, f"doc._.{CONSTRAINTS}")
@@ -118,8 +127,8 @@ def _read_doc(
         elif kind != "subtree" and tokens[0] != tokens[1]:
             value = numbers[1]
         members = sorted(numbers) if kind == "subtree" else numbers[:1]
-        found[in_sentences.pop()].append(Constraint(kind, tuple(members), value))
-    for words, constraints in zip(sentences, found, strict=True):
+        by_sentence[in_sentences.pop()].append(Constraint(kind, tuple(members), value))
+    for words, constraints in zip(sentences, by_sentence, strict=True):
         if constraints and (conflict := find_conflict(tuple(constraints), len(words), len(labels))):
             texts = [_describe(constraint, doc, words, labels) for constraint in conflict]
             text = doc[words[0] : words[-1] + 1].text[:SHOWN]
@@ -127,14 +136,14 @@ def _read_doc(
         yield tuple(constraints)
 
 
-def _items(given: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
+def _items(record: Any) -> Iterator[tuple[Kind, list[int], str | None]]:
     """Yield the kind of each constraint, its tokens, and its label if it has one.
 
     Raises ValueError for what ``constrain`` would not have set.
     """
-    shown = given
+    shown = record
     try:
-        for key, values in given.items():
+        for key, values in record.items():
             if key == TOKENS:
                 continue
             shown = {key: values}

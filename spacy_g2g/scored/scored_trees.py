@@ -152,11 +152,12 @@ class ScoredParser:
         2
         """
         segmentation = segment([doc])
-        kept = read_scores(doc, segmentation, self.labels, parser=self.name)
-        if kept is None:
+        scores = read_scores(doc, segmentation, self.labels, parser=self.name)
+        if scores is None:
             raise ValueError(Errors.E815.format(text=doc.text[:40], name=self.name))
         constraints = read_constraints([doc], segmentation, self.labels)
-        parses = [best_parses(scores, 1, given)[0] for scores, given in zip(kept, constraints, strict=True)]
+        pairs = zip(scores, constraints, strict=True)
+        parses = [best_parses(of_sentence, 1, given)[0] for of_sentence, given in pairs]
         self.write([doc], ParsedBatch(segmentation, parses))
         return doc
 
@@ -213,9 +214,9 @@ class ScoredParser:
 
     def _scores(self, doc: Doc, segmentation: Segmentation) -> list[ArcScores]:
         """Return the scores that this parser left on a Doc, or those of a new parse."""
-        kept = read_scores(doc, segmentation, self.labels, parser=self.name)
-        if kept is not None:
-            return kept
+        scores = read_scores(doc, segmentation, self.labels, parser=self.name)
+        if scores is not None:
+            return scores
         for _, tokens in segmentation.word_places():
             check_whole([doc[i].text for i in tokens])
         return self.new_scores(doc, segmentation)
@@ -226,7 +227,8 @@ class ScoredParser:
         heads, deps = gold_parses([example], segmentation)
         ids = {label: i for i, label in enumerate(self.labels)}
         labels = np.array([ids.get(dep, -1) for dep in deps], dtype=np.int64)
-        return segmentation, make_trees(segmentation, heads_in_sentences(segmentation, heads), labels)
+        numbers = heads_in_sentences(segmentation, heads)
+        return segmentation, make_trees(segmentation, heads=numbers, labels=labels)
 
 
 def check_whole(words: Sequence[str]) -> None:
@@ -247,7 +249,7 @@ def _to_ranked(parse: Parse, scores: ArcScores, tokens: Sequence[int], labels: S
         score=float(scores.arcs[np.arange(len(heads)), heads].astype(np.float64).sum()),
         tokens=[*tokens],
         heads=[tokens[head - 1] if head else token for token, head in numbers],
-        deps=[labels[label] for label in parse.tree.labels.tolist()],
+        deps=[*map(labels.__getitem__, parse.tree.labels.tolist())],
         head_probs=parse.head_probs.tolist(),
         dep_probs=parse.label_probs.tolist(),
     )

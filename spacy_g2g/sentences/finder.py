@@ -91,7 +91,7 @@ class SentencePipe(SavedPipe):
 
     @sentences.setter
     def sentences(self, value: Sentences) -> None:
-        check_choice("sentences", value, Sentences)
+        check_choice("sentences", value, hint=Sentences)
         self._sentences = value
 
     @property

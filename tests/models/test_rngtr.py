@@ -177,7 +177,7 @@ def test_the_loss_is_that_of_a_loop_over_one_sentence(stop: bool):
     for sentence, gold in zip(sentences, golds, strict=True):
         heads, labels = pad_trees([gold], len(sentence.words))
         found = [
-            network.loss_of_scores(scores, heads, labels)
+            network.loss_of_scores(scores, heads=heads, labels=labels)
             for scores, _, _ in literal_passes(network, shim, sentence)
         ]
         losses.append(torch.stack(found).sum())

@@ -115,7 +115,7 @@ def test_added_labels_change_nothing_for_graphs_that_have_none_of_them():
     torch.testing.assert_close(new_labels[:, : N_LABELS - 1], labels)
     assert not new_labels[:, N_LABELS - 1 :].any()
     assert shim.spec is not None
-    assert (shim.spec.n_labels, shim.spec.facts["n_initial_labels"]) == (N_LABELS + 2, N_INITIAL)
+    assert (shim.spec.n_labels, shim.spec.learned["n_initial_labels"]) == (N_LABELS + 2, N_INITIAL)
     assert network.n_labels == N_LABELS + 2 + N_INITIAL
 
 

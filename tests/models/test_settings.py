@@ -166,7 +166,7 @@ def test_values_within_range_are_kept(name: str, value: object):
 def test_the_rate_of_pretrained_weights_follows_the_width(
     settings: Settings, width: int, scorers: bool, expected: float
 ):
-    parts = ("encoder", "scorers") if scorers else ("encoder",)
+    parts = ("encoder", "task") if scorers else ("encoder",)
     assert settings.pretrained_factor(width, parts) == pytest.approx(expected)
 
 

@@ -40,7 +40,7 @@ WORDS = [word[0] for sentence in read_treebank() for word in sentence]
 
 def make_checkpoint(folder: Path, family: str = "bert") -> Path:
     """A random checkpoint of 3 layers of width 24, with pieces for the words of the ten sentences."""
-    tokenizer = train_word_pieces(WORDS, 200, 1, lowercase=True)
+    tokenizer = train_word_pieces(WORDS, vocab_size=200, min_frequency=1, lowercase=True)
     save(make_model(family, vocab_size=tokenizer.get_vocab_size()), folder)
     (folder / "tokenizer.json").write_text(tokenizer.to_str(), encoding="utf8")
     return folder
@@ -81,33 +81,33 @@ def test_from_scratch_has_the_sizes_given_and_no_weights():
 
 
 def test_the_vocabulary_covers_the_training_words():
-    tokenizer = train_word_pieces(WORDS, 500, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, vocab_size=500, min_frequency=1, lowercase=False)
     unknown = tokenizer.token_to_id("[UNK]")
     assert all(unknown not in tokenizer.encode(word).ids for word in WORDS)
     assert tokenizer.encode("hearing").tokens == ["hearing"]
 
 
 def test_the_vocabulary_keeps_to_its_size_and_special_pieces_come_first():
-    tokenizer = train_word_pieces(WORDS, 40, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, vocab_size=40, min_frequency=1, lowercase=False)
     assert tokenizer.get_vocab_size() <= 40
     assert [tokenizer.id_to_token(i) for i in range(4)] == ["[CLS]", "[SEP]", "[PAD]", "[UNK]"]
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_lower_case_is_as_wanted_and_accents_are_kept(lowercase: bool):
-    tokenizer = train_word_pieces(["Été", "été"] * 5, 100, 1, lowercase=lowercase)
+    tokenizer = train_word_pieces(["Été", "été"] * 5, vocab_size=100, min_frequency=1, lowercase=lowercase)
     assert (tokenizer.encode("ÉTÉ").tokens == ["été"]) == lowercase
     assert tokenizer.encode("été").tokens == ["été"]
     assert tokenizer.encode("ete").tokens != ["été"]
 
 
 def test_one_spelling_of_an_accent_is_as_good_as_the_other():
-    tokenizer = train_word_pieces(["caf\u00e9"] * 5, 100, 1, lowercase=False)
+    tokenizer = train_word_pieces(["caf\u00e9"] * 5, vocab_size=100, min_frequency=1, lowercase=False)
     assert tokenizer.encode("cafe\u0301").ids == tokenizer.encode("caf\u00e9").ids
 
 
 def test_no_words_make_a_vocabulary_of_special_pieces():
-    assert train_word_pieces([], 100, 1, lowercase=False).get_vocab_size() == 4
+    assert train_word_pieces([], vocab_size=100, min_frequency=1, lowercase=False).get_vocab_size() == 4
 
 
 @pytest.mark.slow
@@ -117,7 +117,8 @@ def test_pieces_are_the_same_in_every_process_and_for_every_order_of_words():
         from spacy_g2g.models.sources import train_word_pieces
         words = ["".join(letters) for letters in itertools.product("abcde", repeat=4)] * 3
         random.Random(int(sys.argv[1])).shuffle(words)
-        print(hashlib.sha256(train_word_pieces(words, 300, 2, False).to_str().encode()).hexdigest())
+        pieces = train_word_pieces(words, vocab_size=300, min_frequency=2, lowercase=False)
+        print(hashlib.sha256(pieces.to_str().encode()).hexdigest())
     """
     found = set()
     for seed in ("1", "2"):
@@ -216,7 +217,7 @@ def test_a_refiner_begins_with_the_encoder_of_a_parser(trained_folder: Path):
     refiner = get_shim(nlp.get_pipe("rng_refiner").model)
     assert refiner.spec is not None
     assert parser.spec is not None
-    assert refiner.spec.pretrained == ("encoder", "scorers")
+    assert refiner.spec.pretrained == ("encoder", "task")
     assert refiner.spec.encoder == parser.spec.encoder
     assert refiner.spec.tokenizer == parser.spec.tokenizer
     found = refiner.network.encoder.state_dict()
@@ -276,7 +277,7 @@ def test_scorers_for_other_labels_are_left_with_a_warning(trained_folder: Path):
 def test_scorers_of_other_words_or_arcs_are_left_with_a_warning(tmp_path: Path):
     nlp = initialised_nlp(**ALL_LEVERS)
     nlp.to_disk(tmp_path)
-    assert refiner_on(tmp_path, **ALL_LEVERS).known_spec.pretrained == ("encoder", "scorers")
+    assert refiner_on(tmp_path, **ALL_LEVERS).known_spec.pretrained == ("encoder", "task")
     for other in ({"n_mixed_layers": 1}, {"pooling": "first"}, {"distances": False}, {"n_context_layers": 0}):
         with pytest.warns(UserWarning, match="W401"):
             refiner = refiner_on(tmp_path, **{**ALL_LEVERS, **other})
@@ -287,7 +288,7 @@ def test_a_parser_begins_with_the_encoder_of_a_refiner(trained_refiner_folder: P
     refiner = get_shim(spacy.load(trained_refiner_folder).get_pipe("rng_refiner").model)
     nlp = make_nlp()
     parser = nlp.get_pipe("g2g_parser")
-    source = encoder_from_pipeline(str(trained_refiner_folder), "rng_refiner")
+    source = encoder_from_pipeline(str(trained_refiner_folder), component="rng_refiner")
     parser.initialize(lambda: treebank_examples(nlp), nlp=nlp, encoder=source)
     expected = refiner.network.encoder.state_dict()
     found = get_shim(parser.model).network.encoder.state_dict()

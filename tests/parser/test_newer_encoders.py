@@ -47,7 +47,7 @@ def test_systems_learn_with_newer_encoders_and_are_kept(case: tuple[str, str], t
     nlp.to_disk(tmp_path / "nlp")
     loaded = spacy.load(tmp_path / "nlp")
     assert [tree_of(loaded(example.predicted)) for example in graph_examples(loaded, "wrong")] == expected
-    copied = encoder_from_pipeline(str(tmp_path / "nlp"), factory)([])
+    copied = encoder_from_pipeline(str(tmp_path / "nlp"), component=factory)([])
     original = load_checkpoint(source).config
     for name in ("rotary", "disentangled", "n_key_heads", "gated"):
         assert getattr(copied.config, name) == getattr(original, name)

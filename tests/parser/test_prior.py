@@ -114,9 +114,7 @@ def test_what_the_parser_rules_out_counts_as_unlikely(pair: Language):
 def test_a_prior_without_labels_leaves_labels(pair: Language):
     refiner: Any = pair.get_pipe("rng_refiner")
     sentences = [asked(s, scores="all") for s in inputs(refiner, parsed(pair, "g2g_parser"))]
-    without = [
-        asked(s, prior=replace(s.request.prior, heads=np.full(len(s.words), -1))) for s in sentences
-    ]
+    without = [asked(s, prior=replace(s.request.prior, heads=np.full(len(s.words), -1))) for s in sentences]
     alone = refiner.model.predict([asked(s, prior=None) for s in sentences])
     # Beside a sentence whose prior has labels, too.
     for batch in (without, [sentences[0], without[1]]):

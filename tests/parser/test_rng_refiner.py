@@ -216,7 +216,7 @@ def test_labels_of_initial_graphs_are_those_of_earlier_parsers():
     assert refiner.cfg["initial_labels"] == sorted(foreign)
     spec = get_shim(refiner.model).spec
     assert spec is not None
-    assert (spec.n_labels, spec.facts["n_initial_labels"]) == (len(refiner.labels), len(foreign))
+    assert (spec.n_labels, spec.learned["n_initial_labels"]) == (len(refiner.labels), len(foreign))
 
 
 def test_given_labels_of_initial_graphs_are_taken_without_the_own_ones():

@@ -89,7 +89,7 @@ def transformer(folder: Path) -> dict[str, Any]:
 
 def curated_transformer(nlp: Language, folder: Path) -> dict[str, Any]:
     """The config of a tiny transformer of spacy-curated-transformers, with random weights."""
-    tokenizer = train_word_pieces(WORDS, 200, 1, lowercase=False)
+    tokenizer = train_word_pieces(WORDS, vocab_size=200, min_frequency=1, lowercase=False)
     pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     folder.mkdir(exist_ok=True)
     path = folder / "vocab.txt"

@@ -42,7 +42,7 @@ def test_vectors_of_a_shared_encoder_are_read_and_learned(upstream: str, tmp_pat
     overfit(nlp, treebank_examples(nlp), steps={"tok2vec": 60, "transformer": 60}[upstream])
     spec = get_shim(parser_of(nlp).model).spec
     assert spec is not None
-    assert (spec.encoder, len(spec.facts["frequent_words"])) == (None, 3)
+    assert (spec.encoder, len(spec.learned["frequent_words"])) == (None, 3)
     nlp.to_disk(tmp_path / "nlp")
     loaded = spacy.load(tmp_path / "nlp")
     for example in treebank_examples(loaded):

@@ -57,7 +57,7 @@ def test_a_parser_starts_as_the_parser_that_it_takes_scorers_from(name: str, tmp
     graph_input = {name for name in expected if "relation_" in name or name.startswith("label_emb")}
     assert all(torch.equal(found[name], expected[name]) for name in set(found) - graph_input)
     shim = get_shim(parser_of(nlp).model)
-    assert shim.known_spec.pretrained == ("encoder", "scorers")
+    assert shim.known_spec.pretrained == ("encoder", "task")
     if not graph_input:
         for doc, other in zip(treebank_docs(nlp.vocab), treebank_docs(nlp.vocab), strict=True):
             (parse,), (same,) = (parser_of(p).predict([d]).parses for p, d in ((nlp, doc), (trained, other)))
@@ -103,4 +103,4 @@ def test_a_refiner_starts_as_a_parser_that_listens(shares: bool, tmp_path: Path)
         (upstream,) = find_shims(trained.get_pipe("g2g_encoder").model)  # type: ignore[attr-defined]
         expected = {name: w for name, w in expected.items() if name != "root"} | upstream.network.state_dict()
     assert all(torch.equal(found[name], weight) for name, weight in expected.items())
-    assert shim.known_spec.pretrained == (("scorers",) if shares else ("encoder", "scorers"))
+    assert shim.known_spec.pretrained == (("task",) if shares else ("encoder", "task"))

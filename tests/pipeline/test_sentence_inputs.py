@@ -25,9 +25,14 @@ def as_ints(values: list[int]) -> IntArray:
 
 
 def write(docs: list[Doc], heads: list[int], labels: list[int]) -> None:
-    hashes = np.array([VOCAB.strings.add(label) for label in LABELS], dtype=np.uint64)
-    space = VOCAB.strings.add(SPACE_LABEL)
-    write_trees(docs, segment(docs), as_ints(heads), as_ints(labels), hashes, space)
+    write_trees(
+        docs,
+        segment(docs),
+        heads=as_ints(heads),
+        labels=as_ints(labels),
+        label_hashes=np.array([VOCAB.strings.add(label) for label in LABELS], dtype=np.uint64),
+        space=VOCAB.strings.add(SPACE_LABEL),
+    )
 
 
 def words_of(docs: list[Doc]) -> list[list[str]]:

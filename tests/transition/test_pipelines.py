@@ -330,7 +330,7 @@ def test_rows_start_from_a_checkpoint_and_read_all_words_as_they_are(row: str, t
     spec = get_shim(parser.model).spec
     assert spec is not None
     assert spec.pretrained == ("encoder",)
-    assert spec.facts.get("rare_words", []) == []
+    assert spec.learned.get("rare_words", []) == []
     first, last = (nlp.update(treebank_examples(nlp), sgd=nlp.resume_training(), losses={}) for _ in range(2))
     assert last["g2g_parser"] > 0
     assert first["g2g_parser"] > 0

@@ -120,10 +120,10 @@ class AmrMachines(ActionMachines):
 class AmrTransformer(ActionNetwork):
     """Network that predicts the actions that build AMRs."""
 
-    scorer_facts = ("actions",)
+    task_depends_on = ("actions",)
 
     def __init__(self, spec: NetworkSpec, settings: AmrTransformerSettings) -> None:
-        table = AmrActions.from_dict(spec.facts["actions"])
+        table = AmrActions.from_dict(spec.learned["actions"])
         super().__init__(spec, settings, len(table))
         self.table = table
         self.length_penalty = settings.length_penalty

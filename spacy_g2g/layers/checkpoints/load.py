@@ -35,19 +35,19 @@ class Checkpoint:
 
     weights: All weights of a ``GraphEncoder`` with this config, by our names, in 32-bit floats.
     tokenizer: Text of tokenizer.json, or of what it would be.
-    scorers: Weights of a parser's scorers and tags, by their names in the parser.
+    task_weights: Weights of a parser beside its encoder, by their names in the parser.
     labels: Labels of that parser.
     tags: Tags of that parser; None if it reads no tags.
-    facts: Facts that that parser learned from its training sentences, besides tags and pieces.
+    learned: What that parser learned from its training sentences beside tags and pieces.
     """
 
     config: EncoderConfig
     weights: dict[str, Tensor]
     tokenizer: str
-    scorers: dict[str, Tensor] = field(default_factory=dict)
+    task_weights: dict[str, Tensor] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     tags: tuple[str, ...] | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    learned: Mapping[str, Any] = field(default_factory=dict)
 
 
 def resolve_checkpoint(name: str, revision: str | None = None) -> Path:

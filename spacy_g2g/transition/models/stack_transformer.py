@@ -55,10 +55,10 @@ def build_stack_transformer(settings: StackTransformerSettings) -> ParserModel:
 class StackTransformer(ActionNetwork):
     """Parser that predicts arc-standard actions. ROOT is at the bottom of the stack."""
 
-    scorer_facts = ("frequent_words",)
+    task_depends_on = ("frequent_words",)
 
     def __init__(self, spec: NetworkSpec, settings: StackTransformerSettings) -> None:
-        words = spec.facts["frequent_words"]
+        words = spec.learned["frequent_words"]
         table = ArcActions(spec.n_labels, swap=settings.swap, n_shifts=len(words))
         super().__init__(spec, settings, len(table), table.types)
         self.actions = table

@@ -79,7 +79,7 @@ class TransitionNetwork(Network[PieceBatch]):
     ) -> None:
         super().__init__(spec, n_relations=n_relations, words=words)
         self.settings = settings
-        self.unknown_words = frozenset(spec.facts.get("rare_words", ()))
+        self.unknown_words = frozenset(spec.learned.get("rare_words", ()))
         self.classifiers = TransitionClassifiers(
             spec.width,
             n_actions=N_ACTIONS,

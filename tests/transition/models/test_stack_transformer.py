@@ -120,17 +120,17 @@ def test_the_loss_is_that_of_the_oracles_actions_step_by_step(row: str):
 def test_shift_names_the_most_frequent_words_and_them_alone():
     _, shim = make("Stack-b", shift_labels=2)
     assert shim.spec is not None
-    assert shim.spec.facts["frequent_words"] in ([".", "the"], ["the", "."])
+    assert shim.spec.learned["frequent_words"] in ([".", "the"], ["the", "."])
     network = network_of(shim)
     batch = shim.wordpieces.batch([Sentence(["the", "The", "dog", "."]), Sentence(["the"])])
-    the, stop = (shim.spec.facts["frequent_words"].index(word) + 1 for word in ("the", "."))
+    the, stop = (shim.spec.learned["frequent_words"].index(word) + 1 for word in ("the", "."))
     assert network.shifts(batch).tolist() == [[0, the, 0, 0, stop], [0, the, 0, 0, 0]]
     assert network.shifts(batch.take(np.array([1]))).tolist() == [[0, the]]
     copied = get_shim(
         make("Stack-b", shift_labels=2)[0].from_bytes(make("Stack-b", shift_labels=2)[0].to_bytes())
     )
     assert copied.spec is not None
-    assert copied.spec.facts["frequent_words"] == shim.spec.facts["frequent_words"]
+    assert copied.spec.learned["frequent_words"] == shim.spec.learned["frequent_words"]
 
 
 # The encoder
