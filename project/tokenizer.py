@@ -20,9 +20,10 @@ from spacy.symbols import NORM, ORTH
 from spacy.util import get_lang_class
 from wasabi import msg
 
-from spacy_g2g.data.multiword import SurfaceToken, cut
+from spacy_g2g.data.multiword import cut
 from spacy_g2g.evaluation.tokenization import TokenCounts, compare_tokens, read_chunks, show_disagreements
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
+from spacy_g2g.formats.rows import SurfaceToken
 from spacy_g2g.mwt.splits import Split, Words, lower
 from spacy_g2g.terminal.common import user_errors
 
@@ -69,7 +70,7 @@ def make_tokenizer(
 def single_analyses(tokens: Iterable[SurfaceToken]) -> dict[str, Words]:
     """Return the words of each multiword token that always has the same ones, all in lower case."""
     found: defaultdict[str, set[Words]] = defaultdict(set)
-    for form, words in tokens:
+    for form, words, *_ in tokens:
         found[lower(form)].add(tuple(map(lower, words)))
     return {form: words for form, (words, *more) in found.items() if not more and len(words) > 1}
 
@@ -81,7 +82,7 @@ def special_cases(sentences: Iterable[ConlluSentence]) -> dict[str, list[dict[in
     that is also a single word somewhere, or has white space, has none.
     """
     cases = {}
-    for text, words in single_analyses(token for s in sentences for token in s.surface_tokens()).items():
+    for text, words in single_analyses(token for s in sentences for token in s.tokens).items():
         for form in dict.fromkeys([text, text.capitalize(), text.upper()]):
             in_case = Split(text, "", words).apply(form)
             pieces = cut(form, in_case) if in_case else None

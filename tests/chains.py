@@ -40,7 +40,7 @@ def attach_to_previous(doc: Doc) -> Doc:
         deps=deps,
         user_data=doc.user_data,
     )
-    copy_words(doc, parsed)
+    copy_words(doc, to=parsed)
     parsed._context = doc._context
     return parsed
 

@@ -21,8 +21,8 @@ from docs.config_reference import make_page
 from spacy_g2g.cli import app
 from spacy_g2g.data import multiword as words
 from spacy_g2g.data.docs import doc_to_sentences
+from spacy_g2g.data.enhanced import deps_cell
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
-from spacy_g2g.formats.deps import deps_cell
 from spacy_g2g.parser.final_parser import final_parser
 from spacy_g2g.scored.doc_constraints import constrain
 from spacy_g2g.scored.scored_trees import ScoredParser

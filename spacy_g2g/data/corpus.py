@@ -232,6 +232,6 @@ def unparsed_copy(gold: Doc, annotations: list[str]) -> Doc:
         names: list[int | str] = [*annotations]
         values: Any = gold.to_array(names)
         doc.from_array(names, values)
-    copy_words(gold, doc)
-    copy_treebank(gold, doc)
+    copy_words(gold, to=doc)
+    copy_treebank(gold, to=doc)
     return doc

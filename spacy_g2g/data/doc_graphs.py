@@ -1,6 +1,6 @@
 """Convert graphs over the words of sentences to graphs over the tokens of a Doc, and back.
 
-Graphs of sentences count words from 1 (see ``formats.graphs.Graph``). What users see on a Doc counts as spaCy
+Graphs of sentences count words from 1 (see ``formats.graph.Graph``). What users see on a Doc counts as spaCy
 does: a graph over tokens is a dict with ``heads``, the index in the Doc of each token's head (a root's own
 index, -1 if missing), and ``deps``, the labels ("" if missing). It may have ``head_probs`` and ``dep_probs``,
 too. Such dicts travel with ``Doc.to_bytes`` and ``DocBin``.
@@ -13,16 +13,14 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
 from ..arrays import HashArray, IntArray
 from ..errors import Errors
-from ..formats.deps import read_deps
-from ..formats.graph import MISSING, ROOT, Arc, Graph
+from ..formats.graph import MISSING, ROOT, Graph
 from .docs import write_tree
-from .enhanced import ENHANCED, own_arcs, own_enhanced, set_enhanced
 from .kept import read_kept, with_tokens
-from .source import known, own_sentences
+from .source import known
 
 TokenGraph = dict[str, list[Any]]
 
@@ -37,15 +35,15 @@ def to_tokens(graphs: Iterable[tuple[Sequence[int], Graph]], base: TokenGraph) -
     graphs: For each sentence, the indices of its words in the Doc, and its graph.
     base: Graph over the tokens. Tokens in no sentence keep their arcs of this graph.
     """
-    found = {key: [*values] for key, values in base.items()}
+    tokens = {key: [*values] for key, values in base.items()}
     for words, graph in graphs:
         for word, head, dep in zip(words, graph.heads, graph.deps, strict=True):
-            found["heads"][word] = words[head - 1] if head > ROOT else word if head == ROOT else MISSING
-            found["deps"][word] = dep
+            tokens["heads"][word] = words[head - 1] if head > ROOT else word if head == ROOT else MISSING
+            tokens["deps"][word] = dep
         for key, probs in (("head_probs", graph.head_probs), ("dep_probs", graph.dep_probs)):
             for word, prob in zip(words, probs, strict=False):
-                found[key][word] = prob
-    return found
+                tokens[key][word] = prob
+    return tokens
 
 
 def to_sentence(graph: Mapping[str, Sequence[Any]], words: Sequence[int], doc: Doc) -> Graph:
@@ -64,8 +62,11 @@ def to_sentence(graph: Mapping[str, Sequence[Any]], words: Sequence[int], doc: D
         if head not in numbers and head >= 0 and not doc[head].text.strip():
             head = word if tokens[head] == head else tokens[head]
         heads.append(ROOT if head == word else numbers.get(head, MISSING))
-    probs = {key: [graph[key][i] for i in words] for key in ("head_probs", "dep_probs") if graph.get(key)}
-    return Graph(heads, [graph["deps"][word] for word in words], **probs)
+
+    def values(key: str) -> list[Any]:
+        return [graph[key][word] for word in words] if graph.get(key) else []
+
+    return Graph(heads, values("deps"), values("head_probs"), values("dep_probs"))
 
 
 def has_arcs(graph: Mapping[str, Sequence[Any]]) -> bool:
@@ -94,18 +95,17 @@ def write_initial_graph(doc: Doc, graphs: Sequence[Graph]) -> None:
     """
     ends = accumulate(len(graph.heads) for graph in graphs)
     words = [range(end - len(graph.heads), end) for end, graph in zip(ends, graphs, strict=True)]
-    found = to_tokens(zip(words, graphs, strict=True), empty_tokens(len(doc)))
-    if all(graph.is_whole for graph in graphs):
-        write_heads(doc, found["heads"], found["deps"])
-    else:
-        set_initial_graph(doc, found["heads"], found["deps"])
+    tokens = to_tokens(zip(words, graphs, strict=True), empty_tokens(len(doc)))
+    write = write_heads if all(graph.is_whole for graph in graphs) else set_initial_graph
+    write(doc, tokens["heads"], tokens["deps"])
 
 
 def write_heads(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
     """Write heads (indices in the Doc) and labels of all tokens to a Doc, whose boundaries stay."""
     offsets = np.array(heads, dtype=np.int64) - np.arange(len(heads))
     labels = np.array([doc.vocab.strings.add(dep) for dep in deps], dtype=np.uint64)
-    write_tree(doc, np.stack([offsets.view(np.uint64), labels], axis=1), doc.to_array("SENT_START"))
+    parse = np.stack([offsets.view(np.uint64), labels], axis=1)
+    write_tree(doc, parse, starts=doc.to_array("SENT_START"))
 
 
 def set_initial_graph(doc: Doc, heads: Sequence[int], deps: Sequence[str]) -> None:
@@ -148,32 +148,6 @@ def initial_arrays(doc: Doc) -> tuple[IntArray, HashArray]:
     heads = np.arange(len(table)) + table[:, 0].astype(np.int64)
     deps = np.ascontiguousarray(table[:, 1], dtype=np.uint64)
     return np.where(deps == 0, MISSING, heads), deps
-
-
-def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
-    """Return the enhanced graph of a Doc: the one that was set, or else that of the CoNLL-U it was read from.
-
-    Raises ValueError if the graph does not fit the Doc, or if DEPS can't be read.
-    """
-    if (own := own_enhanced(doc)) is not None:
-        return own
-    found: list[list[Arc]] = []
-    for sentence in own_sentences(doc) or ():
-        start = len(found)
-        for i, of_word in enumerate(read_deps(sentence), start=start):
-            found.append([(start + head - 1 if head else i, dep) for head, dep in of_word])
-    return found if any(found) else None
-
-
-def _enhanced_arcs(token: Token) -> list[Arc]:
-    if own := own_arcs(token.doc, [token.i]):
-        return own[0]
-    arcs = get_enhanced(token.doc)
-    return arcs[token.i] if arcs else []
-
-
-Doc.set_extension(ENHANCED, getter=get_enhanced, setter=set_enhanced, force=True)
-Token.set_extension(ENHANCED, getter=_enhanced_arcs, force=True)
 
 
 def _fits(values: Any, n: int, is_right: Callable[[Any], bool]) -> bool:

@@ -165,6 +165,6 @@ def _set_tree(doc: Doc, record: Mapping[str, Any]) -> None:
     deps = [doc.vocab.strings.add(dep) for dep in record.get("deps", [""] * n)]
     parse = np.stack([heads.astype(np.uint64), np.asarray(deps, np.uint64)], axis=1)
     if parse.any():
-        write_tree(doc, parse, starts.astype(np.uint64))
+        write_tree(doc, parse, starts=starts.astype(np.uint64))
     elif starts.any():
         doc.from_array("SENT_START", starts.astype(np.uint64))

@@ -1,14 +1,14 @@
 """CoNLL-U sentences to spaCy Docs and back.
 
-A Doc's tokens are syntactic words, those of a multiword token as ``words.py`` says. A Doc has no place for
-comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which a
-DocBin keeps. A Doc that was read from CoNLL-U can therefore be written back with only its newly annotated
+A Doc's tokens are syntactic words (see ``multiword.py`` for those of multiword tokens). A Doc has no place
+for comments, empty nodes, MISC and enhanced dependencies. They travel as raw text in ``doc.user_data``, which
+a DocBin keeps. A Doc that was read from CoNLL-U can therefore be written back with only its newly annotated
 columns changed. The rows of any other Doc come from its tokens.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,16 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, parse_sentence
-from ..formats.deps import deps_cell
+from ..formats.conllu import ConlluSentence, make_sentence
 from ..formats.misc import NO_SPACE, escape
 from ..formats.paragraphs import paragraphs
-from .enhanced import arcs_of, own_enhanced, set_enhanced
+from ..formats.rows import EMPTY_ROW, ConlluWord, Row
+from .enhanced import arcs_of, deps_cell, own_enhanced, set_enhanced
 from .multiword import is_split, mark_words, multiword_tokens, word_forms
 from .source import (
-    USER_DATA_KEY,
     absolute_heads,
-    find_pieces,
+    find_subtokens,
+    keep_conllu,
     known,
     own_sentences,
     restore_sentences,
@@ -62,8 +62,8 @@ def sentences_to_docs(
     if n_sents < 1:
         raise ValueError(Errors.E501.format(n_sents=n_sents))
     check_annotations(annotations, ALL_ANNOTATIONS)
-    for of_doc in paragraphs(sentences, starts=["newdoc"], most=n_sents):
-        yield sentences_to_doc(of_doc, vocab, annotations=annotations, keep_source=keep_source)
+    for paragraph in paragraphs(sentences, starts=["newdoc"], max_sentences=n_sents):
+        yield sentences_to_doc(paragraph, vocab, annotations=annotations, keep_source=keep_source)
 
 
 def sentences_to_doc(
@@ -77,34 +77,41 @@ def sentences_to_doc(
 
     A multiword token with fewer characters than words is not marked. Its words are in the text of the Doc.
     """
-    words = [word for sentence in sentences for word in sentence.words]
-    columns: dict[str, Any] = {}
-    if "TAG" in annotations:
-        columns["tags"] = [known(word.xpos) for word in words]
-    if "POS" in annotations:
-        columns["pos"] = [word.upos if word.upos in UPOS_TAGS else "" for word in words]
-    if "MORPH" in annotations:
-        columns["morphs"] = [known(word.feats) for word in words]
-    if "LEMMA" in annotations:
-        columns["lemmas"] = [word.lemma if word.form == "_" else known(word.lemma) for word in words]
+    words = [*chain.from_iterable(sentence.words for sentence in sentences)]
+    columns = _annotations(words, annotations)
     if "HEAD" in annotations:
         columns["heads"] = absolute_heads(sentences)
-        # To spaCy, a token with an empty label has no head.
-        columns["deps"] = ["" if word.head is None else word.deprel or "_" for word in words]
-    spaces = [space for sentence in sentences for space in sentence.spaces]
-    pieces, ranges = find_pieces(sentences)
+    spaces = [*chain.from_iterable(sentence.spaces for sentence in sentences)]
+    subtokens, ranges = find_subtokens(sentences)
     try:
-        doc = Doc(vocab, words=pieces, spaces=spaces, **columns)
+        doc = Doc(vocab, words=subtokens, spaces=spaces, **columns)
     except ValueError:
         _check_features(sentences, vocab)
         raise
-    mark_words(doc, ranges, [words[i].form for start, end in ranges for i in range(start, end)])
-    lengths = [len(sentence.words) for sentence in sentences]
+    inside = chain.from_iterable(words[start:end] for start, end in ranges)
+    mark_words(doc, ranges, [word.form for word in inside])
     if keep_source:
-        doc.user_data[USER_DATA_KEY] = {"text": [str(s) for s in sentences], "lengths": lengths}
+        keep_conllu(doc, sentences)
     if "SENT_START" in annotations:
-        set_sentences(doc, lengths)
+        set_sentences(doc, [len(sentence.words) for sentence in sentences])
     return doc
+
+
+def _annotations(words: Sequence[ConlluWord], names: Collection[str]) -> dict[str, Any]:
+    """Return the named annotations of words, except heads, as arguments of ``Doc``."""
+    columns: dict[str, Any] = {}
+    if "TAG" in names:
+        columns["tags"] = [known(word.xpos) for word in words]
+    if "POS" in names:
+        columns["pos"] = [word.upos if word.upos in UPOS_TAGS else "" for word in words]
+    if "MORPH" in names:
+        columns["morphs"] = [known(word.feats) for word in words]
+    if "LEMMA" in names:
+        columns["lemmas"] = [word.lemma if word.form == "_" else known(word.lemma) for word in words]
+    if "DEP" in names:
+        # To spaCy, a token with an empty label has no head.
+        columns["deps"] = ["" if word.head is None else word.deprel or "_" for word in words]
+    return columns
 
 
 def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
@@ -127,14 +134,15 @@ def read_bin(content: bytes, vocab: Vocab) -> Iterator[Doc | Exception]:
             set_enhanced(doc, None)
             if not is_split(doc):
                 mark_words(doc, [], [])
-            write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), doc.to_array("SENT_START"))
+            no_tree = np.zeros((len(doc), 2), dtype=np.uint64)
+            write_tree(doc, no_tree, starts=doc.to_array("SENT_START"))
         except Exception as error:
             yield error
         else:
             yield doc
 
 
-def write_tree(doc: Doc, parse: Any, starts: Any) -> None:
+def write_tree(doc: Doc, parse: Any, *, starts: Any) -> None:
     """Write heads, labels and sentence boundaries to a Doc.
 
     doc: The Doc.
@@ -174,7 +182,7 @@ def doc_to_sentences(
     for span in sentences_of(doc):
         words = [token for token in span if not token.is_space]
         if words:
-            sentences.append(_rows_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends, forms))
+            sentences.append(_sentence_from_tokens(words, f"{doc_id}-{len(sentences) + 1}", ends, forms))
     return sentences
 
 
@@ -185,10 +193,10 @@ def sentences_of(doc: Doc) -> list[Span]:
     return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
 
 
-def copy_treebank(doc: Doc, other: Doc) -> None:
-    """Give the name of a Doc's treebank, if it has one, to another Doc."""
+def copy_treebank(doc: Doc, *, to: Doc) -> None:
+    """Copy the name of a Doc's treebank, if it has one, to another Doc."""
     if TREEBANK_KEY in doc.user_data:
-        other.user_data[TREEBANK_KEY] = doc.user_data[TREEBANK_KEY]
+        to.user_data[TREEBANK_KEY] = doc.user_data[TREEBANK_KEY]
 
 
 def check_annotations(names: Collection[str], expected: Sequence[str]) -> None:
@@ -215,16 +223,23 @@ def _update(sentences: list[ConlluSentence], doc: Doc, columns: Collection[str])
     """Return the sentences of a Doc's CoNLL-U with new values in some columns."""
     columns = columns if own_enhanced(doc) is None else {*columns, "deps"}
     ends = accumulate((len(sentence.words) for sentence in sentences), initial=0)
-    spans = [doc[start:end] for start, end in pairwise(ends)]
-    return [s.with_tree(**_columns_of(span, columns)) for s, span in zip(sentences, spans, strict=True)]
+    updated = []
+    for sentence, (start, end) in zip(sentences, pairwise(ends), strict=True):
+        updated.append(sentence.with_tree(**_columns_of(doc[start:end], columns)))
+    return updated
 
 
 def _columns_of(span: Span, names: Collection[str]) -> dict[str, list[str]]:
     """Return the named columns of a sentence whose tokens are all words."""
     ids = {token.i: i for i, token in enumerate(span, start=1)}
-    rows = [_row_cells(token, _head_id(token, token.head, ids)) for token in span]
-    tree = {name: [row[name] for row in rows] for name in names if name != "deps"}
-    return tree | ({"deps": [*map(deps_cell, arcs_of([*span]))]} if "deps" in names else {})
+    heads = [_head_id(token, token.head, ids) for token in span]
+    columns = {}
+    for name in names:
+        if name == "deps":
+            columns[name] = [*map(deps_cell, arcs_of([*span]))]
+        else:
+            columns[name] = [*map(_CELLS[name], span, heads)]
+    return columns
 
 
 def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
@@ -236,17 +251,22 @@ def _head_id(word: Token, head: Token, ids: dict[int, int]) -> int | None:
     return ids[head.i]
 
 
-def _row_cells(word: Token, head: int | None) -> dict[str, str]:
-    """Return the cells of a word's row by column name, in the order of the columns."""
-    is_root = head == 0 and word.dep_ in ("", "ROOT")
-    return {
-        "lemma": _one_line(word.lemma_) or "_",
-        "upos": word.pos_ or "_",
-        "xpos": _one_line(word.tag_) or "_",
-        "feats": "|".join(sorted(str(word.morph).split("|"), key=str.lower)) or "_",
-        "head": "_" if head is None else str(head),
-        "deprel": "root" if is_root else word.dep_ or "_",
-    }
+def _head_ids(words: Iterable[Token], ids: dict[int, int]) -> Iterator[int | None]:
+    """Yield the ID of each word's head.
+
+    The dependents of white space move to its head. If white space is the root, its first dependent takes its
+    place.
+    """
+    new_root = 0
+    for word in words:
+        head = word.head
+        while head.is_space and head.head.i != head.i:
+            head = head.head
+        if head.is_space:
+            yield new_root
+            new_root = new_root or ids[word.i]
+        else:
+            yield _head_id(word, head, ids)
 
 
 def _one_line(text: str) -> str:
@@ -254,43 +274,53 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s\s+|[\t\r\n]", " ", text).strip()
 
 
-def _rows_from_tokens(
+def _deprel_cell(word: Token, head: int | None) -> str:
+    """Return the label of a word, which is root if the word is the root in place of white space."""
+    is_root = head == 0 and (word.dep_ in ("", "ROOT") or word.head.i != word.i)
+    return "root" if is_root else word.dep_ or "_"
+
+
+#: Cell of a word, and of the ID of its head, by the name of the column and in the order of the columns.
+_CELLS: dict[str, Callable[[Token, int | None], str]] = {
+    "lemma": lambda word, _: _one_line(word.lemma_) or "_",
+    "upos": lambda word, _: word.pos_ or "_",
+    "xpos": lambda word, _: _one_line(word.tag_) or "_",
+    "feats": lambda word, _: "|".join(sorted(str(word.morph).split("|"), key=str.lower)) or "_",
+    "head": lambda _, head: "_" if head is None else str(head),
+    "deprel": _deprel_cell,
+}
+
+
+def _sentence_from_tokens(
     words: list[Token], sent_id: str, ends: dict[int, int], forms: Sequence[str]
 ) -> ConlluSentence:
     """Make a sentence of words.
 
     words: Its tokens that are not white space.
     sent_id: Its name.
-    ends: Where the multiword token ends that begins at a token. One that goes on in another sentence is none.
+    ends: Index after the last token of each multiword token, by the index of its first token. One that ends
+        in another sentence is ignored.
     forms: Forms of the words of the Doc.
     """
     ids = {word.i: i for i, word in enumerate(words, start=1)}
-    new_root = 0  # if the root is white space, its first dependent takes its place
-    text, rows, inside = "", [], 0
-    for word, arcs in zip(words, arcs_of(words), strict=True):
+    text, rows, inside = "", list[Row](), 0
+    for word, head, arcs in zip(words, _head_ids(words, ids), arcs_of(words), strict=True):
+        cells = [cell(word, head) for cell in _CELLS.values()]
         end = ends.get(word.i, 0)
         if end - 1 in ids:
-            token, last, inside = word.doc[word.i : end], word.doc[end - 1], end
-            misc = _spaces_misc(word, last)
-            form = _one_line(token.text)
-            rows.append(f"{ids[word.i]}-{ids[last.i]}\t{form}" + "\t_" * 7 + f"\t{misc}\n")
+            inside = end
+            id_, last = f"{ids[word.i]}-{ids[end - 1]}", word.doc[end - 1]
+            form, misc = _one_line(word.doc[word.i : end].text), _spaces_misc(word, last)
+            rows.append(Row.join([id_, form, *["_"] * 7, misc]))
             text += form if NO_SPACE in misc else form + " "
-        head = word.head
-        while head.is_space and head.head.i != head.i:
-            head = head.head
-        if head.is_space:
-            cells = _row_cells(word, new_root) | ({} if new_root else {"deprel": "root"})
-            new_root = new_root or ids[word.i]
-        else:
-            cells = _row_cells(word, _head_id(word, head, ids))
         if word.i < inside:
             form, misc = _one_line(forms[word.i]) or "_", "_"
         else:
             form, misc = _one_line(word.text), _spaces_misc(word, word)
             text += form if NO_SPACE in misc else form + " "
-        rows.append("\t".join((str(ids[word.i]), form, *cells.values(), deps_cell(arcs), misc)) + "\n")
-    comments = [f"# sent_id = {sent_id}\n", f"# text = {text.rstrip()}\n"]
-    return parse_sentence([*comments, *rows, "\n"], source=f"Doc sentence {sent_id}")
+        rows.append(Row.join([str(ids[word.i]), form, *cells, deps_cell(arcs), misc]))
+    comments = [Row.join([f"# sent_id = {sent_id}"]), Row.join([f"# text = {text.rstrip()}"])]
+    return make_sentence([*comments, *rows, EMPTY_ROW], source=f"Doc sentence {sent_id}")
 
 
 def _spaces_misc(word: Token, last: Token) -> str:

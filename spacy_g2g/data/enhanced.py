@@ -1,31 +1,92 @@
-"""Enhanced graphs that were set on Docs, which ``Doc.to_bytes`` and ``DocBin`` keep.
+"""Enhanced graphs, in which a word may have several heads: in the column DEPS of CoNLL-U, and on Docs.
 
-A graph goes, with a warning, once its Doc has other tokens.
+Empty nodes are collapsed, as the tasks of IWPT 2020 and 2021 do it: if a word depends on an empty node as
+nsubj, which depends on a word as conj, then the first depends on the second as ``conj>nsubj``.
 
-Such a graph has a list for each token: pairs of a head, as an index in the Doc, and a label. A root is its
-own head, as everywhere in spaCy. White space has no pair.
+On a Doc, a graph has a list for each token: pairs of a head, as an index in the Doc, and a label. A root is
+its own head, as everywhere in spaCy. White space has no pair. ``Doc.to_bytes`` and ``DocBin`` keep a graph
+that was set. It is removed, with a warning, once its Doc has other tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.tokens import Doc, Token
 
 from ..errors import Errors
+from ..formats.conllu import ConlluSentence
 from ..formats.graph import ROOT, Arc
+from ..formats.rows import COLUMNS, N_COLUMNS
 from .kept import fits, warn_of_other_tokens, with_tokens
+from .source import own_sentences
 
 #: Extension attribute of Docs and tokens, and key of ``doc.user_data``.
 ENHANCED = "g2g_enhanced"
+#: Joins the labels of the arcs to and from an empty node.
+STEP = ">"
+
+
+def read_deps(sentence: ConlluSentence) -> list[list[Arc]]:
+    """Return heads and labels of each word in the enhanced graph. Raises ValueError if a cell is broken."""
+    if all(word.deps == "_" for word in sentence.words):
+        return [[] for _ in sentence.words]
+    empty_nodes = [row.cells for row in sentence.rows if len(row.cells) == N_COLUMNS and "." in row.cells[0]]
+    cells = {node[0]: node[COLUMNS["deps"]] for node in empty_nodes}
+    cells |= {str(number): word.deps for number, word in enumerate(sentence.words, start=1)}
+    arcs: dict[str, list[tuple[str, str]]] = {}
+    for id_, cell in cells.items():
+        arcs[id_] = []
+        for item in cell.split("|") if cell != "_" else ():
+            head, _, dep = item.partition(":")
+            if not dep or (head != "0" and head not in cells):
+                where = sentence.location(max(int(id_.partition(".")[0]), 1) - 1)
+                raise ValueError(Errors.E311.format(where=where, value=cell[:80]))
+            arcs[id_].append((head, dep))
+    return [list(_between_words(str(number), arcs)) for number in range(1, len(sentence.words) + 1)]
+
+
+def deps_cell(arcs: Iterable[Arc]) -> str:
+    """Return the cell DEPS of a word, sorted by heads, from its heads and labels.
+
+    >>> deps_cell([(4, "nsubj:xsubj"), (2, "nsubj")])
+    '2:nsubj|4:nsubj:xsubj'
+    """
+    return "|".join(f"{head}:{dep}" for head, dep in sorted(arcs)) or "_"
+
+
+def _between_words(
+    node: str, arcs: dict[str, list[tuple[str, str]]], path: str = "", seen: tuple[str, ...] = ()
+) -> Iterator[Arc]:
+    """Yield the arcs to words that lead from a node through empty nodes, each of which is passed once."""
+    for head, dep in arcs[node]:
+        if "." not in head:
+            yield int(head), dep + path
+        elif head not in seen:
+            yield from _between_words(head, arcs, STEP + dep + path, (*seen, head))
 
 
 def set_enhanced(doc: Doc, arcs: Sequence[Sequence[Arc]] | None) -> None:
     """Set the enhanced graph of a Doc, or remove it. Raises ValueError if it does not fit the Doc."""
     doc.user_data.pop(ENHANCED, None)
     if arcs is not None:
-        doc.user_data[ENHANCED] = with_tokens(doc, {"arcs": _fitting(arcs, doc, range(len(doc)))})
+        doc.user_data[ENHANCED] = with_tokens(doc, {"arcs": _check_arcs(arcs, doc, range(len(doc)))})
+
+
+def get_enhanced(doc: Doc) -> list[list[Arc]] | None:
+    """Return the enhanced graph of a Doc: the one that was set, or else that of the CoNLL-U it was read from.
+
+    Raises ValueError if the graph does not fit the Doc, or if DEPS can't be read.
+    """
+    if (own := own_enhanced(doc)) is not None:
+        return own
+    graph: list[list[Arc]] = []
+    for sentence in own_sentences(doc) or ():
+        start = len(graph)
+        for place, arcs in enumerate(read_deps(sentence), start=start):
+            graph.append([(start + head - 1 if head else place, dep) for head, dep in arcs])
+    return graph if any(graph) else None
 
 
 def own_enhanced(doc: Doc) -> list[list[Arc]] | None:
@@ -34,31 +95,18 @@ def own_enhanced(doc: Doc) -> list[list[Arc]] | None:
 
 
 def own_arcs(doc: Doc, places: Sequence[int]) -> list[list[Arc]] | None:
-    """Return the arcs of some tokens in the graph that was set on a Doc, or None. Others are not looked at.
+    """Return the arcs of some tokens in the graph that was set on a Doc, or None. Others are not checked.
 
     places: Indices of the tokens.
     Raises ValueError if the graph does not fit the Doc.
     """
-    found = doc.user_data.get(ENHANCED)
-    if not fits(doc, found, places):
+    record = doc.user_data.get(ENHANCED)
+    if not fits(doc, record, places):
         set_enhanced(doc, None)
         warn_of_other_tokens(doc, f"doc._.{ENHANCED}")
         return None
-    found = found.get("arcs") if isinstance(found, dict) else found
-    return None if found is None else _fitting(found, doc, places)
-
-
-def _fitting(found: Any, doc: Doc, places: Sequence[int]) -> list[list[Arc]]:
-    tokens = range(len(doc))
-    try:
-        arcs = [[(tokens[head], str(dep)) for head, dep in found[place]] for place in places]
-        fits = len(found) == len(doc)
-        fits &= all(dep.split() == [dep] and "|" not in dep for of_word in arcs for _, dep in of_word)
-    except (TypeError, ValueError, IndexError, KeyError):
-        fits = False
-    if not fits:
-        raise ValueError(Errors.E522.format(found=repr(found)[:80], n=len(doc)))
-    return arcs
+    graph = record.get("arcs") if isinstance(record, dict) else record
+    return None if graph is None else _check_arcs(graph, doc, places)
 
 
 def arcs_of(words: Sequence[Token]) -> list[list[Arc]]:
@@ -68,9 +116,38 @@ def arcs_of(words: Sequence[Token]) -> list[list[Arc]]:
     Raises ValueError if a head is not among them.
     """
     doc, ids = words[0].doc, {word.i: number for number, word in enumerate(words, start=1)}
-    found = own_arcs(doc, [*ids]) or [[] for _ in words]
-    for word, arcs in zip(words, found, strict=True):
-        for head in (head for head, _ in arcs if head not in ids):
-            raise ValueError(Errors.E505.format(word=word.text, head=doc[head].text, index=word.i))
-    pairs = zip(words, found, strict=True)
-    return [[(ids[head] if head != word.i else ROOT, dep) for head, dep in arcs] for word, arcs in pairs]
+    graph: list[list[Arc]] = [[] for _ in words]
+    own = own_arcs(doc, [*ids])
+    for word, arcs, numbered in zip(words, own, graph, strict=True) if own else ():
+        for head, dep in arcs:
+            if head not in ids:
+                raise ValueError(Errors.E505.format(word=word.text, head=doc[head].text, index=word.i))
+            numbered.append((ids[head] if head != word.i else ROOT, dep))
+    return graph
+
+
+def _check_arcs(graph: Any, doc: Doc, places: Sequence[int]) -> list[list[Arc]]:
+    """Return the arcs of some tokens. Raises ValueError if the graph does not fit the Doc."""
+    tokens = range(len(doc))
+    arcs: list[list[Arc]] = []
+    try:
+        is_right = len(graph) == len(doc)
+        for place in places:
+            arcs.append([(tokens[head], str(dep)) for head, dep in graph[place]])
+            is_right &= all(dep.split() == [dep] and "|" not in dep for _, dep in arcs[-1])
+    except (TypeError, ValueError, IndexError, KeyError):
+        is_right = False
+    if not is_right:
+        raise ValueError(Errors.E522.format(found=repr(graph)[:80], n=len(doc)))
+    return arcs
+
+
+def _enhanced_arcs(token: Token) -> list[Arc]:
+    if own := own_arcs(token.doc, [token.i]):
+        return own[0]
+    arcs = get_enhanced(token.doc)
+    return arcs[token.i] if arcs else []
+
+
+Doc.set_extension(ENHANCED, getter=get_enhanced, setter=set_enhanced, force=True)
+Token.set_extension(ENHANCED, getter=_enhanced_arcs, force=True)

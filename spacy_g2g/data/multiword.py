@@ -9,7 +9,7 @@ has its final words.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, cast
 
 from spacy.matcher import levenshtein
@@ -17,15 +17,15 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from ..arrays import HashArray
 from ..errors import Errors
+from ..formats.misc import NO_SPACE
+from ..formats.rows import SurfaceToken
 
 #: Key of the group of spans that marks multiword tokens.
 MULTIWORD = "mwt"
-#: Number of characters of the longest token that is cut.
-LONGEST = 200
+#: Number of characters above which a token is not cut.
+MAX_LENGTH = 200
 #: First token of a multiword token, and the one after its last.
 Range = tuple[int, int]
-#: Token of the text, and the forms of its words.
-SurfaceToken = tuple[str, tuple[str, ...]]
 
 
 class WordSpans(SpanGroup):
@@ -72,7 +72,7 @@ class WordSpans(SpanGroup):
 
 def can_be_cut(form: str, n_words: int) -> bool:
     """Return whether a token has a visible character for each of its words, and is not too long."""
-    return len(form) <= LONGEST and len("".join(form.split())) >= n_words
+    return len(form) <= MAX_LENGTH and len("".join(form.split())) >= n_words
 
 
 @lru_cache(maxsize=100_000)
@@ -117,21 +117,29 @@ def mark_words(doc: Doc, ranges: Sequence[Range], forms: Sequence[str]) -> None:
     ranges: Its multiword tokens.
     forms: Forms of the words inside of them, in their order.
     """
-    pieces = [i for start, end in ranges for i in range(start, end)]
-    form_of = dict(zip(pieces, forms, strict=True))
+    subtokens = chain.from_iterable(range(start, end) for start, end in ranges)
+    form_of = dict(zip(subtokens, forms, strict=True))
     for i, form in form_of.items():
         doc[i].norm_ = form
-    labels = [" ".join(form_of[i] for i in range(start, end)) for start, end in ranges]
-    spans = [Span(doc, start, end, label) for (start, end), label in zip(ranges, labels, strict=True)]
+    spans = []
+    for start, end in ranges:
+        label = " ".join(form_of[i] for i in range(start, end))
+        spans.append(Span(doc, start, end, label))
     doc.spans[MULTIWORD] = WordSpans(doc, name=MULTIWORD, spans=spans)
 
 
 def surface_tokens(doc: Doc) -> list[SurfaceToken]:
-    """List the tokens of the text of a Doc that are not white space, with the forms of their words."""
+    """List the tokens of the text of a Doc that are not white space. Their words are tokens of the Doc."""
     forms, ends = word_forms(doc), dict(multiword_tokens(doc))
-    inner = {i for start, end in ends.items() for i in range(start + 1, end)}
-    spans = [doc[i : ends.get(i, i + 1)] for i in range(len(doc)) if i not in inner and not doc[i].is_space]
-    return [(span.text, tuple(forms[span.start : span.end])) for span in spans]
+    tokens, end = [], 0
+    for i in range(len(doc)):
+        if i < end:
+            continue
+        end = ends.get(i, i + 1)
+        if not doc[i].is_space:
+            misc = "_" if doc[end - 1].whitespace_ else NO_SPACE
+            tokens.append(SurfaceToken(doc[i:end].text, tuple(forms[i:end]), i + 1, i in ends, misc))
+    return tokens
 
 
 def is_split(doc: Doc) -> bool:
@@ -199,21 +207,21 @@ def word_forms(doc: Doc) -> list[str]:
     return [strings[value] for value in attribute_hashes(doc, ["ORTH"])[:, 0].tolist()]
 
 
-def copy_words(source: Doc, target: Doc, places: Sequence[int] | None = None, *, lower: bool = False) -> None:
-    """Copy the multiword tokens of a Doc to one with the same pieces.
+def copy_words(source: Doc, *, to: Doc, places: Sequence[int] | None = None, lower: bool = False) -> None:
+    """Copy the multiword tokens of a Doc to one with the same tokens.
 
     source: Doc with the words.
-    target: Doc that gets them. Its words are final from now on.
-    places: Index in ``source`` of each token of ``target``, -1 for another; None if they are the same. A
-        multiword token that is there in part is none.
+    to: Doc that gets them. Its words are final from now on.
+    places: Index in ``source`` of each token of ``to``, -1 for a new token; None if they are the same. A
+        multiword token of which a part is missing is not copied.
     lower: Put the words into lower case.
     """
     places = range(len(source)) if places is None else places
-    index = {of: i for i, of in enumerate(places)}
+    index = {place: i for i, place in enumerate(places)}
     ranges, forms = [], list[str]()
     for span in _word_spans(source):
         first = index.get(span.start, len(places))
         if [*places[first : first + len(span)]] == [*range(span.start, span.end)]:
             ranges.append((first, first + len(span)))
             forms += [form.lower() if lower else form for form in _forms(span)]
-    mark_words(target, ranges, forms)
+    mark_words(to, ranges, forms)

@@ -1,7 +1,10 @@
 """The CoNLL-U that a Doc was read from, which travels in ``doc.user_data``."""
 
+import dataclasses
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Any
 
@@ -15,14 +18,50 @@ from .multiword import Range, cut
 
 #: Key of ``doc.user_data``; the value has the raw sentences and their numbers of words.
 USER_DATA_KEY = "conllu"
+#: Number of sentences that are remembered, as many as two batches of ``nlp.pipe`` have.
+MAX_SENTENCES = 2_048
 
 
-def source_sentences(doc: Doc) -> Iterator[ConlluSentence]:
+@dataclass(frozen=True)
+class _SourceText:
+    """Text of a sentence, and the sentence itself if it is at hand, so that the text need not be parsed."""
+
+    text: str
+    sentence: ConlluSentence | None = field(default=None, compare=False)
+
+
+@lru_cache(maxsize=MAX_SENTENCES)
+def _parse(source: _SourceText) -> tuple[ConlluSentence, ...]:
+    """Return the sentences of a text, which has one unless a user has set it."""
+    if source.sentence is not None:
+        return (source.sentence,)
+    return tuple(read_conllu(_lines(source.text), trees="any"))
+
+
+def _lines(text: str) -> io.StringIO:
+    """Split a text into lines, but not at characters that a form may have, as splitlines() does."""
+    return io.StringIO(text, newline="\n")
+
+
+def keep_conllu(doc: Doc, sentences: Iterable[ConlluSentence]) -> None:
+    """Keep the CoNLL-U that a Doc was read from. Recent sentences are not parsed again."""
+    texts, lengths = [], []
+    for sentence in sentences:
+        lines = [str(row) for row in sentence.rows]
+        text = "".join(lines)
+        # Odd line ends are left to the parser.
+        if "\r" not in text and "\n\n" not in text.strip("\n") and [*_lines(text)] == lines:
+            _parse(_SourceText(text, dataclasses.replace(sentence, source="<text>", first_line=1)))
+        texts.append(text)
+        lengths.append(len(sentence.words))
+    doc.user_data[USER_DATA_KEY] = {"text": texts, "lengths": lengths}
+
+
+def source_sentences(doc: Doc) -> list[ConlluSentence]:
     """Return the sentences that a Doc was read from, unchanged; none if it is not from CoNLL-U."""
     source = _source(doc)
-    for text in source["text"] if source is not None else ():
-        # Not splitlines(), which cuts at characters that a form may have.
-        yield from read_conllu(io.StringIO(text, newline="\n"), trees="any")
+    texts = source["text"] if source is not None else ()
+    return [*chain.from_iterable(_parse(_SourceText(text)) for text in texts)]
 
 
 def own_sentences(doc: Doc) -> list[ConlluSentence] | None:
@@ -34,18 +73,22 @@ def own_sentences(doc: Doc) -> list[ConlluSentence] | None:
     """
     if USER_DATA_KEY not in doc.user_data:
         return None
-    sentences, texts = [*source_sentences(doc)], [token.text for token in doc]
-    pieces = [find_pieces([sentence])[0] for sentence in sentences]
-    all_pieces = [*chain(*pieces)]
-    # Docs of earlier versions have the words as their text.
-    if texts in (all_pieces, [word.form for sentence in sentences for word in sentence.words]):
+    sentences, texts = source_sentences(doc), [token.text for token in doc]
+    subtokens = [find_subtokens([sentence])[0] for sentence in sentences]
+    all_subtokens = [*chain(*subtokens)]
+    if texts == all_subtokens:
         return sentences
-    if "".join(texts) not in "".join(all_pieces):
-        raise ValueError(Errors.E504.format(words=texts[:8], sentence=" ".join(all_pieces)[:80]))
-    ends = {n: i for i, n in enumerate(accumulate(map(len, pieces), initial=0))}
-    found = [n for n in ends if n + len(texts) in ends and all_pieces[n : n + len(texts)] == texts]
-    if texts and len(found) == 1:
-        return sentences[ends[found[0]] : ends[found[0] + len(texts)]]
+    # Docs of earlier versions have the words as their text.
+    words = chain.from_iterable(sentence.words for sentence in sentences)
+    if texts == [word.form for word in words]:
+        return sentences
+    if "".join(texts) not in "".join(all_subtokens):
+        raise ValueError(Errors.E504.format(words=texts[:8], sentence=" ".join(all_subtokens)[:80]))
+    n = len(texts)
+    ends = {end: i for i, end in enumerate(accumulate(map(len, subtokens), initial=0))}
+    starts = [i for i in ends if i + n in ends and all_subtokens[i : i + n] == texts]
+    if texts and len(starts) == 1:
+        return sentences[ends[starts[0]] : ends[starts[0] + n]]
     del doc.user_data[USER_DATA_KEY]
     warn_of_other_tokens(doc, f"doc.user_data[{USER_DATA_KEY!r}]")
     return None
@@ -56,14 +99,16 @@ def source_arcs(doc: Doc) -> tuple[dict[int, int], dict[int, str]]:
 
     White space has none, since it is not parsed.
     """
-    sentences = list(source_sentences(doc))
-    heads = {i: head for i, head in enumerate(absolute_heads(sentences)) if head is not None}
-    labels = [known(word.deprel) for sentence in sentences for word in sentence.words]
+    sentences = source_sentences(doc)
+    words = chain.from_iterable(sentence.words for sentence in sentences)
     is_space = [token.is_space for token in doc]
-    return (
-        {i: head for i, head in heads.items() if not (is_space[i] or is_space[head])},
-        {i: label for i, label in enumerate(labels) if label and not is_space[i]},
-    )
+    heads, labels = {}, {}
+    for i, (word, head) in enumerate(zip(words, absolute_heads(sentences), strict=True)):
+        if not is_space[i] and (head is not None and not is_space[head]):
+            heads[i] = head
+        if not is_space[i] and known(word.deprel):
+            labels[i] = word.deprel
+    return heads, labels
 
 
 def restore_sentences(doc: Doc) -> None:
@@ -94,29 +139,26 @@ def _source(doc: Doc) -> dict[str, Any] | None:
     return {"text": texts, "lengths": lengths}
 
 
-def find_pieces(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Range]]:
+def find_subtokens(sentences: Iterable[ConlluSentence]) -> tuple[list[str], list[Range]]:
     """Return the text of each token of a Doc of sentences, and its multiword tokens."""
-    pieces: list[str] = []
+    subtokens: list[str] = []
     ranges = []
-    for sentence in sentences:
-        for form, forms in sentence.surface_tokens():
-            of_token = cut(form, forms) if len(forms) > 1 else None
-            if of_token is not None:
-                ranges.append((len(pieces), len(pieces) + len(forms)))
-            pieces += of_token or forms
-    return pieces, ranges
+    for token in chain.from_iterable(sentence.tokens for sentence in sentences):
+        n_words = len(token.words)
+        cuts = cut(token.form, token.words) if n_words > 1 else None
+        if cuts is not None:
+            ranges.append((len(subtokens), len(subtokens) + n_words))
+        subtokens += cuts or token.words
+    return subtokens, ranges
 
 
 def absolute_heads(sentences: Iterable[ConlluSentence]) -> list[int | None]:
     """Return the index in the Doc of each word's head; a root is its own head, None is missing."""
     heads: list[int | None] = []
     for sentence in sentences:
-        offset = len(heads)
-        for i, word in enumerate(sentence.words):
-            if word.head is None:
-                heads.append(None)
-            else:
-                heads.append(offset + (word.head - 1 if word.head else i))
+        offset = len(heads) - 1
+        for number, word in enumerate(sentence.words, start=1):
+            heads.append(None if word.head is None else offset + (word.head or number))
     return heads
 
 

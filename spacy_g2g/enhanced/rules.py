@@ -7,20 +7,35 @@ complements, and antecedents of relative clauses. They make no empty nodes for w
 
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from ..formats.conllu import ConlluWord
 from ..formats.graph import ROOT, Arc, Graph, universal
+from ..formats.rows import ConlluWord
 from .conventions import LANGUAGES, PREDICATES, Conventions
 
 #: Relations whose labels get a marker, and the relations of markers.
 MARKERS = {"nmod": ("case",), "obl": ("case",), "acl": ("case", "mark"), "advcl": ("case", "mark")}
 #: Kinds of characters that labels may have: small letters, and marks on them.
 LETTERS = frozenset({"Ll", "Lm", "Lo", "Mc", "Me", "Mn"})
-#: How many subjects and objects of a word others share. Only the trees of a bad parser have more.
-MOST_ARGUMENTS = 20
+#: Maximum number of subjects and objects that a word shares. Only the trees of a bad parser have more.
+MAX_ARGUMENTS = 20
 
 
-def enhance(words: Sequence[ConlluWord], lang: str = "") -> list[list[Arc]]:
+class Word(NamedTuple):
+    """What the rules read of a word: columns of its row in CoNLL-U.
+
+    head: Number of the head, counted from 1; 0 for the root, None if missing.
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    feats: str
+    head: int | None
+    deprel: str
+
+
+def enhance(words: Sequence[Word | ConlluWord], lang: str = "") -> list[list[Arc]]:
     """Return heads and labels of each word in the enhanced graph of a sentence. ROOT leads to each word.
 
     words: Words with forms, lemmas, parts of speech, features, and a tree. Where words have no head or form a
@@ -41,7 +56,7 @@ class _Enhancer:
     coordinators: The word that joins each conjunct to the others, in a list; [] if there is none.
     """
 
-    def __init__(self, words: Sequence[ConlluWord], conventions: Conventions) -> None:
+    def __init__(self, words: Sequence[Word | ConlluWord], conventions: Conventions) -> None:
         self.words, self.conventions = [*words[:1], *words], conventions  # the first one is never read
         heads = [word.head if word.head and 0 < word.head <= len(words) else ROOT for word in words]
         for cycle in Graph([*heads], [""] * len(words)).cycles():
@@ -103,13 +118,13 @@ class _Enhancer:
         is_shared = self.words[first].upos in ("ADJ", "AUX", "VERB") or first in self.with_copula
         if self.relations[i] == "conj" and first and is_shared and upos in PREDICATES:
             label = "nsubj:pass" if any(self.deps[k] == "aux:pass" for k in self.children[i]) else "nsubj"
-            for subject, dep in self.arguments[first][:MOST_ARGUMENTS]:
+            for subject, dep in self.arguments[first][:MAX_ARGUMENTS]:
                 is_own = universal(dep) == "nsubj" and dep != "nsubj:xsubj"
                 if is_own and not self.having(i, "nsubj", "csubj", "expl"):
                     self.add(subject, i, label)
         is_controlled = upos in self.conventions.controlled_pos
         for controller in [head for head, dep in self.arcs[i] if dep == "xcomp" and is_controlled]:
-            found = self.arguments[controller][:MOST_ARGUMENTS]
+            found = self.arguments[controller][:MAX_ARGUMENTS]
             of_kinds = (
                 [k for k, dep in found if universal(dep) == kind] for kind in ("iobj", "obj", "nsubj")
             )

@@ -11,9 +11,8 @@ from ..data.docs import sentences_of
 from ..data.enhanced import ENHANCED, set_enhanced
 from ..data.multiword import word_forms
 from ..errors import Errors
-from ..formats.conllu import ConlluWord
 from ..formats.graph import MISSING, Arc
-from .rules import enhance
+from .rules import Word, enhance
 
 
 @Language.factory(
@@ -22,7 +21,7 @@ from .rules import enhance
     assigns=[f"doc._.{ENHANCED}", f"token._.{ENHANCED}"],
     default_config={"lang": ""},
 )
-def make_ud_enhancer(nlp: Language, name: str, lang: str) -> "UDEnhancer":
+def make_ud_enhancer(nlp: Language, name: str, *, lang: str) -> "UDEnhancer":
     """Make the ``ud_enhancer`` component, which writes the enhanced graph of each Doc by rules.
 
     It comes after a parser with labels of Universal Dependencies, and after what sets lemmas, parts of speech
@@ -48,14 +47,15 @@ class UDEnhancer:
             if places and not doc.has_annotation("DEP"):
                 raise ValueError(Errors.E824.format(text=doc.text[:40], name=self.name))
             graph = to_sentence(tree, places, doc)
-            words = [_read(doc[i], forms[i], *graph.arc(number)) for number, i in enumerate(places, start=1)]
-            for place, of_word in zip(places, enhance(words, self.lang), strict=True):
-                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in of_word]
+            words = [_read(doc[i], forms[i], graph.arc(number)) for number, i in enumerate(places, start=1)]
+            for place, enhanced in zip(places, enhance(words, self.lang), strict=True):
+                arcs[place] = [(places[head - 1] if head else place, dep) for head, dep in enhanced]
         set_enhanced(doc, arcs)
         return doc
 
 
-def _read(token: Token, form: str, head: int, dep: str) -> ConlluWord:
-    """Return what the rules read of a word. Its lower form stands in for a lemma that is missing."""
-    columns = (token.lemma_ or form.lower(), token.pos_, token.tag_, str(token.morph))
-    return ConlluWord(form, *columns, None if head == MISSING else head, dep, "_", "_", row=token.i)
+def _read(token: Token, form: str, arc: Arc) -> Word:
+    """Return what the rules read of a word. Its form in lower case replaces a missing lemma."""
+    head, dep = arc
+    lemma = token.lemma_ or form.lower()
+    return Word(form, lemma, token.pos_, str(token.morph), None if head == MISSING else head, dep)

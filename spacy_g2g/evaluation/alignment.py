@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..data.enhanced import read_deps
 from ..errors import Errors
-from ..formats.conllu import ConlluSentence, ConlluWord
-from ..formats.deps import read_deps
+from ..formats.conllu import ConlluSentence
 from ..formats.graph import Arc
+from ..formats.rows import ConlluWord
 
 
 class Span(NamedTuple):

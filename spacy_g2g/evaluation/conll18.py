@@ -18,9 +18,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..formats.conllu import ConlluSentence, ConlluWord
-from ..formats.deps import STEP
+from ..data.enhanced import STEP
+from ..formats.conllu import ConlluSentence
 from ..formats.graph import universal
+from ..formats.rows import ConlluWord
 from .alignment import PlacedText, Span, align_words, check_same_text, place_words
 from .rates import ratio
 

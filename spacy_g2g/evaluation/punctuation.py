@@ -13,7 +13,8 @@ import numpy as np
 
 from ..arrays import BoolArray
 from ..errors import Errors, Warnings
-from ..formats.conllu import ConlluSentence, ConlluWord
+from ..formats.conllu import ConlluSentence
+from ..formats.rows import ConlluWord
 
 #: Punctuation tags of the Penn Treebank and the Chinese Treebank.
 PTB_TAGS = frozenset(["``", "''", ":", ",", "."])

@@ -1,92 +1,51 @@
 """CoNLL-U text, read sentence by sentence and written back byte for byte.
 
 https://universaldependencies.org/format.html defines the format: ten tab-separated columns in a row and an
-empty line after each sentence. A sentence keeps its raw lines. Content that this module does not interpret
-(comments, empty nodes, enhanced dependencies, line ends) therefore survives a change of columns.
+empty line after each sentence. A sentence keeps all its lines as rows. Content that this module does not
+interpret (comments, empty nodes, enhanced dependencies, line ends) therefore survives a change of columns.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Literal, NamedTuple, Union
+from typing import Literal, Union
 
 from ..errors import Errors
-from .conllx import CONLLX_SUFFIXES, conllu_lines, describe_row
+from .conllx import CONLLX_SUFFIXES, conllu_lines
 from .graph import MISSING, Graph, universal
-from .misc import NO_SPACE, white_space
+from .rows import COLUMNS, EMPTY_ROW, ConlluWord, Row, SurfaceToken, location, make_word, parse_rows
 
 Lines = Iterable[str | bytes]
 TreeCheck = Literal["any", "partial", "full"]
 
-N_COLUMNS = 10
-MAX_DIGITS = 19
-COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7, "deps": 8, "misc": 9}
 
-
-@dataclass(slots=True)
-class ConlluWord:
-    """Syntactic word with the columns of its row. All columns except the head are unchanged text.
-
-    head: ID of the head, counted from 1; 0 for the root, None for "_".
-    row: Index of the word's line in ``ConlluSentence.lines``.
-    """
-
-    form: str
-    lemma: str
-    upos: str
-    xpos: str
-    feats: str
-    head: int | None
-    deprel: str
-    deps: str
-    misc: str
-    row: int
-
-
-class SurfaceToken(NamedTuple):
-    """Token of the text: a word, or a multiword token whose words have the IDs ``start`` to ``end``."""
-
-    form: str
-    misc: str
-    start: int
-    end: int
-    is_multiword: bool
-
-    @property
-    def gap(self) -> str:
-        """White space after the token in the text: SpacesAfter, or else a space, but for SpaceAfter=No."""
-        return white_space(self.misc, "SpacesAfter") or ("" if NO_SPACE in self.misc.split("|") else " ")
-
-    @property
-    def space_after(self) -> bool:
-        """Whether white space follows the token in the text."""
-        return bool(self.gap)
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ConlluSentence:
-    """Sentence with its raw lines, words and surface tokens.
+    """Sentence with its rows, words and surface tokens.
 
-    lines: Raw lines with their line ends, including the empty line at the end.
+    rows: All lines, including the empty line at the end.
     words: Syntactic words.
+    word_rows: Index of each word's row in ``rows``.
     tokens: Surface tokens, which cover all words.
     source: Name of the file or text that the sentence was read from, for error messages.
     first_line: Number of the sentence's first line in the source, counted from 1.
     """
 
-    lines: list[str]
-    words: list[ConlluWord] = field(default_factory=list)
-    tokens: list[SurfaceToken] = field(default_factory=list)
+    rows: tuple[Row, ...]
+    words: tuple[ConlluWord, ...]
+    word_rows: tuple[int, ...]
+    tokens: tuple[SurfaceToken, ...]
     source: str = "<text>"
     first_line: int = 1
 
     def __str__(self) -> str:
-        return "".join(self.lines)
+        return "".join(map(str, self.rows))
 
     @property
     def comments(self) -> list[str]:
         """Comment lines without line ends."""
-        return [line.rstrip("\r\n") for line in self.lines if line.startswith("#")]
+        return ["\t".join(row.cells) for row in self.rows if row.is_comment]
 
     def comment(self, name: str) -> str | None:
         """Return the value of the comment ``# name = value``; "" if it is empty, None without the comment."""
@@ -110,14 +69,13 @@ class ConlluSentence:
             spaces[token.end - 1] = token.space_after
         return spaces
 
-    def surface_tokens(self) -> list[tuple[str, tuple[str, ...]]]:
-        """List the tokens of the text, each with the forms of its words."""
-        forms = [word.form for word in self.words]
-        return [(token.form, tuple(forms[token.start - 1 : token.end])) for token in self.tokens]
-
     def location(self, word: int = 0) -> str:
         """Return source and line number of the word with this index, for error messages."""
-        return _location(self.source, self.first_line + self.words[word].row)
+        return location(self.source, self.first_line + self.word_rows[word])
+
+    def column(self, name: str) -> list[str]:
+        """Return the cells of the words in a column (see ``COLUMNS``), as they are in the text."""
+        return [self.rows[place].cells[COLUMNS[name]] for place in self.word_rows]
 
     def graph(self, *, subtypes: bool = True) -> Graph:
         """Return heads and labels of the words.
@@ -133,11 +91,9 @@ class ConlluSentence:
 
         columns: As for ``replace``. Values for DEPS are kept.
         """
-        heads = ["_" if word.head is None else str(word.head) for word in self.words]
-        old = [*zip(heads, (word.deprel for word in self.words), strict=True)]
-        new_heads, new_deps = columns.get("head", heads), columns.get("deprel", [dep for _, dep in old])
-        is_same = [*zip(new_heads, new_deps, strict=True)] == old
-        return self.replace(**(columns if is_same else {"deps": ["_"] * len(old), **columns}))
+        old = {"head": self._heads(), "deprel": [word.deprel for word in self.words]}
+        is_same = all([*columns.get(name, cells)] == cells for name, cells in old.items())
+        return self.replace(**(columns if is_same else {"deps": ["_"] * len(self.words), **columns}))
 
     def replace(self, **columns: Sequence[str]) -> "ConlluSentence":
         """Return a copy with some columns replaced. The rest of the sentence stays the same, byte for byte.
@@ -146,28 +102,37 @@ class ConlluSentence:
         Raises ValueError if the number of values differs from the number of words, or if a value is not
             valid in CoNLL-U.
         """
-        lines = list(self.lines)
         for name, values in columns.items():
             if len(values) != len(self.words):
                 raise ValueError(Errors.E308.format(name=name, found=len(values), expected=len(self.words)))
-        for i, word in enumerate(self.words):
-            end_of_line = lines[word.row][len(lines[word.row].rstrip("\r\n")) :]
-            cells = lines[word.row].rstrip("\r\n").split("\t")
+        rows, words = [*self.rows], list[ConlluWord]()
+        for i, place in enumerate(self.word_rows):
+            cells = [*rows[place].cells]
             for name, values in columns.items():
                 cells[COLUMNS[name]] = values[i]
-            lines[word.row] = "\t".join(cells) + end_of_line
-        return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
+            rows[place] = Row.join(cells, rows[place].end)
+            words.append(make_word(rows[place], source=self.source, line=self.first_line + place))
+        tokens = self.tokens
+        if "misc" in columns:
+            tokens = tuple(
+                token if token.is_multiword else token._replace(misc=words[token.start - 1].misc)
+                for token in tokens
+            )
+        changed = dataclasses.replace(self, rows=tuple(rows), words=tuple(words), tokens=tokens)
+        _check_heads(changed, "any")
+        return changed
 
     def with_comments(self, comments: Mapping[str, str]) -> "ConlluSentence":
         """Return a copy with further comments ``# name = value`` behind those that are there.
 
         comments: Values by their names, each without line ends.
         """
-        end_of_line = self.lines[0][len(self.lines[0].rstrip("\r\n")) :]
-        added = [f"# {name} = {value}{end_of_line}" for name, value in comments.items()]
+        added = [Row.join([f"# {name} = {value}"], self.rows[0].end) for name, value in comments.items()]
         n = len(self.comments)
-        lines = [*self.lines[:n], *added, *self.lines[n:]]
-        return parse_sentence(lines, source=self.source, first_line=self.first_line, trees="any")
+        rows = (*self.rows[:n], *added, *self.rows[n:])
+        return dataclasses.replace(
+            self, rows=rows, word_rows=tuple(place + len(added) for place in self.word_rows)
+        )
 
     def merge_multiword(self) -> "ConlluSentence":
         """Return a copy whose words are the surface tokens, without empty nodes and enhanced dependencies.
@@ -175,34 +140,36 @@ class ConlluSentence:
         A multiword token has the columns of that of its words which is nearest to the root, and the
         dependents of all its words.
         """
-        rows, tokens = [], {0: 0}
-        for i, token in enumerate(self.tokens, start=1):
-            tokens |= dict.fromkeys(range(token.start, token.end + 1), i)
-        for i, token in enumerate(self.tokens, start=1):
+        rows, numbers = [Row.join([comment]) for comment in self.comments], {0: 0}
+        for number, token in enumerate(self.tokens, start=1):
+            numbers |= dict.fromkeys(range(token.start, token.end + 1), number)
+        for number, token in enumerate(self.tokens, start=1):
             word = min(self.words[token.start - 1 : token.end], key=self._depth)
-            head = "_" if word.head is None else tokens[word.head]
-            cells = (word.lemma, word.upos, word.xpos, word.feats, head, word.deprel, "_", token.misc)
-            rows.append("\t".join(map(str, (i, token.form, *cells))) + "\n")
-        lines = [*(f"{comment}\n" for comment in self.comments), *rows, "\n"]
-        return parse_sentence(lines, source=self.source, first_line=self.first_line)
+            head = "_" if word.head is None else str(numbers[word.head])
+            tags = (word.lemma, word.upos, word.xpos, word.feats)
+            rows.append(Row.join([str(number), token.form, *tags, head, word.deprel, "_", token.misc]))
+        return make_sentence([*rows, EMPTY_ROW], source=self.source, first_line=self.first_line)
 
     def attach_roots(self, trees: TreeCheck = "partial") -> "ConlluSentence":
         """Return a copy in which every root after the first depends on the first.
 
-        It keeps its label, unless that is root or the label of the first root: then it gets punct if it is
-        punctuation, else parataxis. ``read_conllu`` describes ``trees`` and the errors.
+        The root keeps its label unless that is root or the label of the first root. Then it gets punct if it
+        is punctuation, else parataxis. ``read_conllu`` describes ``trees`` and the errors.
         """
         sentence, roots = self, [i for i, word in enumerate(self.words) if word.head == 0]
         if len(roots) > 1:
-            heads = ["_" if word.head is None else str(word.head) for word in self.words]
+            heads = self._heads()
             deps = [word.deprel for word in self.words]
             for i in roots[1:]:
                 heads[i] = str(roots[0] + 1)
                 if deps[i] in {"root", "ROOT", deps[roots[0]]} - {"_", ""}:
                     deps[i] = "punct" if self.words[i].upos == "PUNCT" else "parataxis"
             sentence = self.replace(head=heads, deprel=deps)
-        _check_sentence(sentence, 0, trees)
+        _check_heads(sentence, trees)
         return sentence
+
+    def _heads(self) -> list[str]:
+        return ["_" if word.head is None else str(word.head) for word in self.words]
 
     def _depth(self, word: ConlluWord) -> int:
         """Return the number of words above a word of a sentence without cycles."""
@@ -243,7 +210,7 @@ def decode_lines(lines: Lines, name: str) -> Iterator[str]:
         try:
             yield line.decode("utf8") if isinstance(line, bytes) else line
         except UnicodeDecodeError as error:
-            where, byte = _location(name, number), error.object[error.start]
+            where, byte = location(name, number), error.object[error.start]
             raise ValueError(Errors.E302.format(where=where, value=byte)) from error
 
 
@@ -256,46 +223,12 @@ def text_lines(path: Union[str, "PathLike[str]"]) -> Iterator[str]:
 
 def write_conllu(sentences: Iterable[ConlluSentence]) -> Iterator[str]:
     """Yield the text of sentences in pieces. Missing empty lines between sentences are added."""
-    last = "\n"
+    last = EMPTY_ROW
     for sentence in sentences:
-        if last.rstrip("\r\n"):
-            yield "\n" if last.endswith("\n") else "\n\n"
+        if not last.is_empty:
+            yield "\n" if last.end.endswith("\n") else "\n\n"
         yield str(sentence)
-        last = sentence.lines[-1]
-
-
-def parse_sentence(
-    lines: list[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
-) -> ConlluSentence:
-    """Parse the lines of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
-    sentence = ConlluSentence(lines, source=source, first_line=first_line)
-    covered = 0  # ID of the last word inside a multiword token
-    n_empty = 0  # empty nodes since the last word
-    for row, line in enumerate(lines):
-        stripped = line.rstrip("\r\n")
-        if not stripped or stripped[0] == "#" or (row == 0 and stripped.startswith("\ufeff#")):
-            continue
-        where = _location(source, first_line + row)
-        cells = stripped.split("\t")
-        if len(cells) != N_COLUMNS:
-            raise ValueError(Errors.E301.format(**describe_row(stripped, where)))
-        if not cells[1]:
-            raise ValueError(Errors.E309.format(where=where))
-        id_ = cells[0].lstrip("\ufeff") if row == 0 else cells[0]
-        last = len(sentence.words)
-        if id_ == str(last + 1):
-            n_empty = 0
-            sentence.words.append(_word(cells, row, where))
-            if last + 1 > covered:
-                sentence.tokens.append(SurfaceToken(cells[1], cells[9], last + 1, last + 1, False))
-        elif id_ == f"{last}.{n_empty + 1}":
-            n_empty += 1
-        else:
-            start, end = _range(id_, where, last, covered)
-            sentence.tokens.append(SurfaceToken(cells[1], cells[9], start, end, True))
-            covered = end
-    _check_sentence(sentence, covered, trees)
-    return sentence
+        last = sentence.rows[-1]
 
 
 def read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSentence]:
@@ -320,59 +253,39 @@ def read_lines(lines: Lines, name: str, trees: TreeCheck) -> Iterator[ConlluSent
         yield parse_sentence(block, source=name, first_line=first_line, trees=trees)
 
 
-def _location(source: str, line: int) -> str:
-    return f"{source}, line {line}"
+def parse_sentence(
+    lines: Iterable[str], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
+) -> ConlluSentence:
+    """Parse the lines of one sentence, with line ends. ``read_conllu`` describes ``trees`` and the errors."""
+    return make_sentence(map(Row.split, lines), source=source, first_line=first_line, trees=trees)
 
 
-def _word(cells: list[str], row: int, where: str) -> ConlluWord:
-    head = cells[6]
-    if head != "_" and not _is_number(head):
-        raise ValueError(Errors.E304.format(where=where, head=repr(head[:80])))
-    _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = cells
-    return ConlluWord(
-        form, lemma, upos, xpos, feats, None if head == "_" else int(head), deprel, deps, misc, row
-    )
+def make_sentence(
+    rows: Iterable[Row], *, source: str = "<text>", first_line: int = 1, trees: TreeCheck = "partial"
+) -> ConlluSentence:
+    """Make a sentence of its rows. ``read_conllu`` describes ``trees`` and the errors."""
+    rows = tuple(rows)
+    words, places, tokens = parse_rows(rows, source=source, first_line=first_line)
+    sentence = ConlluSentence(rows, words, places, tokens, source, first_line)
+    _check_heads(sentence, trees)
+    return sentence
 
 
-def _is_number(cell: str) -> bool:
-    """Return whether a cell is a number. Python does not convert thousands of digits."""
-    return cell.isascii() and cell.isdigit() and len(cell) < MAX_DIGITS
-
-
-def _range(id_: str, where: str, last: int, covered: int) -> tuple[int, int]:
-    """Return the IDs of first and last word of a multiword token, which must start at the next word."""
-    start, dash, end = id_.partition("-")
-    is_range = dash and start == str(last + 1) and _is_number(end)
-    if not is_range or int(end) <= last or covered > last:
-        raise ValueError(Errors.E303.format(where=where, value=id_[:80], expected=last + 1))
-    return last + 1, int(end)
-
-
-def _check_sentence(sentence: ConlluSentence, covered: int, trees: TreeCheck) -> None:
-    n = len(sentence.words)
-    if n == 0:
-        raise ValueError(Errors.E305.format(where=_location(sentence.source, sentence.first_line)))
-    if covered > n:
-        raise ValueError(
-            Errors.E303.format(where=sentence.location(n - 1), value=f"...-{covered}", expected=n)
-        )
-    heads = [word.head for word in sentence.words]
+def _check_heads(sentence: ConlluSentence, trees: TreeCheck) -> None:
+    """Raise ValueError if a head is not a word of the sentence, or in the cases of ``read_conllu``."""
+    n, heads = len(sentence.words), [word.head for word in sentence.words]
     for i, head in enumerate(heads):
         if head is not None and head > n:
-            raise ValueError(
-                Errors.E304.format(where=sentence.location(i), head=f"{head} in a sentence of {n} words")
-            )
-    if trees != "any":
-        _check_tree(sentence, heads, is_full=trees == "full")
-
-
-def _check_tree(sentence: ConlluSentence, heads: list[int | None], is_full: bool) -> None:
+            text = f"{head} in a sentence of {n} words"
+            raise ValueError(Errors.E304.format(where=sentence.location(i), head=text))
+    if trees == "any":
+        return
     roots = [i for i, head in enumerate(heads) if head == 0]
     if len(roots) > 1:
         raise ValueError(Errors.E306.format(where=sentence.location(roots[1]), roots=[i + 1 for i in roots]))
-    if is_full and None in heads:
+    if trees == "full" and None in heads:
         raise ValueError(Errors.E304.format(where=sentence.location(heads.index(None)), head="'_'"))
     cycle = sentence.graph().find_cycle()
     if cycle:
-        ids = " -> ".join(str(i) for i in cycle)
+        ids = " -> ".join(map(str, cycle))
         raise ValueError(Errors.E307.format(where=sentence.location(cycle[0] - 1), cycle=ids))

@@ -39,14 +39,14 @@ def conllu_lines(lines: Iterable[str], source: str) -> Iterator[str]:
             continue
         cells = text.split("\t")
         if len(cells) not in (N_TREE_COLUMNS, N_CONLLX_COLUMNS):
-            raise ValueError(Errors.E310.format(**describe_row(text, f"{source}, line {number}")))
+            raise ValueError(Errors.E310.format(**describe_row(text, where=f"{source}, line {number}")))
         id_, form, *others = cells[:N_TREE_COLUMNS]
         others[FEATS] = _conllu_features(others[FEATS])
         yield "\t".join([id_, form, *(cell or "_" for cell in others), "_", "_"]) + "\n"
 
 
-def describe_row(row: str, where: str) -> dict[str, Any]:
-    """Return what the errors of a row with too many or too few columns tell: with a guess at its format."""
+def describe_row(row: str, *, where: str) -> dict[str, Any]:
+    """Describe a row with too many or too few columns for an error, with a guess at its format."""
     n, hint = row.count("\t") + 1, ""
     if n == 1 and len(row.split()) > 1:
         hint = "Are there spaces in place of tabs?"

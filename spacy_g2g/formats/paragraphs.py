@@ -9,18 +9,18 @@ from .conllu import ConlluSentence
 def paragraphs(
     sentences: Iterable[ConlluSentence],
     starts: Collection[str] = ("newdoc", "newpar"),
-    most: int = sys.maxsize,
+    max_sentences: int = sys.maxsize,
 ) -> Iterator[list[ConlluSentence]]:
     """Yield the sentences of each paragraph.
 
     sentences: Sentences in their order.
     starts: Comments that start a paragraph.
-    most: Largest number of sentences in one.
+    max_sentences: Largest number of sentences in a paragraph.
     """
     paragraph: list[ConlluSentence] = []
     for sentence in sentences:
         is_first = any(sentence.comment(name) is not None for name in starts)
-        if paragraph and (is_first or len(paragraph) == most):
+        if paragraph and (is_first or len(paragraph) == max_sentences):
             yield paragraph
             paragraph = []
         paragraph.append(sentence)

@@ -235,7 +235,9 @@ class MwtSplitter(SavedPipe):
         if self.table is None:
             return []
         texts = [surface_tokens(example.reference) for example in examples]
-        return [(token, text[i][1]) for text in texts for i, token in self._open([form for form, _ in text])]
+        return [
+            (token, text[i].words) for text in texts for i, token in self._open([each.form for each in text])
+        ]
 
     def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
         """Return the F1 of multiword tokens with all their words right, on gold tokens.

@@ -8,8 +8,9 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..data.multiword import SurfaceToken, can_be_cut
+from ..data.multiword import can_be_cut
 from ..errors import Errors
+from ..formats.rows import SurfaceToken
 
 #: Forms of the words of a token.
 Words = tuple[str, ...]
@@ -120,7 +121,7 @@ class SplitTable:
         splits: dict[Split, None] = {}
         known: defaultdict[str, Counter[Words]] = defaultdict(Counter)
         counts: Counter[str] = Counter()
-        for form, words in tokens:
+        for form, words, *_ in tokens:
             counts.update(map(lower, words))
             if len(words) > 1:
                 split = find_split(form, words)

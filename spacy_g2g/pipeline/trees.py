@@ -64,7 +64,7 @@ def write_trees(
     parse: Any = np.stack([(absolute - tokens).astype(np.int64).view(np.uint64), deps], axis=1)
     sent_starts: Any = np.where(segmentation.starts, 1, -1).astype(np.int64).view(np.uint64)
     for doc, start, end in zip(docs, segmentation.doc_starts[:-1], segmentation.doc_starts[1:], strict=True):
-        write_tree(doc, parse[start:end], sent_starts[start:end])
+        write_tree(doc, parse[start:end], starts=sent_starts[start:end])
 
 
 def _attach_spaces(

@@ -257,7 +257,8 @@ class SentenceFinder:
                 docs.append(example.predicted.copy())
                 gold_by_doc.append(starts)
         for doc in docs:
-            write_tree(doc, np.zeros((len(doc), 2), dtype=np.uint64), np.zeros(len(doc), dtype=np.uint64))
+            none = np.zeros((len(doc), 3), dtype=np.uint64)
+            write_tree(doc, none[:, :2], starts=none[:, 2])
         segmentation = segment(docs)
         gold = concatenate(gold_by_doc, np.bool_)[segmentation.words]
         log_odds = concatenate(self.log_odds(docs), np.float64)

@@ -66,8 +66,8 @@ def rewrite(doc: Doc, segments: Sequence[Segment], *, lower: bool = False) -> Do
     written = Doc(doc.vocab, words=words, spaces=None if doc.has_unknown_spaces else spaces)
     _annotate(written, doc, np.array(sources, dtype=np.int64))
     if is_split(doc):
-        copy_words(doc, written, sources, lower=lower)
-    copy_treebank(doc, written)
+        copy_words(doc, to=written, places=sources, lower=lower)
+    copy_treebank(doc, to=written)
     return written
 
 
@@ -86,10 +86,10 @@ def with_white_space(doc: Doc, sentences: Sequence[ConlluSentence]) -> tuple[Doc
     segments: list[Segment] = []
     n_words = 0
     for token in tokens:
-        segments.append(Segment(-1, white_space(token.misc, "SpacesBefore"), ""))
+        segments.append(Segment(-1, white_space(token.misc, name="SpacesBefore"), ""))
         words = range(n_words, n_words := n_words + token.end - token.start + 1)
         segments += [Segment(i, doc[i].text, "") for i in words]
-        inner = misc_text(token.misc, "SpacesInToken")
+        inner = misc_text(token.misc, name="SpacesInToken")
         is_same = inner and len(words) == 1 and inner.split() == token.form.split()
         own = " " if token.gap.startswith(" ") else ""
         segments[-1] = Segment(words[-1], inner if is_same else segments[-1].text, own)
@@ -131,4 +131,4 @@ def _annotate(written: Doc, doc: Doc, sources: IntArray) -> None:
                     root += int(tree[root, 0].astype(np.int64))
                 tree[mark] = np.uint64(root - mark), punct
             mark -= 1
-    write_tree(written, tree, starts.view(np.uint64))
+    write_tree(written, tree, starts=starts.view(np.uint64))

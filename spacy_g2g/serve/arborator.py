@@ -21,7 +21,7 @@ from ..data.doc_record import assigned_attributes
 from ..data.docs import ALL_COLUMNS, doc_to_sentences, sentences_to_doc
 from ..data.source import source_arcs
 from ..errors import Errors
-from ..formats.conllu import COLUMNS, ConlluSentence, TreeCheck, read_lines
+from ..formats.conllu import ConlluSentence, TreeCheck, read_lines
 from ..scored.doc_constraints import constrain
 from .limits import MAX_BODIES, Limits, busy, check_constrained
 from .worker import Task, Worker
@@ -106,14 +106,10 @@ def render(doc: Doc, sentence: ConlluSentence, settings: KeepSettings) -> str:
     columns: dict[str, list[str]] = {}
     for column, keep in settings.by_column().items():
         if keep != "ALL":
-            pairs = zip(_values(sentence, column), _values(parsed, column), strict=True)
+            pairs = zip(sentence.column(column), parsed.column(column), strict=True)
             keeps_old = keep == "EXISTING"
             columns[column] = [old if new == "_" or (keeps_old and old != "_") else new for old, new in pairs]
     return str(sentence.with_tree(**columns))
-
-
-def _values(sentence: ConlluSentence, column: str) -> list[str]:
-    return [sentence.lines[word.row].rstrip("\r\n").split("\t")[COLUMNS[column]] for word in sentence.words]
 
 
 class SampleTasks:

@@ -83,7 +83,7 @@ class CachedParser:
             for key, doc in zip(keys, batch, strict=True):
                 if key in self._trees and new.get(key) is not doc:
                     tree, scores = self._trees[key]
-                    write_tree(doc, tree[:, :2], tree[:, 2])
+                    write_tree(doc, tree[:, :2], starts=tree[:, 2])
                     if scores is not None:
                         doc._.set(SCORES, scores)
                 if key is None or key in self._trees:

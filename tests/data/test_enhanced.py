@@ -8,8 +8,8 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_g2g.data.doc_graphs import get_enhanced
 from spacy_g2g.data.docs import ALL_COLUMNS, doc_to_sentences, read_bin, sentences_to_doc, sentences_to_docs
+from spacy_g2g.data.enhanced import get_enhanced
 from spacy_g2g.formats.conllu import read_conllu, write_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank

@@ -92,7 +92,7 @@ def test_words_survive(kept, doc: Doc):
 def test_a_doc_without_multiword_tokens_has_final_words_too(doc: Doc):
     plain = Doc(doc.vocab, words=["a", "b"])
     assert not is_split(plain)
-    copy_words(plain, plain)
+    copy_words(plain, to=plain)
     assert is_split(plain.copy())
     assert (word_forms(plain), multiword_tokens(plain)) == (["a", "b"], [])
 
@@ -200,5 +200,5 @@ def test_rows_have_the_words_where_norms_are_lost(kept, doc: Doc):
 def test_a_part_gets_its_marks_back(doc: Doc):
     part = doc[2:5].as_doc()
     assert not is_split(part)
-    copy_words(doc, part, range(2, 5))
+    copy_words(doc, to=part, places=range(2, 5))
     assert word_forms(part) == ["a", "el", "mar"]

@@ -50,7 +50,7 @@ def troubled_doc(vocab: Vocab, sentences: list[str]) -> Doc:
         label = "root" if int(head) == i + 1 else "dep" if int(head) else ""
         rows.append([int(head) - 1 - i if label else 0, vocab.strings.add(label) if label else 0])
     parse = np.array([[np.int64(head).astype(np.uint64), np.uint64(dep)] for head, dep in rows])
-    write_tree(doc, parse, np.array(starts, dtype=np.int64).astype(np.uint64))
+    write_tree(doc, parse, starts=np.array(starts, dtype=np.int64).astype(np.uint64))
     return doc
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spacy_g2g.data.enhanced import deps_cell
 from spacy_g2g.enhanced.conventions import LANGUAGES
-from spacy_g2g.enhanced.rules import enhance
+from spacy_g2g.enhanced.rules import Word, enhance
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
-from spacy_g2g.formats.conllu import ConlluWord, read_conllu
-from spacy_g2g.formats.deps import deps_cell
+from spacy_g2g.formats.conllu import read_conllu
 
 from ..formats.samples import shared_treebank
 
@@ -73,18 +73,16 @@ CASES = {
 }
 
 
-def words_of(tree: str) -> list[ConlluWord]:
+def words_of(tree: str) -> list[Word]:
     words = []
-    for number, word in enumerate(tree.split()):
+    for word in tree.split():
         form, tags, head, dep = word.rsplit("/", 3)
         upos, _, feats = tags.partition("+")
-        words.append(
-            ConlluWord(form, form.lower(), upos, "_", feats or "_", int(head), dep, "_", "_", number)
-        )
+        words.append(Word(form, form.lower(), upos, feats or "_", int(head), dep))
     return words
 
 
-def cells_of(words: list[ConlluWord], lang: str = "en") -> list[str]:
+def cells_of(words: list[Word], lang: str = "en") -> list[str]:
     return [deps_cell(arcs) for arcs in enhance(words, lang)]
 
 
@@ -113,12 +111,12 @@ def test_words_without_a_label_and_labels_of_no_graph_get_one_that_graphs_may_ha
     roots = "a/NOUN/0/root b/NOUN/0/root c/NOUN/0/root d/NOUN/0/root e/NOUN/0/root"
     words = words_of(f"{roots} v/VERB/1/acl:relcl w/PRON+PronType=Rel/6/x")
     for label in ("", "_", " "):
-        words[6].deprel = label
+        words[6] = words[6]._replace(deprel=label)
         assert cells_of(words)[0] == "0:root|6:dep"
-    words[6].deprel = "a b|c"
+    words[6] = words[6]._replace(deprel="a b|c")
     assert cells_of(words)[0] == "0:root|6:a_b_c"
     for head in (99, -1, 7):
-        words[6].head = head
+        words[6] = words[6]._replace(head=head)
         assert cells_of(words)[6] == "0:root"
 
 
@@ -179,8 +177,8 @@ TREES = st.lists(
 )
 def test_each_word_of_any_graph_hangs_on_root(tree: list[tuple[str, str, str, int, str]], lang: str) -> None:
     words = [
-        ConlluWord(form, form, upos, "_", feats, min(head, len(tree)) or None, dep, "_", "_", row)
-        for row, (form, upos, feats, head, dep) in enumerate(tree)
+        Word(form, form, upos, feats, min(head, len(tree)) or None, dep)
+        for form, upos, feats, head, dep in tree
     ]
     arcs = enhance(words, lang)
     reached = {0}

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from spacy_g2g.data.enhanced import deps_cell, read_deps
 from spacy_g2g.enhanced.rules import enhance
 from spacy_g2g.evaluation.conll18 import Score, evaluate_sentences
-from spacy_g2g.formats.conllu import parse_sentence, read_conllu, write_conllu
-from spacy_g2g.formats.deps import deps_cell, read_deps
+from spacy_g2g.formats.conllu import make_sentence, read_conllu, write_conllu
 
 from ..formats.samples import SAMPLE, shared_treebank
 from .perturb import change_annotation, change_segmentation
@@ -188,8 +188,8 @@ def test_enhanced_graphs_are_scored_only_where_both_have_them(gold):
 def collapsed(sentence):
     """A sentence without empty nodes: the scorer of the shared task expects them in labels."""
     cells = [deps_cell(arcs) for arcs in read_deps(sentence)]
-    lines = [line for line in sentence.replace(deps=cells).lines if not re.match(r"\d+\.", line)]
-    return parse_sentence(lines, trees="any")
+    rows = [row for row in sentence.replace(deps=cells).rows if not re.match(r"\d+\.", row.cells[0])]
+    return make_sentence(rows, trees="any")
 
 
 def reference_scores(gold, system, tmp_path):

@@ -4,11 +4,12 @@ import pytest
 
 from spacy_g2g.evaluation.conll18 import evaluate_sentences
 from spacy_g2g.evaluation.punctuation import PUNCTUATION_RULES, punctuation_rule
-from spacy_g2g.formats.conllu import ConlluWord, read_conllu
+from spacy_g2g.formats.conllu import read_conllu
+from spacy_g2g.formats.rows import ConlluWord
 
 
 def word(form: str = "w", upos: str = "_", xpos: str = "_") -> ConlluWord:
-    return ConlluWord(form, "_", upos, xpos, "_", 0, "root", "_", "_", 0)
+    return ConlluWord(form, "_", upos, xpos, "_", 0, "root", "_", "_")
 
 
 @pytest.mark.parametrize(

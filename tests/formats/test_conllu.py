@@ -83,11 +83,10 @@ def test_new_tree_changes_columns_7_and_8_of_words_only(sentence):
     assert [(w.head, w.deprel) for w in changed.words] == list(
         zip(heads, ["x", "root", *["y"] * 7], strict=True)
     )
-    for old, new in zip(sentence.lines, changed.lines, strict=True):
-        cells, new_cells = old.split("\t"), new.split("\t")
-        assert cells[:6] == new_cells[:6]
-        assert cells[8:] == new_cells[8:]
-        if not cells[0].isdigit():
+    for old, new in zip(sentence.rows, changed.rows, strict=True):
+        assert old.cells[:6] == new.cells[:6]
+        assert old.cells[8:] == new.cells[8:]
+        if not old.cells[0].isdigit():
             assert old == new
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from spacy_g2g.formats.conllu import SurfaceToken
 from spacy_g2g.formats.misc import escape, unescape, white_space
+from spacy_g2g.formats.rows import SurfaceToken
 
 
 @pytest.mark.parametrize("text", [" ", "  \t\r\n", "\u00a0\u3000", "|\\", "\\s"])
@@ -30,10 +30,10 @@ def test_what_is_spelled_is_read_again(text: str):
     ],
 )
 def test_the_gap_after_a_token_is_white_space_alone(misc: str, gap: str):
-    token = SurfaceToken("a", misc, 1, 1, False)
+    token = SurfaceToken("a", ("a",), 1, False, misc)
     assert token.gap == gap
     assert token.space_after == bool(gap)
 
 
 def test_a_feature_that_is_not_there_has_no_white_space():
-    assert white_space("SpacesAfter=\\n", "SpacesBefore") == ""
+    assert white_space("SpacesAfter=\\n", name="SpacesBefore") == ""

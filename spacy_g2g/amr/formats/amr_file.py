@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import Errors
-from ...formats.conllu import MAX_DIGITS, text_lines
+from ...formats.conllu import text_lines
+from ...formats.rows import MAX_DIGITS
 from ..parsing.tree import AmrTree
 from .penman_text import parse_penman
 

@@ -2,11 +2,11 @@ import io
 
 import pytest
 
+from spacy_g2g.data.enhanced import deps_cell, read_deps
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu
-from spacy_g2g.formats.deps import deps_cell, read_deps
 from spacy_g2g.formats.graph import Graph
 
-from .samples import SAMPLE
+from ..formats.samples import SAMPLE
 
 
 def sample(**cells: str) -> ConlluSentence:
