@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
 
 import spacy_g2g
 from spacy_g2g.amr.data.docs import set_amrs
@@ -21,6 +22,18 @@ AMR_SAMPLE = """# ::snt Mr. Li can't go.
 # ::snt :: Yes !
 (y / yes :mode expressive)
 """
+
+
+def g2g(*arguments: Any, **settings: Any) -> Any:
+    """Run a command as from a terminal."""
+    from spacy_g2g.cli import app
+
+    return CliRunner().invoke(app, [*map(str, arguments)], **settings)
+
+
+def read_bin(path: Path) -> list[Doc]:
+    """Return the Docs of a .spacy file."""
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
 
 
 def attach_to_previous(doc: Doc) -> Doc:

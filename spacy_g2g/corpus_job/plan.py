@@ -109,7 +109,7 @@ def kind_of(path: Place) -> str | None:
 
 
 def _files(inputs: Sequence[Place]) -> Iterator[tuple[Place, tuple[str, State]]]:
-    """Yield the absolute path of each file, with its label and state. Warns of links and pipes that are skipped."""
+    """Yield the absolute path of each file, with its label and state. Warns of skipped links."""
     for input_ in inputs:
         if not input_.exists():
             raise FileNotFoundError(Errors.E1102.format(path=input_))

@@ -21,29 +21,20 @@ GROUP = "spacy_g2g_plugins"
 
 
 class GoldSentence(Protocol):
-    """A sentence of a file, with its gold annotation."""
+    """A sentence of a file: its id or "", its text, its words, and the text of its annotation."""
 
-    @property
-    def id(self) -> str:
-        """Name of the sentence in the file, or ""."""
-
-    @property
-    def sentence(self) -> str:
-        """Text of the sentence."""
-
-    @property
-    def tokens(self) -> list[str]:
-        """Words of the sentence."""
-
-    @property
-    def text(self) -> str:
-        """Annotation, as the file has it."""
+    id: str
+    sentence: str
+    tokens: list[str]
+    text: str
 
 
 class Plugin(Protocol):
-    """Functions of a plug-in. The annotation of a Doc is a text for each of its sentences."""
+    """Functions of a plug-in. The annotation of a Doc is a text for each of its sentences.
 
-    #: Name of the extension attribute of Docs that holds the annotation. JSON lines contain it, too.
+    EXTENSION: Extension attribute of Docs with the annotation. JSON lines have it, too.
+    """
+
     EXTENSION: str
 
     def read(self, path: Path, vocab: Vocab) -> Iterator[tuple[Doc, GoldSentence]]:

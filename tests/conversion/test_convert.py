@@ -1,18 +1,12 @@
 import pytest
-import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
-from spacy_g2g.cli import app
 from spacy_g2g.conversion.convert import convert
 from spacy_g2g.data.docs import doc_to_sentences
 from spacy_g2g.formats.conllu import write_conllu
 
+from ..chains import g2g, read_bin
 from ..formats.samples import SAMPLE, row
-
-
-def load(path):
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
 
 
 def test_counts_what_was_converted(sample, tmp_path):
@@ -24,14 +18,14 @@ def test_counts_what_was_converted(sample, tmp_path):
 
 def test_output_has_all_of_the_file(sample, tmp_path):
     convert([sample], tmp_path / "out.spacy")
-    text = "".join(write_conllu(s for doc in load(tmp_path / "out.spacy") for s in doc_to_sentences(doc)))
+    text = "".join(write_conllu(s for doc in read_bin(tmp_path / "out.spacy") for s in doc_to_sentences(doc)))
     assert text == SAMPLE
 
 
 def test_multiword_tokens_are_merged_on_request(sample, tmp_path):
     output = tmp_path / "out.spacy"
-    assert CliRunner().invoke(app, ["convert", "-T", str(sample), str(output)]).exit_code == 0
-    doc = load(output)[0]
+    assert g2g("convert", "-T", sample, output).exit_code == 0
+    doc = read_bin(output)[0]
     assert [token.text for token in doc][:3] == ["Vámonos", "al", "mar"]
     assert doc[1].head.text == "mar"
 
@@ -42,13 +36,8 @@ def test_files_and_folders_are_read_in_order(sample, tmp_path):
     for name in ("b", "a"):
         (folder / f"{name}.conllu").write_text(row("1", name, deprel="root"))
     convert([folder, sample], tmp_path / "new" / "out.spacy")
-    assert [doc[0].text for doc in load(tmp_path / "new" / "out.spacy")] == [
-        "a",
-        "b",
-        "Vámo",
-        "Sí",
-        "Duerme",
-    ]
+    first_words = [doc[0].text for doc in read_bin(tmp_path / "new" / "out.spacy")]
+    assert first_words == ["a", "b", "Vámo", "Sí", "Duerme"]
 
 
 def test_bad_input_leaves_the_output_as_it_was(sample, tmp_path):
@@ -74,30 +63,35 @@ def test_failed_write_leaves_no_file(sample, tmp_path, monkeypatch):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_wrong_paths_are_errors(sample, tmp_path):
-    with pytest.raises(ValueError, match=r"E903.*'\.json'.*\.spacy"):
-        convert([sample], tmp_path / "out.json")
+@pytest.mark.parametrize(
+    ("names", "output", "error", "text"),
+    [
+        (["sample.conllu"], "out.json", ValueError, r"E903.*'\.json'.*\.spacy"),
+        (["in.txt"], "out.spacy", ValueError, r"E903.*'\.txt'.*\.conllu"),
+        (["nowhere"], "out.spacy", FileNotFoundError, "E906.*nowhere"),
+        (["empty"], "out.spacy", FileNotFoundError, r"E906.*empty.\*\.conllu"),
+        (["sample.conllu", "."], "out.spacy", ValueError, r"E927.*sample\.conllu"),
+    ],
+)
+@pytest.mark.usefixtures("sample")
+def test_wrong_paths_are_errors(tmp_path, names, output, error, text):
     (tmp_path / "in.txt").touch()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"E903.*'\.txt'.*\.conllu"):
-        convert([tmp_path / "in.txt"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E906.*nowhere"):
-        convert([tmp_path / "nowhere"], tmp_path / "out.spacy")
-    with pytest.raises(FileNotFoundError, match=r"E906.*empty.\*\.conllu"):
-        convert([tmp_path / "empty"], tmp_path / "out.spacy")
+    with pytest.raises(error, match=text):
+        convert([tmp_path / name for name in names], tmp_path / output)
 
 
 def test_command_converts_and_prints_counts(sample, tmp_path):
-    result = CliRunner().invoke(app, ["convert", str(sample), str(tmp_path / "out.spacy"), "--n-sents", "3"])
+    result = g2g("convert", sample, tmp_path / "out.spacy", "--n-sents", "3")
     assert result.exit_code == 0, result.output
     assert "3 sentences, 13 words, 2 multiword tokens" in result.output
-    assert len(load(tmp_path / "out.spacy")) == 1
+    assert len(read_bin(tmp_path / "out.spacy")) == 1
 
 
 def test_command_prints_errors_without_traceback(tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text("1\tw\n")
-    result = CliRunner().invoke(app, ["convert", str(bad), str(tmp_path / "out.spacy")])
+    result = g2g("convert", bad, tmp_path / "out.spacy")
     assert result.exit_code == 1
     assert "E301" in result.output
     assert isinstance(result.exception, SystemExit)
@@ -107,16 +101,9 @@ def test_conllx_is_converted_by_its_suffix(tmp_path):
     path = tmp_path / "in.conll"
     path.write_text("1\tIt\t_\tPRP\tPRP\t_\t2\tnsubj\n2\tworks\t_\tVBZ\tVBZ\t_\t0\troot\n")
     convert([path], tmp_path / "out.spacy")
-    (doc,) = load(tmp_path / "out.spacy")
-    assert [(t.text, t.tag_, t.dep_, t.head.text) for t in doc] == [
-        ("It", "PRP", "nsubj", "works"),
-        ("works", "VBZ", "root", "works"),
-    ]
-
-
-def test_a_file_that_is_named_twice_is_an_error(sample, tmp_path):
-    with pytest.raises(ValueError, match=r"E927.*sample\.conllu"):
-        convert([sample, tmp_path], tmp_path / "out.spacy")
+    (doc,) = read_bin(tmp_path / "out.spacy")
+    rows = [(t.text, t.tag_, t.dep_, t.head.text) for t in doc]
+    assert rows == [("It", "PRP", "nsubj", "works"), ("works", "VBZ", "root", "works")]
 
 
 def tabs(cells: str) -> str:
@@ -124,12 +111,8 @@ def tabs(cells: str) -> str:
     return "\t".join(cells.split())
 
 
-ROOTS = row("1", "Sie", "2", "subj") + row("2", "lacht", "0", "root")
-ROOTS += (
-    row("3", "und", "0", "ROOT")
-    + row("4", "lebt", "0", "conj")
-    + row("5", ".", "0", "root").replace("_\t_", "_\tPUNCT", 1)
-)
+ROOTS = row("1", "Sie", "2", "subj") + row("2", "lacht", "0", "root") + row("3", "und", "0", "ROOT")
+ROOTS += row("4", "lebt", "0", "conj") + row("5", ".", "0", "root").replace("_\t_", "_\tPUNCT", 1)
 
 
 def test_several_roots_are_an_error_that_names_the_option(tmp_path):
@@ -137,8 +120,8 @@ def test_several_roots_are_an_error_that_names_the_option(tmp_path):
     source.write_text(ROOTS)
     with pytest.raises(ValueError, match=r"E306.*\[2, 3, 4, 5\].*--attach-roots"):
         convert([source], output)
-    assert CliRunner().invoke(app, ["convert", "--attach-roots", str(source), str(output)]).exit_code == 0
-    arcs = [(token.head.text, token.dep_) for token in load(output)[0]][2:]
+    assert g2g("convert", "--attach-roots", source, output).exit_code == 0
+    arcs = [(token.head.text, token.dep_) for token in read_bin(output)[0]][2:]
     assert arcs == [("lacht", "parataxis"), ("lacht", "conj"), ("lacht", "punct")]
 
 
@@ -155,11 +138,7 @@ def test_attached_roots_leave_trees_as_they_are_and_cycles_an_error(sample, tmp_
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
-        (
-            "plus.conllu",
-            "# global.columns = ID FORM\n" + tabs("1 a _ _ _ _ 0 root _ _ *"),
-            "CoNLL-U Plus",
-        ),
+        ("plus.conllu", "# global.columns = ID FORM\n" + tabs("1 a _ _ _ _ 0 root _ _ *"), "CoNLL-U Plus"),
         ("nine.conll", tabs("1 a a a N N _ _ 0 0 root root _ _"), "CoNLL-2009"),
         ("x.conllu", tabs("1 a _ _ _ _ 0 root"), "CoNLL-X.*suffix .conllx"),
         ("spaces.conllu", "1 a _ _ _ _ 0 root _ _", "spaces in place of tabs"),

@@ -4,22 +4,21 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin
-from typer.testing import CliRunner
+from spacy.tokens import Doc
 
 from spacy_g2g.amr.formats.amr_file import read_amr_file
-from spacy_g2g.cli import app
 from spacy_g2g.conversion import writing
 from spacy_g2g.conversion.convert import convert
 from spacy_g2g.conversion.parse import parse
 from spacy_g2g.data import reading
 from spacy_g2g.formats.conllu import read_conllu
 
+from ..chains import g2g, read_bin
 from ..formats.samples import SAMPLE, shared_treebank
 
 
-def load(path):
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+def read_jsonl(path):
+    return [json.loads(line) for line in path.read_text("utf8").splitlines()]
 
 
 def without_tree(text):
@@ -112,9 +111,9 @@ TEXT = "\ufeff\nOne  two\r\nthree.\n \n\nFour\n\tfive.\n\n"
 def test_a_text_file_is_read_by_lines_paragraphs_or_as_a_whole(pipeline, tmp_path, documents, texts):
     source, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
     source.write_bytes(TEXT.encode())
-    result = CliRunner().invoke(app, ["parse", pipeline, str(source), str(out), "--documents", documents])
+    result = g2g("parse", pipeline, source, out, "--documents", documents)
     assert result.exit_code == 0, result.output
-    assert [json.loads(line)["text"] for line in out.read_text("utf8").splitlines()] == texts
+    assert [record["text"] for record in read_jsonl(out)] == texts
 
 
 def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
@@ -122,7 +121,7 @@ def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
     records = [{"id": i, "text": f"Text {i}.", "meta": {"ä": [i]}} for i in range(50)]
     source.write_text("\n".join(json.dumps(record) for record in records) + "\n\n")
     assert parse(pipeline, source, out, batch_size=7) == 50
-    written = [json.loads(line) for line in out.read_text("utf8").splitlines()]
+    written = read_jsonl(out)
     assert [{key: item[key] for key in ("id", "text", "meta")} for item in written] == records
     assert [token["head"] for token in written[0]["tokens"]] == [0, 0, 1]
     assert Doc(spacy.blank("xx").vocab).from_json(written[3])[1].head.text == "Text"
@@ -130,7 +129,7 @@ def test_jsonl_keeps_other_keys_and_order(pipeline, tmp_path):
 
 def test_jsonl_has_the_forms_of_words_of_multiword_tokens(pipeline, sample, tmp_path):
     parse(pipeline, sample, tmp_path / "out.jsonl")
-    (first, second, *_) = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
+    (first, second, *_) = read_jsonl(tmp_path / "out.jsonl")
     assert first["forms"][:4] == ["Vamos", "nos", "a", "el"]
     marks = [first["text"][span["start"] : span["end"]] for span in first["spans"]["mwt"]]
     assert marks == ["Vámonos", "al"]
@@ -140,7 +139,7 @@ def test_jsonl_has_the_forms_of_words_of_multiword_tokens(pipeline, sample, tmp_
 def test_jsonl_to_spacy_keeps_other_keys(pipeline, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "A b .", "id": 3}')
     parse(pipeline, tmp_path / "in.jsonl", tmp_path / "out.spacy")
-    (doc,) = load(tmp_path / "out.spacy")
+    (doc,) = read_bin(tmp_path / "out.spacy")
     assert doc.user_data["jsonl"]["id"] == 3
     assert [token.dep_ for token in doc] == ["ROOT", "dep", "dep"]
 
@@ -209,33 +208,27 @@ def test_input_is_read_as_output_is_written(pipeline, tmp_path, monkeypatch):
     assert first_written_after[-1] == 40
 
 
-def test_command_parses(pipeline, sample, tmp_path):
+def test_command_parses_and_a_number_below_one_leaves_the_output_as_it_was(pipeline, sample, tmp_path):
     out = tmp_path / "out.conllu"
-    result = CliRunner().invoke(app, ["parse", pipeline, str(sample), str(out), "--batch-size", "2"])
+    out.write_text("old")
+    result = g2g("parse", pipeline, sample, out, "--batch-size", "0")
+    assert (result.exit_code, out.read_text()) == (2, "old")
+    assert "--batch-size" in result.output
+    result = g2g("parse", pipeline, sample, out, "--batch-size", "2")
     assert result.exit_code == 0, result.output
     assert "3 Docs" in result.output
     assert_chains(out)
 
 
-def test_a_number_below_one_leaves_the_output_as_it_was(pipeline, sample, tmp_path):
-    out = tmp_path / "out.conllu"
-    out.write_text("old")
-    result = CliRunner().invoke(app, ["parse", pipeline, str(sample), str(out), "--batch-size", "0"])
-    assert result.exit_code == 2
-    assert "--batch-size" in result.output
-    assert out.read_text() == "old"
-
-
 @pytest.mark.linux
 def test_output_to_a_stream_has_no_messages_in_it(pipeline, sample, tmp_path):
-    command = ["parse", pipeline, str(sample), "/dev/null", "--format", "conllu"]
-    result = CliRunner().invoke(app, command)
+    result = g2g("parse", pipeline, sample, "/dev/null", "--format", "conllu")
     assert (result.exit_code, result.stdout) == (0, "")
     assert not Path("/dev/null").is_file()
 
 
 def test_command_names_a_missing_pipeline(sample, tmp_path):
-    result = CliRunner().invoke(app, ["parse", "no_such_pipeline", str(sample), str(tmp_path / "o.conllu")])
+    result = g2g("parse", "no_such_pipeline", sample, tmp_path / "o.conllu")
     assert result.exit_code == 1
     assert "no_such_pipeline" in result.output
 
@@ -252,15 +245,11 @@ def test_real_treebank_is_given_back_but_for_head_and_deprel(pipeline, tmp_path)
 
 def facts(path):
     """Id, sentence, words and operands of each AMR of a file."""
-    return [
-        (
-            b.id,
-            b.sentence,
-            b.tokens,
-            [value.strip('"') for role, value in b.tree[1] if role.startswith(":op")],
-        )
-        for b in read_amr_file(path)
-    ]
+    found = []
+    for block in read_amr_file(path):
+        operands = [value.strip('"') for role, value in block.tree[1] if role.startswith(":op")]
+        found.append((block.id, block.sentence, block.tokens, operands))
+    return found
 
 
 @pytest.mark.parametrize("format_", [None, "amr"])
@@ -305,9 +294,9 @@ def test_written_amrs_are_those_of_the_docs(amr_pipeline, amr_sample, tmp_path):
     parse(amr_pipeline, amr_sample, tmp_path / "out.spacy")
     parse(amr_pipeline, amr_sample, tmp_path / "out.jsonl")
     written = [[block.text] for block in read_amr_file(tmp_path / "out.amr")]
-    assert [list(doc._.amr) for doc in load(tmp_path / "out.spacy")] == written
-    records = map(json.loads, (tmp_path / "out.jsonl").read_text("utf8").splitlines())
-    assert [Doc(spacy.blank("xx").vocab).from_json(record)._.amr for record in records] == written
+    assert [list(doc._.amr) for doc in read_bin(tmp_path / "out.spacy")] == written
+    vocab, records = spacy.blank("xx").vocab, read_jsonl(tmp_path / "out.jsonl")
+    assert [Doc(vocab).from_json(record)._.amr for record in records] == written
 
 
 def test_ids_of_jsonl_and_conllu_are_taken(amr_pipeline, tmp_path):
@@ -332,7 +321,7 @@ def test_gold_amrs_are_not_given_back(pipeline, amr_pipeline, amr_sample, tmp_pa
     parse(amr_pipeline, amr_sample, tmp_path / "mid.spacy")
     for source in (amr_sample, tmp_path / "mid.spacy"):
         parse(pipeline, source, tmp_path / "out.spacy")
-        assert [doc._.amr for doc in load(tmp_path / "out.spacy")] == [None, None]
+        assert [doc._.amr for doc in read_bin(tmp_path / "out.spacy")] == [None, None]
 
 
 def test_amrs_of_a_pipeline_that_gives_none_are_an_error(pipeline, sample, tmp_path):
@@ -341,18 +330,18 @@ def test_amrs_of_a_pipeline_that_gives_none_are_an_error(pipeline, sample, tmp_p
     assert not (tmp_path / "out.amr").exists()
 
 
-def test_a_bad_amr_file_is_an_error_with_file_line_and_id(amr_pipeline, tmp_path):
-    (tmp_path / "in.amr").write_text("# ::id a\n# ::snt b\n(b / b\n")
-    with pytest.raises(ValueError, match=r"E1002.*in\.amr, line 1, id a"):
-        parse(amr_pipeline, tmp_path / "in.amr", tmp_path / "out.amr")
-    (tmp_path / "in.amr").write_text("# ::id a\n(b / b)\n")
-    with pytest.raises(ValueError, match=r"E1019.*in\.amr, line 1, id a"):
+@pytest.mark.parametrize(
+    ("text", "code"), [("# ::id a\n# ::snt b\n(b / b\n", "E1002"), ("# ::id a\n(b / b)\n", "E1019")]
+)
+def test_a_bad_amr_file_is_an_error_with_file_line_and_id(amr_pipeline, tmp_path, text, code):
+    (tmp_path / "in.amr").write_text(text)
+    with pytest.raises(ValueError, match=rf"{code}.*in\.amr, line 1, id a"):
         parse(amr_pipeline, tmp_path / "in.amr", tmp_path / "out.amr")
     assert not (tmp_path / "out.amr").exists()
 
 
 def test_without_penman_the_command_says_what_to_install(amr_pipeline, amr_sample, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "penman", None)
-    result = CliRunner().invoke(app, ["parse", amr_pipeline, str(amr_sample), str(tmp_path / "out.amr")])
+    result = g2g("parse", amr_pipeline, amr_sample, tmp_path / "out.amr")
     assert result.exit_code == 1
     assert "E1010" in result.output

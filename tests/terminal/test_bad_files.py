@@ -7,15 +7,14 @@ import pytest
 import spacy
 import srsly
 from spacy.tokens import Doc, DocBin
-from typer.testing import CliRunner
 
 from spacy_g2g.analysis.evaluate import evaluate
 from spacy_g2g.analysis.refinement import refinement
-from spacy_g2g.cli import app
 from spacy_g2g.conversion.convert import convert
 from spacy_g2g.conversion.parse import parse
 from spacy_g2g.terminal.messages import msg, printable
 
+from ..chains import g2g
 from ..formats.samples import row
 
 
@@ -23,9 +22,8 @@ from ..formats.samples import row
 def test_features_that_are_none_are_an_error_with_file_and_line(tmp_path, feats):
     path = tmp_path / "in.conllu"
     good = row("1", "a", "0", "root")
-    path.write_text(
-        good + "\n" + good + row("2", "b", "1", "dep").replace("\t_\t1\t", f"\t{feats}\t1\t") + "\n"
-    )
+    bad = row("2", "b", "1", "dep").replace("\t_\t1\t", f"\t{feats}\t1\t")
+    path.write_text(f"{good}\n{good}{bad}\n")
     with pytest.raises(ValueError, match=r"E520.*in\.conllu, line 4.*" + feats.replace("|", r"\|")):
         convert([path], tmp_path / "out.spacy")
 
@@ -43,7 +41,7 @@ def test_a_treebank_without_sentences_is_an_error(pipeline, tmp_path, suffix, us
 
 def test_raw_text_of_a_treebank_without_sentences_is_an_error(pipeline, tmp_path):
     (tmp_path / "empty.conllu").touch()
-    result = CliRunner().invoke(app, ["evaluate", pipeline, str(tmp_path / "empty.conllu"), "--raw"])
+    result = g2g("evaluate", pipeline, tmp_path / "empty.conllu", "--raw")
     assert result.exit_code == 1
     assert "E925" in result.output
 
@@ -136,6 +134,6 @@ def test_messages_do_not_obey_what_files_contain(capsys):
 def test_ids_of_amrs_do_not_reach_the_terminal_as_they_are(tmp_path):
     path = tmp_path / "in.amr"
     path.write_text("# ::id \x1b[31mx\n# ::snt b\n(b / b\n")
-    result = CliRunner().invoke(app, ["convert-amr", str(path), str(tmp_path / "out.spacy")], color=True)
+    result = g2g("convert-amr", path, tmp_path / "out.spacy", color=True)
     assert result.exit_code == 1
     assert "\ufffd[31mx" in result.output
