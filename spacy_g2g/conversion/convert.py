@@ -41,8 +41,7 @@ class Counts:
 
 def convert(
     inputs: Annotated[
-        list[Path],
-        typer.Argument(help="CoNLL-U files, folders of them, or CoNLL-X files (.conllx, .conll)"),
+        list[Path], typer.Argument(help="CoNLL-U files, folders of them, or CoNLL-X files (.conllx, .conll)")
     ],
     output: Annotated[Path, typer.Argument(help="The .spacy file to write")],
     *,

@@ -34,8 +34,7 @@ def parse(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="IN",
-            help=".txt (see --documents), .jsonl (objects with a text), .conllu, .amr or .spacy",
+            metavar="IN", help=".txt (see --documents), .jsonl (objects with a text), .conllu, .amr or .spacy"
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help=".conllu, .jsonl, .amr or .spacy")],

@@ -75,10 +75,9 @@ def test_files_of_folders_come_once_and_in_order(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     plan = make_plan([tmp_path, tmp_path / "b" / "1.txt"], Fields(), 100)
-    assert [(shard.name, [part.label for part in shard.parts]) for shard in plan] == [
-        ("part-000000", ["a/2.jsonl"]),
-        ("part-000001", ["1.txt"]),
-    ]
+    labels = [[part.label for part in shard.parts] for shard in plan]
+    assert labels == [["a/2.jsonl"], ["1.txt"]]
+    assert [shard.name for shard in plan] == ["part-000000", "part-000001"]
 
 
 def test_small_files_share_a_shard_and_keep_their_documents_ids(tmp_path):
@@ -142,11 +141,8 @@ def test_what_cannot_be_followed_in_a_folder_is_warned_of(tmp_path):
     with pytest.warns(UserWarning, match="W1102") as caught:
         (shard,) = make_plan([tmp_path / "in"], Fields(), 100)
     assert [part.label for part in shard.parts] == ["a.txt"]
-    assert [re.findall(r"W1102.*in/(\S+) is", str(warning.message)) for warning in caught] == [
-        ["folder"],
-        ["nowhere.txt"],
-        ["pipe.txt"],
-    ]
+    named = [re.findall(r"W1102.*in/(\S+) is", str(warning.message)) for warning in caught]
+    assert named == [["folder"], ["nowhere.txt"], ["pipe.txt"]]
 
 
 def test_a_name_that_is_no_unicode_is_written_out(tmp_path):
@@ -176,17 +172,21 @@ def test_a_large_file_that_is_one_shard_is_warned_of(tmp_path, monkeypatch):
     assert len(caught) == 1
 
 
-def test_bad_inputs_are_errors(tmp_path):
-    (tmp_path / "a.pdf").touch()
-    with pytest.raises(ValueError, match=r"E1101.*\.parquet, \.jsonl"):
-        make_plan([tmp_path], Fields(), 1)
-    with pytest.raises(ValueError, match=r"E1101.*a\.pdf"):
-        make_plan([tmp_path / "a.pdf"], Fields(), 1)
-    with pytest.raises(FileNotFoundError, match=r"E1102.*nowhere"):
-        make_plan([tmp_path / "nowhere.txt"], Fields(), 1)
+@pytest.mark.parametrize(
+    ("name", "error", "text"),
+    [
+        ("in", ValueError, r"E1101.*\.parquet, \.jsonl"),
+        ("in/a.pdf", ValueError, r"E1101.*a\.pdf"),
+        ("nowhere.txt", FileNotFoundError, "E1102.*nowhere"),
+        ("a.parquet", ValueError, r"E1103.*\['text'\].*body"),
+    ],
+)
+def test_bad_inputs_are_errors(tmp_path, name, error, text):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.pdf").touch()
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"E1103.*\['text'\].*body"):
-        make_plan([tmp_path / "a.parquet"], Fields(), 1)
+    with pytest.raises(error, match=text):
+        make_plan([tmp_path / name], Fields(), 1)
 
 
 BAD_LINES = {
@@ -219,12 +219,8 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(documents_module, "MAX_BYTES", 10)
     (tmp_path / "a.txt").write_bytes(b"0123456789abcdefghijklmnopqrst\nshort\n123456789\n1234567890\n")
     (found,) = documents([tmp_path / "a.txt"], 10**9)
-    assert [(d.place, d.content, bool(d.error)) for d in found] == [
-        (0, None, True),
-        (31, "short", False),
-        (37, "123456789", False),
-        (47, None, True),
-    ]
+    places = [(0, None, True), (31, "short", False), (37, "123456789", False), (47, None, True)]
+    assert [(d.place, d.content, bool(d.error)) for d in found] == places
 
 
 def test_rows_without_a_text_that_is_unicode_are_errors_and_kept_columns_are_text(tmp_path):

@@ -18,9 +18,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from spacy_g2g.cli import app
 from spacy_g2g.corpus_job import block, store
 from spacy_g2g.corpus_job import run as run_module
 from spacy_g2g.corpus_job import shard as shard_module
@@ -29,6 +27,7 @@ from spacy_g2g.corpus_job.journal import Journal
 from spacy_g2g.corpus_job.reading import read_docs
 from spacy_g2g.corpus_job.store import StorePath, files_in, open_file, place_of
 
+from ..chains import g2g
 from ..util import forks
 from .util import errors, files, ids, load, run, run_in_process, stand_in, start_process, texts, write_jsonl
 
@@ -217,8 +216,7 @@ def test_two_drivers_share_a_job_in_s3_and_documents_that_end_them_are_errors(
         assert [doc.user_data["id"] for doc in read_docs(str(bucket / "out"), vocab)] == ids(found)
         for source, code in (("in", 2), ("nothing", 1)):
             places = [str(bucket / source), str(bucket / "out")]
-            command = ["parse-corpus", chain_pipeline, *places, "--engine", "none"]
-            assert CliRunner().invoke(app, command).exit_code == code
+            assert g2g("parse-corpus", chain_pipeline, *places, "--engine", "none").exit_code == code
 
     in_process(read_and_run_again)
 

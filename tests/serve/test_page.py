@@ -88,6 +88,23 @@ def start(url: str, tmp_path: Path) -> Iterator[Callable[..., Browser]]:
             assert not problems
 
 
+@pytest.fixture
+def start_with(start: Callable[..., Browser], tmp_path: Path) -> Callable[[int | str | bytes], Browser]:
+    """Starts a browser with an open file: a number of sentences of our treebank, or a text."""
+
+    def begin(content: int | str | bytes) -> Browser:
+        path = tmp_path / "own.conllu"
+        if isinstance(content, int):
+            make_file(path, content)
+        else:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        browser = start()
+        open_file(browser, path)
+        return browser
+
+    return begin
+
+
 def open_file(browser: Browser, path: Path) -> None:
     """Open a file, and wait until the first sentence is parsed."""
     n = len(list(read_conllu(path, trees="any")))
@@ -95,6 +112,10 @@ def open_file(browser: Browser, path: Path) -> None:
     browser.wait(f"document.title.startsWith('{path.name} ')")
     assert browser.text("#place").endswith(f"/ {n}")
     wait_kept(browser)
+
+
+def wait_place(browser: Browser, place: str) -> None:
+    browser.wait(f"document.querySelector('#place').textContent === {place!r}")
 
 
 def wait_kept(browser: Browser) -> None:
@@ -137,7 +158,7 @@ def test_300_sentences_are_corrected_kept_and_saved(start, tmp_path: Path):
     browser = start()
     open_file(browser, tmp_path / "own.conllu")
     browser.press("n", "n")
-    browser.wait("document.querySelector('#place').textContent === '3 / 300'")
+    wait_place(browser, "3 / 300")
     assert str(shown(browser)) == before[2]
     after(browser, lambda: browser.press("ArrowRight", "Enter", "Enter"))
     root = shown(browser)
@@ -146,11 +167,11 @@ def test_300_sentences_are_corrected_kept_and_saved(start, tmp_path: Path):
 
     browser.open("about:blank")
     browser.open(browser.url)
-    browser.wait("document.querySelector('#place').textContent === '3 / 300'")
+    wait_place(browser, "3 / 300")
     assert str(shown(browser)) == str(root)
     for _ in range(297):
         browser.press("n")
-    browser.wait("document.querySelector('#place').textContent === '300 / 300'")
+    wait_place(browser, "300 / 300")
     after(browser, lambda: browser.press("k"))
     last = shown(browser)
     assert corrected(last) == [1]
@@ -178,16 +199,14 @@ def test_300_sentences_are_corrected_kept_and_saved(start, tmp_path: Path):
     assert browser.text("#list li:nth-child(300) i").startswith("1/")
 
 
-def test_what_is_kept_survives_the_end_of_the_browser(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 4)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_what_is_kept_survives_the_end_of_the_browser(start, start_with):
+    browser = start_with(4)
     browser.press("n")
     after(browser, lambda: browser.press("ArrowRight", "k"))
     found = str(shown(browser))
     browser.kill()
     again = start()
-    again.wait("document.querySelector('#place').textContent === '2 / 4'")
+    wait_place(again, "2 / 4")
     assert str(shown(again)) == found
 
 
@@ -258,7 +277,7 @@ def test_a_file_is_dropped_on_the_page(start):
           document.dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, cancelable: true}));
         })()"""
     )
-    browser.wait("document.querySelector('#place').textContent === '1 / 7'")
+    wait_place(browser, "1 / 7")
     wait_kept(browser)
 
 
@@ -283,10 +302,8 @@ def test_the_least_certain_words_of_the_file_come_first(start, app, tmp_path: Pa
         )
 
 
-def test_a_key_ends_the_search_for_the_least_certain_word(start, app, tmp_path: Path, monkeypatch):
-    make_file(tmp_path / "own.conllu", 30)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_a_key_ends_the_search_for_the_least_certain_word(start_with, app, monkeypatch):
+    browser = start_with(30)
     ask = app.state.worker.ask
 
     async def ask_slowly(tasks: Any) -> Any:
@@ -297,7 +314,7 @@ def test_a_key_ends_the_search_for_the_least_certain_word(start, app, tmp_path: 
     browser.press("u")
     browser.wait("document.querySelector('#suggestion').textContent.startsWith('Parsing sentence')")
     browser.press("n")
-    browser.wait("document.querySelector('#place').textContent === '2 / 30'")
+    wait_place(browser, "2 / 30")
     time.sleep(1.0)
     monkeypatch.setattr(app.state.worker, "ask", ask)
     browser.press("ArrowRight")
@@ -308,10 +325,8 @@ def test_a_key_ends_the_search_for_the_least_certain_word(start, app, tmp_path: 
     assert browser.run("document.activeElement.dataset.word") == "1"
 
 
-def test_the_slider_starts_at_a_share_of_the_arcs_until_it_is_moved(start, app, tmp_path: Path):
-    (tmp_path / "own.conllu").write_bytes(rows(20) + rows(30))
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_the_slider_starts_at_a_share_of_the_arcs_until_it_is_moved(start_with, app):
+    browser = start_with(rows(20) + rows(30))
     browser.wait("document.querySelectorAll('path.tip').length === 20")
     (reply,) = post(app, "/parse", {"rows": rows(20).decode()})
     (parse,) = reply.json()["sentences"]
@@ -325,12 +340,10 @@ def test_the_slider_starts_at_a_share_of_the_arcs_until_it_is_moved(start, app, 
     assert browser.text("#below") == "1.00"
 
 
-def test_a_label_that_nothing_else_has_is_marked(start, tmp_path: Path):
+def test_a_label_that_nothing_else_has_is_marked(start_with):
     two = rows(3).decode().replace("2\tw2" + "\t_" * 5, "2\tw2" + "\t_" * 4 + "\t1")
     two = two.replace("\t1\t_\t", "\t1\town\t")
-    (tmp_path / "own.conllu").write_text(two)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+    browser = start_with(two)
     browser.wait("document.querySelectorAll('path.tip').length === 3")
     assert browser.run("document.querySelectorAll('g.strange').length") == 1
     browser.press("ArrowRight")
@@ -345,10 +358,8 @@ def test_a_label_that_nothing_else_has_is_marked(start, tmp_path: Path):
     assert browser.run("document.querySelectorAll('g.strange text.label[data-word=\"2\"]').length") == 0
 
 
-def test_what_the_browser_keeps_may_be_damaged(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 3)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_what_the_browser_keeps_may_be_damaged(start_with):
+    browser = start_with(3)
     browser.press("n")
     after(browser, lambda: browser.press("k"))
     keep = "import('/store.js').then(async store => {{const [{{key}}] = await store.keptFiles(); {}}})"
@@ -369,15 +380,13 @@ def test_what_the_browser_keeps_may_be_damaged(start, tmp_path: Path):
     browser.wait("document.querySelector('#error').textContent && document.querySelector('text.word')")
     assert browser.text("#error") == "Sentence 1 of bad is not CoNLL-U."
     browser.open(browser.url)
-    browser.wait("document.querySelector('#place').textContent === '1 / 3'")
+    wait_place(browser, "1 / 3")
 
 
-def test_words_without_trees_get_them_before_they_are_kept(start, tmp_path: Path):
+def test_words_without_trees_get_them_before_they_are_kept(start_with, tmp_path: Path):
     rows = "".join(f"{i}\tw{i}\t_\t_\t_\t_\t_\t_\t_\t_\n" for i in range(1, 6))
     part = rows.replace("1\tw1" + "\t_" * 5, "1\tw1" + "\t_" * 4 + "\t4").replace("\t4\t_\t", "\t4\tdep\t")
-    (tmp_path / "own.conllu").write_text(f"{rows}\n{part}\n{rows}\n")
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+    browser = start_with(f"{rows}\n{part}\n{rows}\n")
     browser.press("a", "a")
     browser.wait("document.querySelector('#list li:nth-child(2) i').textContent === '\u2713'")
     wait_kept(browser)
@@ -389,10 +398,8 @@ def test_words_without_trees_get_them_before_they_are_kept(start, tmp_path: Path
     assert str(third) == f"{rows}\n"
 
 
-def test_a_correction_in_another_tab_is_taken_over(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 2)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_a_correction_in_another_tab_is_taken_over(start_with):
+    browser = start_with(2)
     after(browser, lambda: browser.press("k"))
     assert corrected(shown(browser)) == [1]
     browser.run(
@@ -405,12 +412,10 @@ def test_a_correction_in_another_tab_is_taken_over(start, tmp_path: Path):
     assert corrected(shown(browser)) == [1, 2]
 
 
-def test_keys_act_on_keyboards_of_other_scripts(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 2)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_keys_act_on_keyboards_of_other_scripts(start_with):
+    browser = start_with(2)
     browser.send("Input.dispatchKeyEvent", type="keyDown", key="\u0442", code="KeyN", text="\u0442")
-    browser.wait("document.querySelector('#place').textContent === '2 / 2'")
+    wait_place(browser, "2 / 2")
 
 
 def test_a_later_choice_wins_and_the_parser_answers_each(start, app):
@@ -438,10 +443,8 @@ def test_a_later_choice_wins_and_the_parser_answers_each(start, app):
     assert browser.text("#error") == ""
 
 
-def test_a_correction_leaves_arcs_of_the_file_that_the_parser_does_not_share(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 6)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_a_correction_leaves_arcs_of_the_file_that_the_parser_does_not_share(start_with):
+    browser = start_with(6)
     browser.press("n", "n", "n")
     browser.wait("document.querySelectorAll('g.doubtful').length > 4")
     before = arcs(shown(browser))
@@ -463,10 +466,8 @@ def label(browser: Browser, text: str) -> None:
     browser.press("Enter")
 
 
-def test_lemma_and_part_of_speech_are_corrected(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 1)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_lemma_and_part_of_speech_are_corrected(start_with):
+    browser = start_with(1)
     browser.mouse(word(2))
     before = shown(browser)
     for field, text in (("#upos", "X"), ("#lemma", "of course")):
@@ -523,10 +524,8 @@ def test_a_text_gets_conllu_as_the_command_parse_writes_it(start, app, tmp_path:
     assert browser.wait("navigator.clipboard.readText()") == browser.text("#conllu")
 
 
-def test_corrections_go_on_without_the_service(start, tmp_path: Path):
-    make_file(tmp_path / "own.conllu", 3)
-    browser = start()
-    open_file(browser, tmp_path / "own.conllu")
+def test_corrections_go_on_without_the_service(start_with):
+    browser = start_with(3)
     browser.wait("document.querySelector('g.doubtful')")
     browser.send("Network.enable")
     browser.send(

@@ -3,10 +3,8 @@ from typing import Any
 
 import pytest
 import spacy
-from typer.testing import CliRunner
 
-from spacy_g2g.cli import app
-
+from ..chains import g2g
 from ..util import initialised_nlp
 
 SERVE = ["serve", "PIPELINE", "--port", "8123", "--max-words", "7", "--timeout", "2", "--silent"]
@@ -21,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def invoke(pipeline: str) -> Any:
-    return CliRunner().invoke(app, [pipeline if word == "PIPELINE" else word for word in SERVE])
+    return g2g(*(pipeline if word == "PIPELINE" else word for word in SERVE))
 
 
 def test_a_pipeline_is_served_to_this_machine_alone(folder: str, monkeypatch: pytest.MonkeyPatch):
