@@ -83,13 +83,15 @@ def parse(
     setup_gpu(gpu_id, silent=silent)
     nlp = spacy.load(pipeline)
     parser = final_parser(nlp, keep_scores=True) if kbest or confidence else None
-    given: Iterable[Document] = read_documents(source, nlp.vocab, unit=documents)
+    to_parse: Iterable[Document] = read_documents(source, nlp.vocab, unit=documents)
     if source.suffix == ".conllu":
         with_spaces = out_suffix == ".jsonl" and initial is None
-        given = ((_prepare(doc, constrain=constrain, with_spaces=with_spaces), {}) for doc in _docs(given))
+        prepare = partial(_prepare, constrain=constrain, with_spaces=with_spaces)
+        to_parse = ((prepare(doc), {}) for doc in _docs(to_parse))
     if initial is not None:
-        given = ((doc, {}) for doc in with_initial_graphs(_docs(given), initial, source=source))
-    annotated: Any = nlp.pipe(given, as_tuples=True, batch_size=batch_size or None)
+        docs = with_initial_graphs(_docs(to_parse), initial, source=source)
+        to_parse = ((doc, {}) for doc in docs)
+    annotated: Any = nlp.pipe(to_parse, as_tuples=True, batch_size=batch_size or None)
     parsed = progress(annotated, unit="Docs", silent=silent)
     if parser is not None and out_suffix == ".jsonl":
         parsed = with_scores(parsed, parser, kbest=kbest, confidence=confidence)

@@ -45,7 +45,7 @@ class Document:
     id: The input's id, or one made of the file's label and the place.
     place: Row or byte where the document begins, or its number in a .spacy file. It is unique in the file.
     content: Text, or a Doc of the input; None if there is an error.
-    kept: Values of the columns that go to the output, as text.
+    extra: Values of the further columns that go to the output, as text.
     error: Why the document can't be read.
     file: The file's label.
     number: Its number in the shard, which the journal uses.
@@ -54,7 +54,7 @@ class Document:
     id: str
     place: int
     content: str | Doc | None
-    kept: tuple[str | None, ...] = ()
+    extra: tuple[str | None, ...] = ()
     error: str = ""
     file: str = ""
     number: int = 0
@@ -123,11 +123,11 @@ def _read_part(part: Part, fields: Fields, vocab: Vocab) -> Iterator[Document]:
             record = _record_of(raw, part, fields, vocab)
             own_id = record.get(fields.id)
             id_ = id_ if own_id is None else _as_text(own_id)
-            kept = tuple(_as_text(record.get(name)) for name in fields.kept)
+            extra = tuple(_as_text(record.get(name)) for name in fields.keep)
             content = record.get(fields.text)
             if not isinstance(content, str | Doc):
                 raise ValueError(Errors.E1106.format(column=fields.text, found=type(content).__name__))
-            yield Document(id_, place, _as_text(content), kept)
+            yield Document(id_, place, _as_text(content), extra)
         except MemoryError:
             raise
         except Exception as error:
@@ -150,7 +150,7 @@ def _record_of(raw: Any, part: Part, fields: Fields, vocab: Vocab) -> dict[str, 
         sentence = parse_sentence(lines, source=part.label, trees="any")
         doc = unparsed_doc([sentence], vocab, keep_source=False)
         doc, _ = with_white_space(doc, [sentence])
-        comments = {name: sentence.comment(name) for name in fields.kept}
+        comments = {name: sentence.comment(name) for name in fields.keep}
         raw = {**comments, fields.id: sentence.comment("sent_id") or None, fields.text: doc}
     else:
         raw = {fields.text: raw if isinstance(raw, Doc) else raw.decode().rstrip("\r\n")}
@@ -242,7 +242,7 @@ def _skip_line(file: io.BufferedReader) -> int:
 def _rows(part: Part, fields: Fields) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield the rows of a part, each as a batch: a value that can't be read would spoil a whole batch."""
     with open_file(place_of(part.path)) as source, pq.ParquetFile(source) as file:
-        names = [name for name in (fields.text, fields.id, *fields.kept) if name in file.schema_arrow.names]
+        names = [name for name in (fields.text, fields.id, *fields.keep) if name in file.schema_arrow.names]
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         starts = [sum(sizes[:group]) for group in range(len(sizes))]
         end = file.metadata.num_rows if part.end < 0 else part.end

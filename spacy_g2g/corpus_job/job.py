@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
     if meta is None:
         raise FileNotFoundError(Errors.E1110.format(pipeline=job.pipeline))
     about = json.loads(meta.read_text(encoding="utf8"))
-    inputs: dict[str, str] = {}
+    fields, inputs = job.fields, dict[str, str]()
     for shard in plan:
         inputs.update((part.path, part.state) for part in shard.parts)
     return {
@@ -92,7 +92,12 @@ def identity(job: Job, plan: Sequence[Shard], shard_bytes: int) -> dict[str, Any
         },
         "code": sha256_of(job.code) if job.code else None,
         "versions": {name: version(name) for name in ("spacy-g2g", "spacy")},
-        "fields": asdict(job.fields) | {"kept": list(job.fields.kept)},
+        "fields": {
+            "text": fields.text,
+            "id": fields.id,
+            "kept": [*fields.keep],
+            "documents": fields.documents,
+        },
         "annotations": None if job.annotations is None else list(job.annotations),
         "text": job.text,
         "shard_bytes": shard_bytes,

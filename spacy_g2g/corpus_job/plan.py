@@ -28,13 +28,13 @@ class Fields:
 
     text: Column with the text.
     id: Column with the id. It may be missing.
-    kept: Columns that go to the output.
+    keep: Further columns that go to the output.
     documents: How .txt is split into documents: "line", "paragraph" or "file".
     """
 
     text: str = "text"
     id: str = "id"
-    kept: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     documents: str = "line"
 
 
@@ -85,7 +85,7 @@ def make_plan(inputs: Sequence[Place], fields: Fields, shard_bytes: int) -> list
     for path, (label, state) in dict(_files(inputs)).items():
         kind = str(kind_of(path))
         if kind == PARQUET:
-            size, cuts = _parquet_cuts(path, shard_bytes, (fields.text, *fields.kept))
+            size, cuts = _parquet_cuts(path, shard_bytes, (fields.text, *fields.keep))
         elif kind in LINES and (fields.documents != "file" or kind != ".txt"):
             size, cuts = state.size, _cuts(state.size, n_bytes=state.size, shard_bytes=shard_bytes)
         else:

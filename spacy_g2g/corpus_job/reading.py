@@ -19,7 +19,7 @@ OF_DOCUMENT = ("id", "file", "place")
 def read_docs(path: str | Place, vocab: Vocab, columns: Sequence[str] | None = None) -> Iterator[Doc]:
     """Yield the Docs of a job's output, with the annotation that was written.
 
-    ``doc.user_data`` has the document's id, its file and its place there, and the kept columns.
+    ``doc.user_data`` has the document's id, its file and its place there, and further columns of the input.
 
     path: Path or URI of a Parquet file, of the job's folder, or of its folder ``data``.
     vocab: Vocabulary of the Docs.

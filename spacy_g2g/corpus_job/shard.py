@@ -95,16 +95,16 @@ def _attempt(nlp: Language, shard: Shard, job: Job, journal: Journal) -> tuple[R
 
 def _parse_to(path: Path, record: Record, parser: BlockParser, shard: Shard, job: Job) -> None:
     """Parse a shard to a file, and complete its record."""
-    nlp, kept = parser.nlp, job.fields.kept
+    nlp, keep = parser.nlp, job.fields.keep
     annotations = annotations_of(nlp) if job.annotations is None else job.annotations
-    schema = make_schema(annotations, kept=kept, text=job.text)
+    schema = make_schema(annotations, keep=keep, text=job.text)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         documents = read_documents(shard, job.fields, nlp.vocab)
         for block in group(documents, max_docs=BLOCK_DOCS, max_chars=BLOCK_CHARS):
             # The strings of a block are forgotten at its end, so memory stays flat. Those of the first blocks
             # stay, so the tokenizer does not split frequent words again.
             with nlp.memory_zone() if len(nlp.vocab) > FREQUENT_WORDS else nullcontext():
-                table = docs_to_table(parser.parse(block), schema, kept)
+                table = docs_to_table(parser.parse(block), schema, keep)
             writer.write_table(table)
             _add_counts(record, table)
             parser.check_share(job.max_errors)

@@ -48,36 +48,36 @@ def annotations_of(nlp: Language) -> tuple[str, ...]:
     return tuple(name for name in ANNOTATIONS if name in names)
 
 
-def make_schema(annotations: Sequence[str], *, kept: Sequence[str], text: bool) -> pa.Schema:
+def make_schema(annotations: Sequence[str], *, keep: Sequence[str], text: bool) -> pa.Schema:
     """Return the schema of the output.
 
     annotations: Columns from ``ANNOTATIONS``.
-    kept: Columns of the input that go to the output.
+    keep: Further columns of the input that go to the output.
     text: Whether there is a column with the text.
-    Raises ValueError for an unknown annotation, and for kept columns named as others.
+    Raises ValueError for an unknown annotation, and for further columns that are named like others.
     """
     unknown = sorted(set(annotations) - set(ANNOTATIONS))
     if unknown:
         raise ValueError(Errors.E1107.format(names=unknown, expected=ANNOTATIONS))
     names = {"id", "file", "place", *BASIC, *annotations} | ({"text"} if text else set())
-    clashes = sorted(names.intersection(kept))
+    clashes = sorted(names.intersection(keep))
     if clashes:
         raise ValueError(Errors.E1108.format(names=clashes))
     fields = [pa.field(name, type_, nullable=False) for name, type_ in TYPES.items() if name in names]
-    return pa.schema(fields + [pa.field(name, pa.string()) for name in kept])
+    return pa.schema(fields + [pa.field(name, pa.string()) for name in keep])
 
 
-def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, kept: Sequence[str]) -> pa.Table:
+def docs_to_table(parsed: Sequence[tuple[Document, Doc]], schema: pa.Schema, keep: Sequence[str]) -> pa.Table:
     """Return a row for each parsed document.
 
     parsed: Documents with their Docs.
     schema: Schema from ``make_schema``.
-    kept: Names of the documents' kept values.
+    keep: Names of the documents' extra values.
     """
-    names = [name for name in schema.names if name not in kept]
+    names = [name for name in schema.names if name not in keep]
     rows: list[dict[str, Any]] = []
     for document, doc in parsed:
         row: dict[str, Any] = {"id": document.id, "file": document.file, "place": document.place}
-        row |= {"text": doc.text, **make_record(doc, names), **dict(zip(kept, document.kept, strict=True))}
+        row |= {"text": doc.text, **make_record(doc, names), **dict(zip(keep, document.extra, strict=True))}
         rows.append(row)
     return pa.Table.from_pylist(rows, schema=schema)

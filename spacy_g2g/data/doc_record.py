@@ -1,4 +1,4 @@
-"""What is written of a parsed Doc: a record of columns, from which JSON lines, HTTP and Parquet take theirs.
+"""The record of a parsed Doc: the columns that JSON lines, HTTP and Parquet write.
 
 A further column needs an entry of ``COLUMNS``, and nothing elsewhere if a component declares to assign it.
 Heads are indices of tokens in the Doc; a root is its own head. Ranges are half-open: the first token, and the
@@ -35,7 +35,7 @@ class Column:
     kind: What each value is: "text", "flag", "index", "probability", "arcs" or "range".
     values: Returns the values of a Doc.
     assigned: Attributes of spaCy, of which components declare one if they set the column.
-    is_set: Returns whether a Doc has the column. JSON then has it, too. None if only Parquet does.
+    is_set: Returns something true for a Doc with the column. JSON then has it as well as Parquet.
     extension: Extension attribute of Docs with the values. JSON lines have them by this name.
     token_extension: Extension attribute of tokens with the values.
     """
@@ -44,7 +44,7 @@ class Column:
     kind: str
     values: Callable[[Doc], list[Any]]
     assigned: tuple[str, ...] = ()
-    is_set: Callable[[Doc], bool] | None = None
+    is_set: Callable[[Doc], object] | None = None
     extension: str = ""
     token_extension: str = ""
 
@@ -70,10 +70,6 @@ def _first_tokens(doc: Doc) -> list[int]:
     return [token.i for token in doc if token.is_sent_start or not token.i]
 
 
-def _has_multiword_tokens(doc: Doc) -> bool:
-    return bool(multiword_tokens(doc))
-
-
 ENHANCED_COLUMN = Column(
     "enhanced",
     "arcs",
@@ -95,8 +91,8 @@ COLUMNS = (
     ENHANCED_COLUMN,
     _probabilities("head_probs", HEAD_PROB),
     _probabilities("dep_probs", DEP_PROB),
-    Column("forms", "text", word_forms, is_set=_has_multiword_tokens),
-    Column("multiword_tokens", "range", multiword_tokens, is_set=_has_multiword_tokens),
+    Column("forms", "text", word_forms, is_set=multiword_tokens),
+    Column("multiword_tokens", "range", multiword_tokens, is_set=multiword_tokens),
 )
 #: Columns that Parquet always has.
 BASIC = ("words", "spaces")
@@ -121,12 +117,12 @@ def make_record(doc: Doc, names: Collection[str]) -> Record:
 
 
 def own_columns(doc: Doc) -> list[Column]:
-    """Return the columns that JSON has for those Docs only that have them."""
+    """Return the columns that a Doc has and others lack."""
     return [column for column in COLUMNS if column.is_set and column.is_set(doc)]
 
 
 def own_record(doc: Doc) -> Record:
-    """Return what JSON has for those Docs only that have it, without extension attributes."""
+    """Return the values of ``own_columns`` that are not an extension attribute."""
     return {column.name: column.values(doc) for column in own_columns(doc) if not column.extension}
 
 

@@ -138,8 +138,8 @@ def check_layer(types: TypeSystem, metadata: Metadata) -> None:
     """Raise RefusedError if the types do not have the relation layer of the request."""
     wanted = [HEAD, WORD, metadata.feature, PREDICTED]
     layer = metadata.layer
-    found = types.get_type(layer) if types.contains_type(layer) else None
-    features: dict[str, Any] = {name: found and found.get_feature(name) for name in wanted}
+    kind = types.get_type(layer) if types.contains_type(layer) else None
+    features: dict[str, Any] = {name: kind and kind.get_feature(name) for name in wanted}
     missing = [name for name, feature in features.items() if feature is None]
     missing += [name for name in (TOKEN, SENTENCE) if not types.contains_type(name)]
     missing += ["feature for labels"] * (len(wanted) - len(features))

@@ -1,4 +1,4 @@
-"""Plain JSON: a text, or words with what is known of them, to trees and probabilities."""
+"""Plain JSON: a text, or words with annotation and constraints, to trees and probabilities."""
 
 from __future__ import annotations
 

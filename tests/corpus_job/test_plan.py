@@ -208,7 +208,7 @@ def test_a_document_that_cannot_be_read_is_an_error_of_its_own(tmp_path):
     path = tmp_path / "bad.jsonl"
     lines = ["\n".join([bad, json.dumps({"text": f"good {i}"})]) for i, bad in enumerate(BAD_LINES)]
     path.write_bytes("\n".join(lines).encode("utf8", "surrogateescape"))
-    (found,) = documents([path], 10**9, Fields(kept=("n",)))
+    (found,) = documents([path], 10**9, Fields(keep=("n",)))
     assert [d.content for d in found[1::2]] == [f"good {i}" for i in range(len(BAD_LINES))]
     for document, pattern in zip(found[::2], BAD_LINES.values(), strict=True):
         assert document.content is None
@@ -227,8 +227,8 @@ def test_rows_without_a_text_that_is_unicode_are_errors_and_kept_columns_are_tex
     texts = pa.array([b"a", None, b"\xff", b"c"]).view(pa.string())
     columns = {"id": ["x", None, "y", "z"], "n": [1, 2, 3, None], "s": ["p", "q", "r", "s"]}
     pq.write_table(pa.table({"text": texts, **columns}), tmp_path / "a.parquet")
-    (found,) = documents([tmp_path / "a.parquet"], 10**9, Fields(kept=("n", "s")))
-    assert [(d.id, d.content, d.kept) for d in found] == [
+    (found,) = documents([tmp_path / "a.parquet"], 10**9, Fields(keep=("n", "s")))
+    assert [(d.id, d.content, d.extra) for d in found] == [
         ("x", "a", ("1", "p")),
         ("a.parquet:1", None, ()),
         ("a.parquet:2", None, ()),
@@ -241,8 +241,8 @@ def test_rows_without_a_text_that_is_unicode_are_errors_and_kept_columns_are_tex
 def test_comments_of_conllu_can_be_kept_and_a_byte_order_mark_costs_no_id(tmp_path):
     row = "\t".join(["1", "w", *"________"]) + "\n\n"
     (tmp_path / "a.conllu").write_text(f"# sent_id = s1\n# url = u\n{row}1\tbad\n\n{row}", "utf-8-sig")
-    (found,) = documents([tmp_path], 10**9, Fields(kept=("url",)))
-    assert [(d.id, d.text, d.kept) for d in found] == [
+    (found,) = documents([tmp_path], 10**9, Fields(keep=("url",)))
+    assert [(d.id, d.text, d.extra) for d in found] == [
         ("s1", "w ", ("u",)),
         ("a.conllu:49", "", ()),
         ("a.conllu:56", "w ", (None,)),
@@ -257,8 +257,8 @@ def test_an_odd_doc_of_a_spacy_file_is_an_error_of_its_own(tmp_path):
     bin_ = DocBin(docs=docs, store_user_data=True)
     bin_.user_data[3] = b"\xc1"  # is never used in MessagePack
     bin_.to_disk(tmp_path / "a.spacy")
-    (found,) = documents([tmp_path], 10**9, Fields(kept=("url",)))
-    assert [(d.text, d.kept, bool(d.error)) for d in found] == [
+    (found,) = documents([tmp_path], 10**9, Fields(keep=("url",)))
+    assert [(d.text, d.extra, bool(d.error)) for d in found] == [
         ("w 0 ", (None,), False),
         *[("", (), True)] * 3,
         ("w 4 ", (None,), False),

@@ -14,12 +14,12 @@ from ..util import make_nlp
 TREES = ("sent_starts", "heads", "deps")
 
 
-def write(docs, path, annotations=ANNOTATIONS, kept=(), text=True):
-    schema = make_schema(annotations, kept=kept, text=text)
+def write(docs, path, annotations=ANNOTATIONS, keep=(), text=True):
+    schema = make_schema(annotations, keep=keep, text=text)
     parsed = [
-        (Document(f"d{i}", i, doc.text, ("v",) * len(kept), "", "a"), doc) for i, doc in enumerate(docs)
+        (Document(f"d{i}", i, doc.text, ("v",) * len(keep), "", "a"), doc) for i, doc in enumerate(docs)
     ]
-    pq.write_table(docs_to_table(parsed, schema, kept), path)
+    pq.write_table(docs_to_table(parsed, schema, keep), path)
 
 
 def facts(doc):
@@ -57,7 +57,7 @@ def docs():
 
 
 def test_docs_come_back_as_they_were(docs, tmp_path):
-    write(docs, tmp_path / "x.parquet", kept=("source",))
+    write(docs, tmp_path / "x.parquet", keep=("source",))
     vocab = spacy.blank("xx").vocab
     read = list(read_docs(tmp_path, vocab))
     assert [facts(doc) for doc in read] == [facts(doc) for doc in docs]
@@ -108,7 +108,7 @@ def test_columns_are_those_that_components_assign():
 
 def test_unknown_and_clashing_columns_are_errors():
     with pytest.raises(ValueError, match=r"E1107.*\['trees'\].*heads"):
-        make_schema(["trees"], kept=(), text=True)
+        make_schema(["trees"], keep=(), text=True)
     with pytest.raises(ValueError, match=r"E1108.*\['heads', 'id'\]"):
-        make_schema(TREES, kept=("n", "id", "heads"), text=True)
-    assert make_schema(TREES, kept=("text",), text=False).names[-1] == "text"
+        make_schema(TREES, keep=("n", "id", "heads"), text=True)
+    assert make_schema(TREES, keep=("text",), text=False).names[-1] == "text"

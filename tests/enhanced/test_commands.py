@@ -150,7 +150,7 @@ def test_tables_have_a_column_of_the_graph(enhancing: str, source: Path, tmp_pat
     docs = list(nlp.pipe(sentences_to_docs(read_conllu(source), nlp.vocab, annotations=TOKEN_ANNOTATIONS)))
     columns = (*annotations_of(nlp), "heads", "deps")
     assert columns[-3] == "enhanced"
-    schema = make_schema(columns, kept=(), text=True)
+    schema = make_schema(columns, keep=(), text=True)
     table = docs_to_table([(Document("d", 0, "", file="f"), doc) for doc in docs], schema, ())
     assert table["enhanced"].to_pylist()[0][2] == [{"head": 1, "dep": "dep"}]
     pq.write_table(table, tmp_path / "t.parquet")

@@ -84,7 +84,7 @@ def arcs(doc: Doc) -> set[tuple[int, int, str]]:
 
 
 def table(doc: Doc) -> Any:
-    schema = make_schema(("heads", "deps", "enhanced", "forms", "multiword_tokens"), kept=(), text=True)
+    schema = make_schema(("heads", "deps", "enhanced", "forms", "multiword_tokens"), keep=(), text=True)
     return docs_to_table([(Document("1", 0, doc.text), doc)], schema, ())
 
 

@@ -133,3 +133,11 @@ def test_the_list_has_what_the_page_of_arborator_grew_shows(app):
     about = model["scores_best"]["training_diagnostics"]
     assert {"epoch", "data_description"} <= set(about)
     assert {"n_train_sents", "n_test_sents"} <= set(about["data_description"])
+
+
+def test_deps_are_emptied_where_the_tree_changes(app):
+    row = "1\tgo\t_\t_\t_\t_\t{}\t{}\t0:root\t_\n\n"
+    changed = parse(app, {"s": row.format("_", "_")}, keep("NONE"))["data"]["parsed_samples"]["s"]
+    assert cells(changed, 8) == ["_"]
+    same = row.format(*[cells(changed, column)[0] for column in (6, 7)])
+    assert parse(app, {"s": same}, keep("NONE"))["data"]["parsed_samples"]["s"] == same
