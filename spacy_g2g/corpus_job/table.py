@@ -19,6 +19,7 @@ from ..data.doc_record import (
 )
 from ..errors import Errors
 from ..mwt.mwt_splitter import MwtSplitter
+from ..parser.g2g_parser import G2GParser
 from .documents import Document
 
 #: Arrow's types of the values of columns, by their kinds.
@@ -41,7 +42,7 @@ def annotations_of(nlp: Language) -> tuple[str, ...]:
     names = {column.name for column in COLUMNS if assigned.intersection(column.assigned)}
     if "attribute_ruler" in nlp.pipe_factories.values():  # It declares nothing.
         names.update(TAGS)
-    if any(getattr(pipe, "store_probabilities", False) for _, pipe in nlp.pipeline):
+    if any(isinstance(pipe, G2GParser) and pipe.store_probabilities for _, pipe in nlp.pipeline):
         names.update(PROBABILITIES)
     if any(isinstance(pipe, MwtSplitter) and pipe.table for _, pipe in nlp.pipeline):
         names.update(MULTIWORD_TOKENS)

@@ -145,7 +145,7 @@ def _explain(error: Exception, is_json: bool) -> tuple[int, str]:
             return 422, Errors.E1222.format(error=error.detail)
         return error.status_code, error.detail
     if isinstance(error, ValueError):
-        return getattr(error, "status", 422), str(error)
+        return error.status if isinstance(error, RefusedError) else 422, str(error)
     return 500, Errors.E1203
 
 

@@ -1,7 +1,10 @@
 """The service over a tiny pipeline, and real requests to it without a socket."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -69,6 +72,23 @@ def make_service(nlp: Language, **limits: Any) -> Any:
     from spacy_g2g.serve.limits import Limits
 
     return make_app(nlp, final_parser(nlp), Limits(**limits), "treebank")
+
+
+@contextmanager
+def served(app: Any) -> Iterator[str]:
+    """The address of a service, by a socket."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture(scope="package")

@@ -1,10 +1,8 @@
 """The page in a browser: a file is opened, corrected, kept and saved."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from spacy_g2g.formats.conllu import ConlluSentence, read_conllu, write_conllu
 
 from .browser import BROWSER, CONTROL, Browser
-from .conftest import make_pipeline, make_service, post
+from .conftest import make_pipeline, make_service, post, served
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,21 +44,6 @@ def app():
     service = make_service(make_pipeline())
     yield service
     service.state.worker.close()
-
-
-@contextmanager
-def served(app: Any) -> Iterator[str]:
-    """The address of a service, by a socket."""
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 import json
 import re
-import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +26,7 @@ from ..util import (
     treebank_examples,
     tries,
 )
-from .conftest import httpx, make_pipeline, make_service, post, talk
+from .conftest import httpx, make_pipeline, make_service, post, served, talk
 
 TEXT = "she saw the cat. dogs bark"
 WORDS = ["a", "hearing", "is", "set", "on", "it", "today"]
@@ -345,19 +344,7 @@ def test_an_unexpected_error_shows_nothing_of_the_code(slow_app):
 
 
 def test_requests_by_a_socket(app, nlp: Language):
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        reply = httpx.post(f"http://127.0.0.1:{port}/parse", json={"text": TEXT})
+    with served(app) as address:
+        reply = httpx.post(f"{address}parse", json={"text": TEXT})
         assert reply.json()["sentences"] == close(expected(nlp, nlp(TEXT)))
-        large = httpx.post(f"http://127.0.0.1:{port}/parse", content=b" " * 200_001)
-        assert large.status_code == 413
-    finally:
-        server.should_exit = True
-        thread.join()
+        assert httpx.post(f"{address}parse", content=b" " * 200_001).status_code == 413
