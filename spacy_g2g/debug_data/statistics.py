@@ -315,7 +315,7 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
 
     Raises ValueError or OSError if the encoder can't be loaded.
     """
-    from ..models.network_shim import find_shims, find_upstream, get_network_shim
+    from ..models.network_shim import NetworkShim, find_shims, find_upstream, get_network_shim
     from ..models.sources import encoder_from_scratch
     from ..models.wordpieces import WordPieces
 
@@ -325,7 +325,7 @@ def _wordpieces(nlp: Language, pipe: G2GParser, initialize: Mapping[str, Any], t
         name = next(of for of, encoder in encoders if upstream in find_shims(encoder.model))
     elif pipe.model.maybe_get_ref("tok2vec") is not None:
         return None
-    shim = upstream or get_network_shim(pipe.model)
+    shim = upstream or get_network_shim(pipe.model, NetworkShim)
     if shim.spec is not None:
         return shim.wordpieces
     source = registry.resolve(initialize.get(name, {})).get("encoder") or encoder_from_scratch()

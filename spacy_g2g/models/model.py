@@ -16,7 +16,7 @@ from thinc.types import Floats2d
 from ..arrays import BoolArray
 from ..errors import Errors
 from .forks import computing
-from .network_shim import find_upstream, get_network_shim
+from .network_shim import NetworkShim, find_upstream, get_network_shim
 from .settings import Settings, TagSettings, VectorSettings
 from .shim import G2GShim, get_shim
 from .sources import encoder_from_scratch
@@ -157,7 +157,7 @@ def read_words(model: Model[Any, Any], texts: Sequence[Sequence[str]], n_layers:
             seen = range(max(0, start - margin), min(len(words), start + WINDOW + margin))
             sentences.append(Sentence(words[seen.start : seen.stop]))
             are_own.append((np.array(seen) >= start) & (np.array(seen) < start + WINDOW))
-    shim = get_network_shim(model)
+    shim = get_network_shim(model, NetworkShim)
     shim.network.eval()
     with torch.inference_mode():
         vectors = shim.encode(sentences, n_layers)

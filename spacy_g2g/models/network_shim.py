@@ -29,10 +29,11 @@ from .wordpieces import WordPieces
 #: Largest number of pieces of a batch, with padding, by device. It bounds memory.
 MAX_PADDED_PIECES = {"cpu": 2048, "cuda": 32768}
 N = TypeVar("N", bound=WordNetwork)
+S = TypeVar("S", bound="NetworkShim[Any]")
 
 
 class NetworkShim(Shim, Generic[N]):
-    """A network with its table of pieces and its optimizer.
+    """A network with its table of wordpieces and its optimizer.
 
     build: Makes the network from a specification, with random weights.
     pretrained_factor: Returns the learning rate of pretrained parameters as a multiple of that of the others,
@@ -206,19 +207,19 @@ def find_shims(model: Model[Any, Any]) -> Iterator[NetworkShim[Any]]:
         yield from (shim for shim in node.shims if isinstance(shim, NetworkShim))
 
 
+def get_network_shim(model: Model[Any, Any], kind: type[S]) -> S:
+    """Return the first shim of a kind in a model. Raises ValueError for a model without such a shim."""
+    for shim in find_shims(model):
+        if isinstance(shim, kind):
+            return shim
+    raise ValueError(Errors.E407.format(name=model.name))
+
+
 def find_upstream(model: Model[Any, Any]) -> NetworkShim[Any] | None:
     """Return the shim of the encoder that gives a parser its words' vectors; None for another origin."""
     tok2vec = model.maybe_get_ref("tok2vec")
     encoder = getattr(tok2vec, "encoder", tok2vec)  # a listener knows its encoder
     return None if encoder is None else next(find_shims(encoder), None)
-
-
-def get_network_shim(model: Model[Any, Any]) -> NetworkShim[Any]:
-    """Return the first shim of a model. Raises ValueError for a model that has none."""
-    shim = next(find_shims(model), None)
-    if shim is None:
-        raise ValueError(Errors.E407.format(name=model.name))
-    return shim
 
 
 @contextlib.contextmanager

@@ -1,4 +1,12 @@
-"""Networks beside the encoder of a component: they score what they read, and have a loss of their own."""
+"""Networks that score their input, and that a component trains beside its encoder.
+
+They are PyTorch modules, not Thinc layers, so that a pipeline has one kind of weights, one optimizer and one
+arithmetic. Thinc has no dilated convolution and no sum of vectors with a dropout of single features, and its
+``HashEmbed`` hashes in another way, so it can't load the weights of earlier pipelines. A network of sentence
+boundaries from Thinc's layers, with windows of neighbors in place of dilated convolutions, took twice the
+time (one CPU thread, 200 updates, features alone, one seed: F1 of sentences on dev 75.4 for 76.2 in
+English-EWT, 88.0 for 89.0 in French-Sequoia, 86.1 for 85.2 in Armenian-BSUT).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +21,12 @@ from torch import Tensor
 
 from .forks import computing
 from .network import NetworkSpec, WordNetwork
-from .network_shim import NetworkShim, find_shims
+from .network_shim import NetworkShim, get_network_shim
 from .settings import NetworkSettings
 
 
 class ScoringNetwork(WordNetwork, ABC):
-    """Network whose output are scores."""
+    """Network with scores as its output."""
 
     @abstractmethod
     def forward(self, inputs: Any) -> Tensor:
@@ -41,7 +49,7 @@ class ScoringShim(NetworkShim[ScoringNetwork]):
     def begin_update(self, inputs: tuple[Any, Any]) -> tuple[float, Callable[[Any], None]]:
         """Return the loss, and a callback that adds its gradient to the parameters.
 
-        inputs: What the network reads, and the gold standard.
+        inputs: The input of the network, and the gold standard.
         """
         network = self.network.train()
         with self.arithmetic():
@@ -50,13 +58,13 @@ class ScoringShim(NetworkShim[ScoringNetwork]):
 
         def backprop(_: Any) -> None:
             loss.backward()  # type: ignore[no-untyped-call]
-            # The sum is clipped, not the mean, so that all updates count alike.
+            # Clip the sum, not the mean, so that all updates count alike.
             self.n_targets = 1
 
         return float(loss.detach()), backprop
 
 
-def make_scorer(
+def make_side_network(
     name: str,
     build: Callable[[NetworkSpec], ScoringNetwork],
     settings: NetworkSettings,
@@ -68,8 +76,8 @@ def make_scorer(
     name: Name of the model.
     build: Makes the network from its specification.
     settings: Settings of the network.
-    spec_of: Returns the specification for ``X`` of ``model.initialize``. A model that was loaded gets none,
-        and keeps its network.
+    spec_of: Returns the specification for ``X`` of ``model.initialize``. A loaded model gets no ``X`` and
+        keeps its network.
     attrs: Attributes of the model.
     """
     shim = ScoringShim(
@@ -78,22 +86,21 @@ def make_scorer(
         rate_factor=settings.rate_factor,
         precision=settings.precision,
     )
+    return Model(name, _score, init=partial(_build, spec_of), shims=[shim], attrs=attrs)
 
-    return Model(name, _score, init=partial(_build_scorer, spec_of), shims=[shim], attrs=attrs)
 
-
-def _build_scorer(
+def _build(
     spec_of: Callable[[Any], NetworkSpec],
     model: Model[Any, Any],
     X: Any = None,  # noqa: N803
     Y: Any = None,  # noqa: ARG001, N803
 ) -> None:
     if X is not None:
-        next(find_shims(model)).build_network(spec_of(X))
+        get_network_shim(model, ScoringShim).build_network(spec_of(X))
 
 
 @computing
 def _score(model: Model[Any, Any], inputs: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
-    """Return scores; in training, the loss of inputs with their gold standard, and its callback."""
-    shim: Any = next(find_shims(model))
+    """Return scores. In training, return the loss of inputs with their gold standard, and its callback."""
+    shim = get_network_shim(model, ScoringShim)
     return shim.begin_update(inputs) if is_train else (shim.predict(inputs), lambda d_scores: d_scores)

@@ -81,7 +81,7 @@ def _build_encoder(model: Model[Any, Any], X: Sequence[Doc] | None = None, Y: St
         return
     source = Y.encoder or encoder_from_scratch()
     checkpoint = source(word_attributes(X, segment(X), "ORTH"))
-    shim = get_network_shim(model)
+    shim = get_network_shim(model, EncoderShim)
     build_for_training(shim, [], Y, checkpoint, learn=None, reads_tags=False)
     model.set_dim("nO", shim.known_spec.width, force=True)
 
@@ -104,7 +104,7 @@ def encode(
     is_train: Whether gradients will come back.
     Returns float32 [tokens, width] for each Doc, zeros for white space.
     """
-    shim: Any = get_network_shim(model)
+    shim = get_network_shim(model, EncoderShim)
     words = word_attributes(docs, segmentation, "ORTH")
     sentences = [Sentence(words[at]) for at in segmentation.sentence_slices]
     if not is_train:

@@ -13,7 +13,7 @@ from thinc.api import Model
 from ..errors import Errors
 from .batch import Batch
 from .network import Network
-from .network_shim import NetworkShim, find_shims
+from .network_shim import NetworkShim, get_network_shim
 from .types import Sentence
 from .vector_batches import WordVectors
 from .wordpieces import WordPieces
@@ -116,8 +116,5 @@ class G2GShim(NetworkShim[Network[Any]]):
 
 
 def get_shim(model: Model[Any, Any]) -> G2GShim:
-    """Return the shim of a parser model. Raises ValueError for a model that has none."""
-    for shim in find_shims(model):
-        if isinstance(shim, G2GShim):
-            return shim
-    raise ValueError(Errors.E407.format(name=model.name))
+    """Return the shim of a parser model. Raises ValueError for other models."""
+    return get_network_shim(model, G2GShim)

@@ -1,11 +1,11 @@
-"""The ``mwt_splitter`` component: splits multiword tokens into words, before an encoder reads them.
+"""The ``mwt_splitter`` component splits multiword tokens into words before an encoder reads them.
 
 This module is imported by every ``Language()`` and must stay light: no torch, no tokenizers.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 #: Key of ``cfg``: the table of splits.
 TABLE = "table"
-#: Number of tokens for which the network runs at once. It has a score for each split of the table.
+#: Maximum number of tokens that the network reads at once. It scores each split of the table for each token.
 TOKENS_AT_ONCE = 10_000
 
 
 class OpenToken(NamedTuple):
-    """Token that may be split.
+    """Token with several candidates.
 
     before, form, after: The token and its neighbors; "" at the edge of a text.
-    candidates: What it may be.
+    candidates: Its possible words.
     """
 
     before: str
@@ -45,8 +45,14 @@ class OpenToken(NamedTuple):
     candidates: Sequence[Candidate]
 
 
-class Found(NamedTuple):
-    """Token of a text: index of its first token in the Doc, number of its tokens there, form, and words."""
+class TextToken(NamedTuple):
+    """Token of a text, which the tokenizer may have cut into several tokens of the Doc.
+
+    start: Index in the Doc of the first of these tokens.
+    n_tokens: Number of these tokens.
+    form: Text of the token.
+    words: Its words.
+    """
 
     start: int
     n_tokens: int
@@ -65,10 +71,10 @@ class SplitterComponentSettings(ComponentSettings):
 
 
 class MwtSplitter(SavedPipe):
-    """Splits the multiword tokens of Docs whose words are not final (``data/multiword.py``).
+    """Splits the multiword tokens of Docs that are not split yet (``data/multiword.py``).
 
-    A split was seen in the treebank, so no letters are invented. Tokens that the tokenizer has cut in the way
-    of a split are marked as one multiword token.
+    It only makes splits that the treebank has, so it invents no letters. If the tokenizer has cut a token in
+    the way of a split, the parts are marked as one multiword token.
     """
 
     def __init__(self, vocab: Vocab, name: str, settings: SplitterComponentSettings) -> None:
@@ -78,66 +84,68 @@ class MwtSplitter(SavedPipe):
         self._after_loading("", ())
 
     def _after_loading(self, origin: Any, exclude: Iterable[str]) -> None:
-        """Read ``cfg``, which is empty before initialization, and for a treebank without multiword tokens.
+        """Read ``cfg``, which is empty before initialization and if the treebank has no multiword tokens.
 
-        Raises ValueError for what is no table, and for one of another network.
+        Raises ValueError if ``cfg`` has no valid table, or the table of another network.
         """
         from ..models.network_shim import find_shims
 
         self.table = SplitTable.from_json(self.cfg[TABLE]) if self.cfg else None
         if self.table is None or "model" in exclude:
             return
-        found = self.table.n_kinds
-        for expected in (shim.known_spec.n_labels for shim in find_shims(self.model)):
+        found, what = self.table.n_kinds, "kinds of splits"
+        for shim in find_shims(self.model):
+            expected = shim.known_spec.n_labels
             if found != expected:
-                what = "kinds of splits"
                 text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
                 raise ValueError(text)
 
     # Prediction
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Found] | None]:
-        """Return the multiword tokens of each Doc; None for a Doc whose words are final."""
-        docs = list(docs)
-        is_open = [i for i, doc in enumerate(docs) if self.table is not None and not is_split(doc)]
-        texts = {i: self._read(docs[i]) for i in is_open}
-        open_tokens = {i: self._open([token.form for token in text]) for i, text in texts.items()}
-        chosen = iter(self._choose([token for of_doc in open_tokens.values() for _, token in of_doc]))
-        for i, text in texts.items():
-            for place, _ in open_tokens[i]:
-                words = next(chosen)
-                if text[place].n_tokens == 1:
-                    text[place] = text[place]._replace(words=words)
-        return [
-            [token for token in texts[i] if len(token.words) > 1] if i in texts else None
-            for i in range(len(docs))
-        ]
+    def predict(self, docs: Iterable[Doc]) -> list[list[TextToken] | None]:
+        """Return the multiword tokens of each Doc; None for a Doc that is already split."""
+        texts = [None if self.table is None or is_split(doc) else self._read(doc) for doc in docs]
+        places: list[tuple[int, int]] = []
+        open_tokens: list[OpenToken] = []
+        for i, text in enumerate(texts):
+            for place, open_token in self._open([token.form for token in text or ()]):
+                places.append((i, place))
+                open_tokens.append(open_token)
+        for (i, place), words in zip(places, self._choose(open_tokens), strict=True):
+            text = texts[i]
+            assert text is not None
+            if text[place].n_tokens == 1:
+                text[place] = text[place]._replace(words=words)
+        return [None if text is None else [*filter(_is_multiword, text)] for text in texts]
 
-    def _read(self, doc: Doc) -> list[Found]:
-        """Return the tokens of the text of a Doc that are no white space, with pieces put together."""
+    def _read(self, doc: Doc) -> list[TextToken]:
+        """Return the tokens of the text of a Doc without white space; parts of a token are joined."""
         assert self.table is not None
         hashes = doc.to_array(["ORTH", "NORM", "SPACY"])
-        texts, norms = ([doc.vocab.strings[value] for value in hashes[:, i].tolist()] for i in range(2))
-        pieces = self.table.find_pieces(texts, norms, hashes[:, 2].tolist())
-        found = []
+        texts = [doc.vocab.strings[orth] for orth in hashes[:, 0].tolist()]
+        norms = [doc.vocab.strings[norm] for norm in hashes[:, 1].tolist()]
+        joined = self.table.find_parts(texts=texts, norms=norms, spaces=hashes[:, 2].tolist())
+        tokens = []
         end = 0
         for i, text in enumerate(texts):
-            if i in pieces:
-                end, words = pieces[i]
-                found.append(Found(i, end - i, "".join(texts[i:end]), words))
+            if i in joined:
+                end, words = joined[i]
+                tokens.append(TextToken(i, end - i, "".join(texts[i:end]), words))
             elif i >= end and not text.isspace():
-                found.append(Found(i, 1, text, (text,)))
-        return found
+                tokens.append(TextToken(i, 1, text, (text,)))
+        return tokens
 
-    def _open(self, forms: Sequence[str]) -> list[tuple[int, OpenToken]]:
-        """Return the tokens of a text that may be split, with their numbers in the text."""
-        assert self.table is not None
-        known = [self.table.candidates(form) for form in forms]
-        tokens = zip(["", *forms], forms, [*forms[1:], ""], known, strict=False)
-        return [(i, OpenToken(*token)) for i, token in enumerate(tokens) if len(token[-1]) > 1]
+    def _open(self, forms: Sequence[str]) -> Iterator[tuple[int, OpenToken]]:
+        """Yield the tokens of a text that have several candidates, with their indices in the text."""
+        edged = ["", *forms, ""]
+        for i, form in enumerate(forms):
+            assert self.table is not None
+            candidates = self.table.candidates(form)
+            if len(candidates) > 1:
+                yield i, OpenToken(edged[i], form, edged[i + 2], candidates)
 
     def _choose(self, tokens: Sequence[OpenToken]) -> list[Words]:
-        """Return the words of tokens that may be split."""
+        """Choose the words of each token."""
         words: list[Words] = []
         for start in range(0, len(tokens), TOKENS_AT_ONCE):
             batch = tokens[start : start + TOKENS_AT_ONCE]
@@ -146,40 +154,38 @@ class MwtSplitter(SavedPipe):
         return words
 
     def _choices(self, tokens: Sequence[OpenToken], gold: Sequence[Words] | None = None) -> "Choices":
-        """Return what the network reads of tokens.
+        """Return the input of the network.
 
         tokens: The tokens.
-        gold: Their words, if they are of the treebank, whose counts then leave them out.
+        gold: Their words in training. Counts of the treebank then leave out the token itself.
         """
         from .splitter_network import Choices, features_of
 
-        features = [features_of(token.before, token.form, token.after) for token in tokens]
+        features = [features_of(form=token.form, before=token.before, after=token.after) for token in tokens]
         starts = [0, *accumulate(map(len, features))][:-1]
-        lengths = [len(token.candidates) for token in tokens]
-        known = [candidate for token in tokens for candidate in token.candidates]
-        counts = np.array([candidate.frequency for candidate in known])
-        if gold is not None:
-            own = (set(map(lower, words)) for words in gold)
-            of_itself = [
-                c.stem_word in out for token, out in zip(tokens, own, strict=True) for c in token.candidates
-            ]
-            counts = np.maximum(counts - of_itself, 0)
-        kinds = [candidate.kind for candidate in known]
-        flat = np.concatenate(features)
-        return Choices(flat, np.array(starts), _padded(kinds, lengths, -1), _padded(counts, lengths, 0))
+        kinds, counts = [], []
+        for token, words in zip_longest(tokens, gold or ()):
+            own = {lower(word) for word in words or ()}
+            kinds.append([candidate.kind for candidate in token.candidates])
+            counts.append([max(0, c.frequency - (c.stem_word in own)) for c in token.candidates])
+        return Choices(np.concatenate(features), np.array(starts), _padded(kinds, -1), _padded(counts, 0))
 
-    def set_annotations(self, docs: Sequence[Doc], found: Sequence[list[Found] | None]) -> None:
+    def set_annotations(self, docs: Sequence[Doc], predicted: Sequence[list[TextToken] | None]) -> None:
         """Split tokens of Docs, and mark the multiword tokens. The text stays as it is."""
-        for doc, tokens in zip(docs, found, strict=True):
+        for doc, tokens in zip(docs, predicted, strict=True):
             if tokens is None:
                 continue
-            pieces = {t.start: cut(t.form, t.words) or () for t in tokens if t.n_tokens == 1}
-            if pieces:
-                split_tokens(doc, pieces)
-            added = accumulate((len(token.words) - token.n_tokens for token in tokens), initial=0)
-            starts = [token.start + n for token, n in zip(tokens, added, strict=False)]
-            ranges = [(i, i + len(token.words)) for i, token in zip(starts, tokens, strict=True)]
-            mark_words(doc, ranges, [word for token in tokens for word in token.words])
+            parts = {t.start: cut(t.form, t.words) or () for t in tokens if t.n_tokens == 1}
+            if parts:
+                split_tokens(doc, parts)
+            n_added = 0
+            ranges, words = [], list[str]()
+            for token in tokens:
+                start = token.start + n_added
+                ranges.append((start, start + len(token.words)))
+                words += token.words
+                n_added += len(token.words) - token.n_tokens
+            mark_words(doc, ranges, words)
 
     # Training
 
@@ -191,12 +197,13 @@ class MwtSplitter(SavedPipe):
     ) -> None:
         """Learn the splits of the training data, and build the network that chooses among them.
 
-        get_examples: Training data, whose references have the words of multiword tokens.
+        get_examples: Training data. Its references have the words of multiword tokens.
         nlp: Pipeline of the component.
         """
         validate_get_examples(get_examples, "MwtSplitter.initialize")
         self.cfg.clear()
-        table = SplitTable.learn(token for e in get_examples() for token in surface_tokens(e.reference))
+        texts = (surface_tokens(example.reference) for example in get_examples())
+        table = SplitTable.learn(chain.from_iterable(texts))
         if table.splits or table.known:
             self.cfg[TABLE] = table.to_json()
             kinds: Any = table.n_kinds
@@ -211,17 +218,21 @@ class MwtSplitter(SavedPipe):
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from the tokens of references whose words are among their candidates."""
+        """Learn from the tokens of references that have their words among their candidates."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "MwtSplitter.update")
-        pairs = [(token, words) for token, words in self._gold(examples) if any(_is_right(token, words))]
-        if pairs:
-            tokens, gold = zip(*pairs, strict=True)
-            choices = self._choices(tokens, gold)
-            right = [_is_right(token, words) for token, words in pairs]
-            inputs: Any = (choices, _padded([*chain(*right)], [*map(len, right)], False))
+        tokens: list[OpenToken] = []
+        gold, right = list[Words](), list[list[bool]]()
+        for token, words in self._gold(examples):
+            is_right = [_same(candidate.words, words) for candidate in token.candidates]
+            if any(is_right):
+                tokens.append(token)
+                gold.append(words)
+                right.append(is_right)
+        if tokens:
+            inputs: Any = (self._choices(tokens, gold), _padded(right, False))
             loss: Any
             loss, backprop = self.model.begin_update(inputs)
             backprop(loss)
@@ -230,43 +241,43 @@ class MwtSplitter(SavedPipe):
             self.finish_update(sgd)
         return losses
 
-    def _gold(self, examples: Iterable[Example]) -> list[tuple[OpenToken, Words]]:
-        """Return the tokens of references that may be split, with their words."""
-        if self.table is None:
-            return []
-        texts = [surface_tokens(example.reference) for example in examples]
-        return [
-            (token, text[i].words) for text in texts for i, token in self._open([each.form for each in text])
-        ]
+    def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[OpenToken, Words]]:
+        """Yield the tokens of references that have several candidates, with their words."""
+        for example in examples if self.table is not None else ():
+            text = surface_tokens(example.reference)
+            for i, token in self._open([each.form for each in text]):
+                yield token, text[i].words
 
     def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
-        """Return the F1 of multiword tokens with all their words right, on gold tokens.
+        """Return the F1 of multiword tokens on gold tokens. A token is right if all its words are.
 
-        There is no score if neither the references nor the component have multiword tokens.
+        Without multiword tokens in the references and in the predictions there is no score.
         """
         examples = list(examples)
         n_gold = sum(len(multiword_tokens(example.reference)) for example in examples)
-        gold = self._gold(examples)
-        found = zip(self._choose([token for token, _ in gold]), gold, strict=True)
-        right = [_same(words, of_token) for words, (_, of_token) in found if len(words) > 1]
+        gold = [*self._gold(examples)]
+        chosen = self._choose([token for token, _ in gold])
+        pairs = zip(chosen, gold, strict=True)
+        right = [_same(words, gold_words) for words, (_, gold_words) in pairs if len(words) > 1]
         return {"mwt_f": 2 * sum(right) / (n_gold + len(right))} if n_gold + len(right) else {}
 
 
-def _padded(values: Any, lengths: Sequence[int], fill: Any) -> Any:
-    """Return an array of rows of different lengths, whose values lie end to end."""
-    is_filled = np.arange(max(lengths)) < np.array(lengths)[:, None]
+def _padded(rows: Sequence[Sequence[int]], fill: int) -> Any:
+    """Return an array of rows of different lengths."""
+    lengths = np.array([*map(len, rows)])
+    is_filled = np.arange(lengths.max()) < lengths[:, None]
     padded = np.full(is_filled.shape, fill)
-    padded[is_filled] = values
+    padded[is_filled] = [*chain.from_iterable(rows)]
     return padded
 
 
+def _is_multiword(token: TextToken) -> bool:
+    return len(token.words) > 1
+
+
 def _same(words: Words, others: Words) -> bool:
+    """Return whether words are the same but for the case of letters."""
     return [*map(lower, words)] == [*map(lower, others)]
-
-
-def _is_right(token: OpenToken, words: Words) -> list[bool]:
-    """Return which candidates of a token have the given words, whatever the case of letters."""
-    return [_same(candidate.words, words) for candidate in token.candidates]
 
 
 @factory(
@@ -278,7 +289,7 @@ def _is_right(token: OpenToken, words: Words) -> list[bool]:
 def make_mwt_splitter(nlp: Language, name: str, settings: SplitterComponentSettings) -> MwtSplitter:
     """Make the ``mwt_splitter`` component, which splits multiword tokens into words.
 
-    It stands before the encoder. Docs whose words are given keep them. It learns from the references of a
-    treebank that has multiword tokens, and does nothing without them.
+    It stands before the encoder. It does not change Docs that are already split. It learns from the
+    references of a treebank that has multiword tokens, and does nothing without them.
     """
     return MwtSplitter(nlp.vocab, name, settings)

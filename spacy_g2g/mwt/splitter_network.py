@@ -1,4 +1,4 @@
-"""The network that splits multiword tokens, from the letters of a token and of its neighbors."""
+"""The network that splits multiword tokens. It reads the letters of a token and of its neighbors."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from torch import Tensor, nn
 
 from ..arrays import BoolArray, IntArray
 from ..models.network import NetworkSpec
-from ..models.scoring import ScoringNetwork, make_scorer
+from ..models.scoring import ScoringNetwork, make_side_network
 from ..models.settings import COUNT, SHARE, NetworkSettings, Precision, builder, setting, with_default
 from .splits import N_KNOWN_KINDS, WHOLE, lower
 
-#: Number of vectors of features, bound of their initial values, and number of sums whose largest is taken.
+#: Number of vectors of features, bound of their initial values, and number of inputs of each maximum.
 N_ROWS, INITIAL_RANGE, MAXOUT = 2**14, 0.1, 3
-#: Longest beginnings, endings and inner parts that are features, and number of letters at the end of a token
-#: that are read at most.
-BEGINNING, ENDING, INNER, MOST_LETTERS = 5, 6, 3, 30
-#: Share of the tokens in training whose form the network does not see as a whole, so that it learns letters.
+#: Maximum lengths of the beginnings and endings that are features, length of inner parts, and maximum number
+#: of letters to read from the end of a token.
+MAX_BEGINNING, MAX_ENDING, INNER, MAX_LETTERS = 5, 6, 3, 30
+#: Share of the tokens in training whose form is hidden from the network, so that it learns from letters.
 HIDDEN_FORMS = 0.7
-#: Factor of the evidence that words of candidates occur in the treebank, which lets its weights learn fast.
+#: Factor of the evidence that the words of a candidate occur in the treebank. It speeds up learning.
 EVIDENCE_SCALE = 10.0
-#: Evidence of a word: the logarithm of its count, and whether the count is above 0 and 1.
+#: Evidence of a word: the logarithm of its count, and whether the count is above 0 and above 1.
 N_EVIDENCE = 3
 
 
 class Choices(NamedTuple):
-    """Tokens that may be split, and what they may be.
+    """Tokens and their candidates, in rows as long as the token with the most candidates needs.
 
-    features: Rows of the tokens' features, end to end, first that of the form; int [features].
+    features: Rows of the tokens' features, end to end, each token's form first; int [features].
     starts: Index of each token's first feature; int [tokens].
-    kinds: Kinds of its candidates, -1 behind the last one; int [tokens, most candidates].
-    counts: How often the words with their stems occur in the treebank; int [tokens, most candidates].
+    kinds: Kinds of the candidates, -1 after the last one; int [tokens, candidates].
+    counts: Counts in the treebank of the candidates' words with stems; int [tokens, candidates].
     """
 
     features: IntArray
@@ -45,7 +45,7 @@ class Choices(NamedTuple):
     counts: IntArray
 
 
-#: Network of splits: the scores of candidates, float [tokens, most candidates].
+#: Network of splits, which scores candidates: float [tokens, candidates].
 SplitterModel = Model[Choices, Any]
 
 
@@ -60,33 +60,35 @@ class SplitterSettings(NetworkSettings):
     )
 
 
-def features_of(before: str, form: str, after: str) -> list[int]:
+def features_of(*, form: str, before: str, after: str) -> list[int]:
     """Return the features of a token and of its neighbors; these are "" at the edge of a text."""
-    return [*_of_token(form), *_of_neighbor(before, "before"), *_of_neighbor(after, "after")]
+    return [
+        *_token_features(form),
+        *_neighbor_features(before, "before"),
+        *_neighbor_features(after, "after"),
+    ]
 
 
 @lru_cache(maxsize=50_000)
-def _of_token(form: str) -> list[int]:
-    """Return features of a form: itself, its case and length, its beginnings, endings and parts."""
-    text = lower(form)[-MOST_LETTERS:]
+def _token_features(form: str) -> list[int]:
+    """Return the features of a form: itself, its case and length, its beginnings, endings and inner parts."""
+    text = lower(form)[-MAX_LETTERS:]
     edged = f"^{text}$"
-    return _rows(
-        f"form {lower(form)}",
-        f"case {form[:1].isupper()} {form.isupper()}",
-        f"length {len(text)}",
-        *(f"beginning {text[:n]}" for n in range(1, BEGINNING + 1)),
-        *(f"ending {text[-n:]}" for n in range(1, ENDING + 1)),
-        *(f"part {edged[i : i + INNER]}" for i in range(len(text))),
-    )
+    names = [f"form {lower(form)}", f"case {form[:1].isupper()} {form.isupper()}", f"length {len(text)}"]
+    names += [f"beginning {text[:n]}" for n in range(1, MAX_BEGINNING + 1)]
+    names += [f"ending {text[-n:]}" for n in range(1, MAX_ENDING + 1)]
+    names += [f"part {edged[i : i + INNER]}" for i in range(len(text))]
+    return _rows(names)
 
 
 @lru_cache(maxsize=50_000)
-def _of_neighbor(form: str, side: str) -> list[int]:
+def _neighbor_features(form: str, side: str) -> list[int]:
     text = lower(form)
-    return _rows(*(f"{side} {part}" for part in (text, f"{text[:2]}_", f"_{text[-2:]}", f"_{text[-3:]}")))
+    parts = (text, f"{text[:2]}_", f"_{text[-2:]}", f"_{text[-3:]}")
+    return _rows([f"{side} {part}" for part in parts])
 
 
-def _rows(*names: str) -> list[int]:
+def _rows(names: list[str]) -> list[int]:
     return [get_string_id(name) % N_ROWS for name in names]
 
 
@@ -107,26 +109,26 @@ class Splitter(ScoringNetwork):
         self.evidence = nn.Parameter(torch.zeros(N_KNOWN_KINDS + 1, N_EVIDENCE))
 
     def forward(self, choices: Choices) -> Tensor:
-        """Return the scores of candidates, float32 [tokens, most candidates]; -inf behind the last one."""
+        """Return the scores of candidates, float32 [tokens, candidates]; -inf after the last one."""
         features, starts = self.tensor(choices.features), self.tensor(choices.starts)
-        kept = None
+        weights = None
         if self.training:
             rates = torch.full(features.shape, self.hidden_rate, device=self.device)
             rates[starts] = HIDDEN_FORMS
-            kept = (torch.rand(features.shape, device=self.device) >= rates).float()
-        summed = self.vectors(features, starts, per_sample_weights=kept)
+            weights = (torch.rand(features.shape, device=self.device) >= rates).float()
+        summed = self.vectors(features, starts, per_sample_weights=weights)
         hidden = self.maxout(self.norm(summed)).unflatten(1, (MAXOUT, -1)).amax(dim=1)
         kinds, counts = self.tensor(choices.kinds), self.tensor(choices.counts)
         by_kind = self.scorer(self.dropout(hidden) + summed).float().gather(1, kinds.clamp(min=0))
         seen = torch.stack([torch.log1p(counts.float()), (counts > 0).float(), (counts > 1).float()], dim=2)
-        weights = EVIDENCE_SCALE * self.evidence[kinds.clamp(WHOLE, N_KNOWN_KINDS)]
-        scores = by_kind + (weights * seen).sum(dim=2)
+        evidence = EVIDENCE_SCALE * self.evidence[kinds.clamp(WHOLE, N_KNOWN_KINDS)]
+        scores = by_kind + (evidence * seen).sum(dim=2)
         return cast(Tensor, scores.masked_fill(kinds < 0, -torch.inf))
 
     def loss(self, scores: Tensor, gold: BoolArray) -> Tensor:
         """Return the loss, summed over tokens.
 
-        gold: Whether each candidate is right, at least one of each token; bool [tokens, most candidates].
+        gold: Whether each candidate is right, at least one of each token; bool [tokens, candidates].
         """
         right = scores.masked_fill(~self.tensor(gold), -torch.inf)
         return (scores.logsumexp(dim=1) - right.logsumexp(dim=1)).sum()
@@ -136,12 +138,12 @@ class Splitter(ScoringNetwork):
 def build_splitter(settings: SplitterSettings) -> SplitterModel:
     """Build a network that splits multiword tokens, for ``mwt_splitter``.
 
-    It reads the letters of a token and of its neighbors: parts of them as hash embeddings (Bojanowski et al.
-    2017, Svenstrup et al. 2017). It chooses among splits that were seen in the treebank. A further input is
-    how often the words that they would give occur there. Registered as ``spacy_g2g.Splitter.v1``.
+    It reads parts of a token and of its neighbors as hash embeddings (Bojanowski et al. 2017, Svenstrup et
+    al. 2017). It chooses among the splits of the treebank. A further input is the count in the treebank of
+    the words that a split would give. Registered as ``spacy_g2g.Splitter.v1``.
     """
     spec_of = partial(_spec_of_kinds, settings.width)
-    return make_scorer("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)
+    return make_side_network("mwt_splitter", partial(Splitter, settings=settings), settings, spec_of)
 
 
 def _spec_of_kinds(width: int, n_kinds: int) -> NetworkSpec:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import srsly
 from spacy.pipeline import TrainablePipe
@@ -16,8 +16,11 @@ from ..errors import Errors
 from ..models.settings import Precision, check_choice
 from .listener import check_saved
 
+if TYPE_CHECKING:
+    from ..models.network_shim import NetworkShim
+
 SAVED_FILES = ("cfg", "vocab", "model")
-#: File with a line for each of the others: its SHA-256 and its name, as ``sha256sum`` writes them.
+#: File with the SHA-256 and the name of each other file, in lines as ``sha256sum`` writes them.
 DIGESTS_FILE = "sha256"
 
 
@@ -35,18 +38,20 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     def precision(self) -> Precision:
         """Arithmetic of the network: "float32", "bfloat16" or "auto". It may be changed at any time.
 
-        Raises ValueError for a model that is not of this library, and for any other value.
+        Raises ValueError for any other value, and for a model that is not of this library.
         """
-        from ..models.network_shim import get_network_shim
-
-        return get_network_shim(self.model).precision
+        return self._shim.precision
 
     @precision.setter
     def precision(self, value: Precision) -> None:
-        from ..models.network_shim import get_network_shim
-
         check_choice("precision", value, hint=Precision)
-        get_network_shim(self.model).precision = value
+        self._shim.precision = value
+
+    @property
+    def _shim(self) -> "NetworkShim[Any]":
+        from ..models.network_shim import NetworkShim, get_network_shim
+
+        return get_network_shim(self.model, NetworkShim)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate Docs in order, in batches. Under an error handler, only the Docs that fail are left out.
@@ -57,15 +62,15 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         handler = self.get_error_handler()
         for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             try:
-                found = self.predict(docs)
+                predicted = self.predict(docs)
             except Exception:
                 if handler is raise_error:
                     raise
-                # No Doc was changed. Those without an error are annotated one by one.
+                # No Doc was changed. Annotate the Docs one by one, to leave out only those that fail.
                 yield from super().pipe(docs, batch_size=1)
                 continue
             try:
-                self.set_annotations(docs, found)
+                self.set_annotations(docs, predicted)
             except Exception as error:
                 handler(self.name, self, docs, error)
             else:
@@ -80,7 +85,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save to a folder, with weights in float16 if ``half_precision_weights`` is set.
 
-        Raises ValueError if it is saved with a pipeline that lacks the encoder it listens to.
+        Raises ValueError if the pipeline in the folder lacks the encoder that the component listens to.
         """
         check_saved(self, Path(path).parent)
         with self._stored(self.model):
@@ -101,7 +106,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
             yield
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "SavedPipe":
-        """Load from a folder. Raises ValueError when a file is missing or not whole."""
+        """Load from a folder. Raises ValueError if a file is missing or damaged."""
         for file in SAVED_FILES:
             others = [other for other in SAVED_FILES if other != file]
             with _file_errors(path, file):
@@ -124,7 +129,7 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
         return data
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "SavedPipe":
-        """Load from a bytestring. Raises ValueError when it is not whole."""
+        """Load from a bytestring. Raises ValueError if it is damaged."""
         with _file_errors("bytes", "cfg"):
             super().from_bytes(bytes_data, exclude=exclude)
             self._after_loading("bytes", exclude)
@@ -143,12 +148,12 @@ class SavedPipe(TrainablePipe):  # type: ignore[misc]
 
 @contextmanager
 def _file_errors(folder: str | Path, file: str) -> Iterator[None]:
-    """Name the file in errors."""
+    """Add the name of the file to errors."""
     try:
         yield
     except FileNotFoundError as error:
         raise ValueError(Errors.E804.format(path=error.filename, folder=folder)) from error
-    except Exception as error:  # whatever damaged files lead to
+    except Exception as error:  # A damaged file may lead to any error.
         raise ValueError(Errors.E805.format(path=Path(folder) / file, error=error)) from error
 
 
@@ -158,7 +163,7 @@ def _digest_line(file: Path) -> bytes:
 
 
 def _check_digest(folder: Path, file: str, exclude: Iterable[str]) -> None:
-    """Raise ValueError if a file is not as it was saved. Earlier versions saved no digests."""
+    """Raise ValueError if a file has changed since it was saved. Earlier versions saved no digests."""
     listing, path = folder / DIGESTS_FILE, folder / file
     if file in exclude or not listing.exists():
         return

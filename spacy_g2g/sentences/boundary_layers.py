@@ -13,9 +13,9 @@ from ..arrays import IntArray
 from ..layers.dropout import Dropout
 from ..layers.linear import Linear
 
-#: Number of neighbors on either side that a convolution reads, and the distances between them, by layer.
+#: Number of neighbors on either side that a convolution reads, and the distance between them in each layer.
 REACH, DISTANCES = 2, (1, 2, 4, 8)
-#: Places are filled up to a multiple of this. oneDNN makes code for each number that it meets.
+#: The number of places is padded to a multiple of this, because oneDNN compiles code for each number.
 STEP = 256
 #: Width of the scorer's hidden layer.
 HIDDEN = 64
@@ -27,7 +27,7 @@ class BoundaryScorer(nn.Module):
     A word sees 30 others on either side (dilated convolutions, Strubell et al. 2017).
 
     width: Width of the layers.
-    dropout: Rate on the input, on the output of each layer, and on that of the last one once more.
+    dropout: Dropout rate of the input, of the output of each layer, and of the input of the scorer.
     """
 
     def __init__(self, width: int, dropout: float) -> None:
@@ -40,7 +40,7 @@ class BoundaryScorer(nn.Module):
     def forward(self, words: Tensor, lengths: IntArray) -> Tensor:
         """Return the log-odds that a sentence starts at each word, float32 [words].
 
-        A text does not depend on the others, since zeros are between them.
+        Zeros between texts keep the results of each text independent of the others.
 
         words: Vectors of the words of all texts, float [words, width].
         lengths: Number of words of each text, int [texts].

@@ -1,4 +1,4 @@
-"""The network of sentence boundaries, from features of words and white space and vectors of an encoder."""
+"""The network of sentence boundaries, which reads features of words and white space, and vectors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from torch import Tensor, nn
 
 from ..arrays import FloatArray, HashArray, IntArray
 from ..models.network import NetworkSpec
-from ..models.scoring import ScoringNetwork, make_scorer
+from ..models.scoring import ScoringNetwork, make_side_network
 from ..models.settings import COUNT, FROM_ZERO, SHARE, NetworkSettings, builder, setting
 from .boundary_layers import BoundaryScorer
 from .lines import N_FEATURES
 
 #: Attributes of words that have vectors, and the number of these for each.
 ROWS = {"LOWER": 5000, "PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
-#: Each hash is read as several small ones, whose vectors are added (hash embeddings, Svenstrup et al. 2017).
+#: Number of small hashes in each hash. Their vectors are added (hash embeddings, Svenstrup et al. 2017).
 HASHES = 4
 #: Width of the vectors of attributes, and bound of their initial values.
 ATTRIBUTE_WIDTH, ATTRIBUTE_RANGE = 48, 0.1
-#: Width of the mixed features of a word, and number of the sums of which each is the largest.
+#: Width of the mixed features of a word, and number of inputs of each maximum.
 FEATURE_WIDTH, MAXOUT = 64, 3
 
 
@@ -56,8 +56,8 @@ class BoundarySettings(NetworkSettings):
     width: int = setting(128, "Width of the convolutions.", COUNT)
     n_layers: int | None = setting(
         0,
-        "Number of layers of the encoder to run on text that is not cut into sentences yet. More of them "
-        "cost more time. With null the network reads features alone.",
+        "Number of layers of the encoder to run on text before it is split into sentences. More layers take "
+        "more time. With null the network reads features alone.",
         FROM_ZERO,
     )
     dropout: float = setting(
@@ -94,7 +94,7 @@ class Boundaries(ScoringNetwork):
     def loss(self, scores: Tensor, gold: IntArray) -> Tensor:
         """Return the loss, summed over words.
 
-        gold: Whether a sentence starts at each word: 1, 0, or -1 if that is not known.
+        gold: Whether a sentence starts at each word: 1, 0, or -1 for unknown.
         """
         known, targets = self.tensor(np.flatnonzero(gold >= 0)), self.tensor(gold.astype(np.float32))
         return F.binary_cross_entropy_with_logits(scores[known], targets[known], reduction="sum")
@@ -105,13 +105,12 @@ def build_boundaries(settings: BoundarySettings) -> BoundaryModel:
     """Build a network that finds sentence boundaries, for ``g2g_encoder``, or a ``g2g_parser`` without one.
 
     Convolutions read attributes of words, features of white space and lines (``sentences/lines.py``), and
-    vectors.
-    The component's encoder gives those that its first layer reads, or runs lower layers. It does not learn
-    from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network reads
-    features alone. Registered as ``spacy_g2g.Boundaries.v2``.
+    vectors from lower layers of the component's encoder, or the input of its first layer. The encoder does
+    not learn from boundaries. A parser that listens to spaCy's ``tok2vec`` has no encoder, so its network
+    reads features alone. Registered as ``spacy_g2g.Boundaries.v2``.
     """
     build = partial(Boundaries, settings=settings)
-    return make_scorer("boundaries", build, settings, _spec_of_texts, n_layers=settings.n_layers)
+    return make_side_network("boundaries", build, settings, _spec_of_texts, n_layers=settings.n_layers)
 
 
 def _spec_of_texts(texts: Texts) -> NetworkSpec:

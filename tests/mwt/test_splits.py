@@ -82,32 +82,32 @@ def test_a_table_of_no_multiword_tokens_splits_nothing():
     assert (table.splits, table.known, words_of(table, "casa")) == ([], {}, [("casa",)])
 
 
-def pieces_of(table: SplitTable, texts: str, norms: str = "") -> dict[int, tuple[int, tuple[str, ...]]]:
+def parts_of(table: SplitTable, texts: str, norms: str = "") -> dict[int, tuple[int, tuple[str, ...]]]:
     """Pieces of a text in which "_" is a white space between tokens."""
     tokens = texts.replace("_", " _").split()
     words = [token.strip("_") for token in tokens]
     spaces = [token.startswith("_") for token in tokens[1:]] + [False]
-    return table.find_pieces(words, norms.split() or words, spaces)
+    return table.find_parts(texts=words, norms=norms.split() or words, spaces=spaces)
 
 
 def test_tokens_with_the_words_of_a_split_are_pieces(table: SplitTable):
-    assert pieces_of(table, "vuol _dir lo _Del la", "vuol dir lo Di la") == {
+    assert parts_of(table, "vuol _dir lo _Del la", "vuol dir lo Di la") == {
         1: (3, ("dir", "lo")),
         3: (5, ("Di", "la")),
     }
     table = SplitTable.learn([("parlarglielo", ("parlar", "glie", "lo"))])
-    assert pieces_of(table, "vender glie lo") == {0: (3, ("vender", "glie", "lo"))}
+    assert parts_of(table, "vender glie lo") == {0: (3, ("vender", "glie", "lo"))}
 
 
 def test_other_tokens_are_no_pieces(table: SplitTable):
     for texts in ("dir _lo", "dir", "1998 lo", "dir la", ", lo", "lo , dir"):
-        assert pieces_of(table, texts) == {}
-    assert pieces_of(table, "") == {}
+        assert parts_of(table, texts) == {}
+    assert parts_of(table, "") == {}
 
 
 def test_the_norm_of_a_piece_may_be_another_form():
     table = SplitTable.learn([("wouldn't", ("would", "n't"))])
-    assert pieces_of(table, "It _ca n't", "it can not") == {1: (3, ("ca", "n't"))}
+    assert parts_of(table, "It _ca n't", "it can not") == {1: (3, ("ca", "n't"))}
 
 
 def test_a_long_split_of_a_damaged_treebank_does_not_slow_other_forms_down():

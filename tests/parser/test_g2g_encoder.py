@@ -19,7 +19,7 @@ from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
 from spacy_g2g.layers.encoder import GraphEncoder
-from spacy_g2g.models.network_shim import get_network_shim
+from spacy_g2g.models.network_shim import NetworkShim, get_network_shim
 from spacy_g2g.models.sources import encoder_from_pipeline
 
 from ..util import (
@@ -128,7 +128,7 @@ def test_all_components_of_spacy_learn_from_one_pass_of_the_encoder(listener: di
         losses = nlp.update(examples, sgd=False)  # type: ignore[arg-type]
     assert sum(rows) == len(examples)
     assert all(losses[name] > 0 for name in nlp.pipe_names)
-    shim = get_network_shim(encoder.model)
+    shim = get_network_shim(encoder.model, NetworkShim)
     assert shim.n_targets == sum(len(example.predicted) for example in examples)
     before = shim.to_bytes()
     encoder.finish_update(Adam(0.01))
@@ -142,7 +142,7 @@ def test_gradients_of_all_listeners_are_summed_and_weighed():
     def gradient(*names: str, **listener: Any) -> dict[str, np.ndarray]:
         nlp = shared_nlp("tagger", "morphologizer", listener={**OURS, **listener})
         nlp.initialize(lambda: treebank_examples(nlp))
-        shim = get_network_shim(nlp.get_pipe("g2g_encoder").model)  # type: ignore[attr-defined]
+        shim = get_network_shim(nlp.get_pipe("g2g_encoder").model, NetworkShim)  # type: ignore[attr-defined]
         for name in ("tagger", "morphologizer"):  # those that start with zeros send no gradient
             nlp.get_pipe(name).model.get_ref("softmax").get_param("W")[:] = 0.1  # type: ignore[attr-defined]
             nlp.get_pipe(name).model.get_ref("softmax").get_param("W")[0, :5] = 1.0  # type: ignore[attr-defined]
@@ -277,7 +277,7 @@ def test_weights_in_half_precision_take_half_the_space(trained: Path, tmp_path: 
     encoder.to_disk(tmp_path / "whole")
     encoder.half_precision_weights = True
     encoder.to_disk(tmp_path / "half")
-    weights = sum(p.numel() for p in get_network_shim(encoder.model).network.parameters())
+    weights = sum(p.numel() for p in get_network_shim(encoder.model, NetworkShim).network.parameters())
     sizes = [(tmp_path / name / "model").stat().st_size for name in ("whole", "half")]
     assert sizes[0] - sizes[1] == pytest.approx(2 * weights, rel=0.01)
     assert encoder.precision == "auto"
