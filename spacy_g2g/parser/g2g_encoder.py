@@ -87,7 +87,8 @@ class G2GEncoder(SentencePipe, Tok2Vec):
             config = (
                 nlp.get_pipe_config(component.name) if nlp and component.name in nlp.component_names else {}
             )
-            connect(listener, self, component, [*listener_paths(config.get("model", {}))])
+            paths = [*listener_paths(config.get("model", {}))]
+            connect(listener, encoder=self, component=component, paths=paths)
 
     def initialize(
         self,

@@ -337,13 +337,13 @@ class G2GParser(PriorSource, ScoredParser, ParserPipe):
         sizes = self._built_for(exclude)
         for key, what in LABELS.items():
             if key in self.cfg:
-                check_labels(self.cfg[key], origin)
+                check_labels(self.cfg[key], origin=origin)
                 found = len(self.cfg[key])
                 expected = sizes.get(f"n_{key}", found)
                 if found != expected:
                     text = Errors.E806.format(origin=origin, found=found, what=what, expected=expected)
                     raise ValueError(text)
-        check_labels(self.cfg.get(TREEBANKS, ()), origin)
+        check_labels(self.cfg.get(TREEBANKS, ()), origin=origin)
         self.check_temperatures()
         self._use_noun_chunks([])
 

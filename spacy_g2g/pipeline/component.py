@@ -1,4 +1,4 @@
-"""Factories of components, whose settings stand once, in a dataclass."""
+"""Factories of components, each with one dataclass of settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ComponentSettings(CheckedSettings):
     half_precision_weights: bool = setting(False, "Save weights in float16, which takes half the space.")
 
     def apply_to(self, component: Any) -> None:
-        """Set the settings as attributes of a component, where users may change them."""
+        """Set the attributes of a component, which users may change later."""
         for name, value in vars(self).items():
             setattr(component, name, value)
 
@@ -38,16 +38,16 @@ class TreeSettings(ComponentSettings):
     )
     keep_scores: bool = setting(
         False,
-        "Keep the scores of all arcs (a refiner, those of its last pass) in ``doc._.g2g_scores``, from which "
-        "``reparse`` and ``kbest`` find trees without the encoder. A sentence of n words with L labels "
-        "takes 4 n² L bytes.",
+        "Keep the scores of all arcs in ``doc._.g2g_scores``, from which ``reparse`` and ``kbest`` find "
+        "trees without the encoder. A refiner keeps those of its last pass. A sentence of n words with L "
+        "labels takes 4 n² L bytes.",
     )
     scorer: Callable[..., dict[str, Any]] | None = setting(
         {"@scorers": "spacy_g2g.ud_scorer.v1"}, "Scoring method."
     )
 
 
-#: What spaCy knows of components that write trees: what they assign, and how much scores count in training.
+#: Metadata for spaCy of components that write trees: assigned attributes, and weights of scores in training.
 TREE_ASSIGNS = ("token.head", "token.dep", "token.is_sent_start", "doc.sents")
 TREE_WEIGHTS = {"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_type": None}
 
@@ -55,13 +55,13 @@ TREE_WEIGHTS = {"ud_las": 1.0, "ud_uas": 0.0, "ud_sents_f": 0.0, "ud_las_per_typ
 def factory(
     name: str, settings: type[CheckedSettings], **meta: Any
 ) -> Callable[[Callable[..., Component]], Callable[..., Component]]:
-    """Return a decorator for a function that makes a component from ``nlp``, ``name`` and settings.
+    """Register a function with spaCy that makes a component from ``nlp``, ``name`` and settings.
 
-    It registers the function with spaCy, with a signature, a docstring and defaults from the settings.
+    The registered function has a signature, a docstring and defaults from the settings.
 
     name: Name of the factory.
     settings: Class of the settings.
-    meta: What else ``Language.factory`` takes.
+    meta: Further arguments of ``Language.factory``.
     """
     config = {key: data["default"] for key, _, data in describe(settings)}
 

@@ -1,9 +1,10 @@
-"""Labels of training data: count them, put them in order, and find those of initial graphs."""
+"""Count and order the labels of training data, and find those of initial graphs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from spacy.language import Language
@@ -16,38 +17,40 @@ from ..errors import Errors
 from .trees import SPACE_LABEL
 
 
-def check_labels(labels: Any, origin: Any) -> None:
-    """Raise ValueError unless labels are a list of different texts.
+def check_labels(labels: Any, *, origin: Any) -> None:
+    """Raise ValueError unless labels from a file are a list of different texts.
 
-    labels: Labels as a file has them.
-    origin: The file, for the message.
+    labels: The labels.
+    origin: The file, for the error.
     """
-    is_right = isinstance(labels, list | tuple) and all(isinstance(label, str) and label for label in labels)
-    if not is_right or len(set(labels)) != len(labels):
+    is_valid = isinstance(labels, list | tuple) and all(isinstance(label, str) and label for label in labels)
+    if not is_valid or len(set(labels)) != len(labels):
         raise ValueError(Errors.E820.format(origin=origin, labels=str(labels)[:200]))
 
 
 def count_labels(docs: Iterable[Doc]) -> tuple[Counter[str], set[str]]:
     """Return the number of roots with each label, and the labels of other words.
 
-    Heads that have no label count if there are only such heads: then one label, "dep", is for all of them.
+    If no head has a label, all of them get the label "dep".
     """
-    counts = Counter(
-        (token.head.i == token.i, known(token.dep_))
-        for doc in docs
-        for token in doc
-        if token.dep and not token.is_space
-    )
-    roots = Counter({label: n for (is_root, label), n in counts.items() if is_root and label})
-    others = {label for is_root, label in counts if not is_root and label}
-    return roots, others if roots or others or not counts else {SPACE_LABEL}
+    roots, others = Counter[str](), set[str]()
+    for token in chain.from_iterable(docs):
+        if token.dep and not token.is_space:
+            if token.head.i == token.i:
+                roots[known(token.dep_)] += 1
+            else:
+                others.add(known(token.dep_))
+    has_heads = bool(roots or others)
+    del roots[""]
+    others.discard("")
+    return roots, others if roots or others or not has_heads else {SPACE_LABEL}
 
 
 def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
-    """Return the root label, then the other labels in their order, at least one.
+    """Return the root label, then at least one other label, in their order.
 
-    The root label is the most frequent label of gold roots. Without gold roots it is the label called "root",
-    in upper or lower case.
+    The root label is the most frequent label of gold roots. Without gold roots it is the label "root" in
+    upper or lower case.
     """
     if not labels and not roots:
         return []
@@ -60,8 +63,8 @@ def order_labels(labels: list[str], roots: Counter[str]) -> list[str]:
 def find_initial_labels(examples: Iterable[Example], nlp: Language | None, component: Any) -> set[str]:
     """Return the labels that initial graphs of a refiner may have.
 
-    examples: Training data; the graphs of their predicted Docs are read.
-    nlp: Pipeline with the refiner; labels of earlier components that write labels are taken.
+    examples: Training data, with graphs in their predicted Docs.
+    nlp: Pipeline with the refiner. Earlier components that write labels add theirs.
     component: The refiner.
     """
     labels: set[str] = set()

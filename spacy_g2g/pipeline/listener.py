@@ -22,7 +22,7 @@ class EncoderListener(Tok2VecListener):
     """Layer that gives a component the vectors of an encoder before it in the pipeline.
 
     upstream_name: Name of the encoder's component; "*" for any.
-    grad_factor: What the gradients of this component are multiplied with before the encoder gets them.
+    grad_factor: Scale of the gradients from this component into the encoder.
     """
 
     def __init__(self, upstream_name: str = "*", grad_factor: float = 1.0) -> None:
@@ -34,28 +34,28 @@ class EncoderListener(Tok2VecListener):
 
 
 def make_listener(upstream: str = "*", grad_factor: float = 1.0) -> Model[list[Doc], list[Floats2d]]:
-    """Make a layer that listens to a ``g2g_encoder``, whose width it takes.
+    """Make a layer that listens to a ``g2g_encoder`` and takes its width.
 
     Registered as ``spacy_g2g.EncoderListener.v1``.
 
     upstream: Name of the encoder's component; "*" for any.
-    grad_factor: Number that the gradients of this component are multiplied with before the encoder gets them.
+    grad_factor: Scale of the gradients from this component into the encoder.
     Raises ValueError for a negative factor.
     """
     return EncoderListener(upstream, grad_factor)
 
 
 def connect(
-    listener: Tok2VecListener, encoder: Any = None, component: Any = None, paths: Sequence[str] = ()
+    listener: Tok2VecListener, *, encoder: Any = None, component: Any = None, paths: Sequence[str] = ()
 ) -> None:
-    """Let a listener read from an encoder. One of spaCy's then has no silent zeros any more, either.
+    """Connect a listener with an encoder. A connected spaCy listener raises errors instead of giving zeros.
 
-    A listener that comes from another pipeline goes on to ask for vectors of the encoder there ("known"),
-    unless the new one has the same weights, or until it learns with the new one.
+    A listener from another pipeline still expects the vectors of the encoder there ("known"), unless the new
+    encoder has the same weights, or until the listener learns with the new one.
 
-    encoder: Component of the encoder; None for none so far.
+    encoder: Component of the encoder; None if there is none yet.
     component: Component that listens.
-    paths: Where the config of that component has its listeners.
+    paths: Paths of the listeners in the config of that component.
     """
     listener._func, listener.init = _listen, _take_width
     state = vars(listener)
@@ -77,7 +77,7 @@ def listener_paths(config: Mapping[str, Any], path: str = "model") -> Iterator[s
 def check_saved(pipe: Any, folder: Path) -> None:
     """Raise ValueError if a pipeline is saved without the encoder that a component has learned with.
 
-    pipe: The component, or the encoder, which answers for all that listen to it.
+    pipe: The component, or the encoder, for which all its listeners are checked.
     folder: Folder of the pipeline. spaCy writes its config before its components.
     """
     own = [node for node in pipe.model.walk() if isinstance(node, Tok2VecListener)]
@@ -100,7 +100,7 @@ def check_saved(pipe: Any, folder: Path) -> None:
 
 
 def _describe(listener: Any) -> dict[str, str]:
-    """Return the names of a listener's component and encoder, and lines that bring the two together."""
+    """Return the names of a listener's component and encoder, and code that reunites the two."""
     component = getattr(listener.component, "name", "...")
     upstream = "g2g_encoder" if listener.upstream_name == "*" else listener.upstream_name
     encoder, name, paths = listener.origin or (upstream, component, [])
@@ -126,14 +126,14 @@ def _take_width(listener: Any, X: Sequence[Doc] | None = None, Y: Any = None) ->
     if (listener.maybe_get_dim("nO") or width) != width:
         raise ValueError(Errors.E833.format(found=listener.get_dim("nO"), expected=width))
     listener.set_dim("nO", width)
-    # Layers find their widths by a prediction for these Docs, which have no vectors yet.
+    # Layers infer their widths from a prediction for these Docs, which have no vectors yet.
     listener.sample, listener.known = tuple(X), listener.heard
 
 
 def _listen(
     listener: Any, docs: Sequence[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[Any], list[Doc]]]:
-    """Return the vectors that the encoder gave, or those of the Docs if it is not in training.
+    """Return the vectors of the encoder in training, otherwise those of the Docs.
 
     Raises ValueError for Docs without vectors of the encoder.
     """
@@ -153,7 +153,7 @@ def _listen(
 def _vectors(listener: Any, doc: Doc) -> Any:
     """Return the vectors of a Doc's tokens, float [tokens, width]."""
     width = listener.maybe_get_dim("nO") or 0
-    if not len(doc) or any(doc is of_sample for of_sample in listener.sample):
+    if not len(doc) or any(doc is other for other in listener.sample):
         return listener.ops.alloc2f(len(doc), width)
     is_known = listener.known is not None and id(doc.vocab) in listener.known.vocabs
     if not is_known or doc.tensor is None or doc.tensor.shape[:2] != (len(doc), width):

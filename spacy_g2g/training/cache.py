@@ -1,4 +1,4 @@
-"""Cache for the trees of frozen parsers, so that they parse each training Doc once."""
+"""Cache the trees of frozen parsers, which then parse each training Doc once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..data.docs import TREEBANK_KEY, write_tree
 from ..errors import Errors
 from ..scored.score_record import SCORES
 
-#: Attributes of a Doc that a parser may read. Docs of one treebank with equal attributes get equal trees.
+#: Attributes that a parser may read. Docs of the same treebank with equal attributes get equal trees.
 CONTENT: list[int | str] = ["ORTH", "SPACY", "NORM", "TAG", "POS", "MORPH", "LEMMA", "SENT_START"]
 TREE: list[int | str] = ["HEAD", "DEP", "SENT_START"]
 DEFAULT_BATCH_SIZE = 128
@@ -26,13 +26,13 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
 
     spaCy runs annotating components on every batch again, although frozen components give the same trees in
     every epoch. The cache keeps their trees in memory, 24 bytes a token, from the first update until the
-    pipeline is deleted, and for a refiner with ``prior_share`` the log-probabilities of heads and labels:
-    4 n² bytes for a sentence of n words, and for each word 8 bytes and 4 for each label. Evaluations during
-    training use the cache, too. A Doc that has heads or ``doc._.g2g_initial`` already, for instance from
-    ``spacy_g2g.RefinerCorpus.v1``, keeps them. Saved and copied pipelines do not contain the cache.
+    pipeline is deleted. For a refiner with ``prior_share`` it also keeps the log-probabilities of heads and
+    labels: 4 n² bytes for a sentence of n words, and for each word 8 bytes and 4 for each label. Evaluations
+    during training use the same cache. A Doc that already has heads or ``doc._.g2g_initial``, for instance
+    from ``spacy_g2g.RefinerCorpus.v1``, keeps them. Saved and copied pipelines do not contain the cache.
 
-    components: Names of components that write heads, labels and sentence boundaries. Other annotations of
-        theirs, such as probabilities, are not cached.
+    components: Names of components that write heads, labels and sentence boundaries. The cache leaves out
+        their other annotations, such as probabilities.
     Raises ValueError at the first update if a component is not in the pipeline, if it is not both in
         ``training.frozen_components`` and in ``training.annotating_components``, if it has no method
         ``pipe``, or if it gets its vectors from a component that is not frozen.
@@ -50,11 +50,11 @@ def make_cache_annotations(components: list[str]) -> Callable[[Language, dict[st
 
 
 class CachedParser:
-    """Proxy for a component that lets the component parse only Docs with new content.
+    """Proxy for a component, which parses only Docs with new content.
 
-    All attributes except ``pipe`` are read from the component and set on the component. A copy or a pickle
-    contains the component without the proxy. A proxy is needed because spaCy's parser is a Cython class,
-    whose method can't be replaced.
+    All attributes except ``pipe`` belong to the component. A copy or a pickle contains the component without
+    the proxy. A subclass would not do, because spaCy's parser is a Cython class whose method can't be
+    replaced.
     """
 
     def __init__(self, component: Any) -> None:
@@ -64,9 +64,9 @@ class CachedParser:
     def pipe(
         self, docs: Iterable[Doc], *, batch_size: int = DEFAULT_BATCH_SIZE, **kwargs: Any
     ) -> Iterator[Doc]:
-        """Annotate Docs in order. The component gets the new Docs of each batch together.
+        """Annotate Docs in order. The component gets the new Docs of each batch at once.
 
-        docs: Docs to annotate. Docs that the component's error handler drops are missing from the output.
+        docs: Docs to annotate. The output lacks Docs that the component's error handler drops.
         batch_size: Number of Docs in a batch.
         kwargs: Further arguments of the component's ``pipe``.
         """
@@ -117,7 +117,7 @@ def _content_key(doc: Doc) -> bytes:
 
 
 def _check_component(nlp: Language, name: str) -> None:
-    """Raise ValueError for a component whose output can't be cached."""
+    """Raise ValueError if the output of a component can't be cached."""
     training = nlp.config.interpolate()["training"]
     frozen, annotating = training["frozen_components"], training["annotating_components"]
     has_pipe = nlp.has_pipe(name) and hasattr(nlp.get_pipe(name), "pipe")

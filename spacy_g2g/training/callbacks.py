@@ -1,4 +1,4 @@
-"""Callbacks of the training config."""
+"""Callbacks for the config of a training."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ DISTRIBUTION = "spacy-g2g"
 def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], Language]:
     """Make the callback ``spacy_g2g.prepare_pipeline.v1`` for ``[initialize.before_init]``.
 
-    The callback leaves out the components that the training corpus teaches nothing, and names them in a line
-    of the log. These are a tagger, morphologizer or trainable lemmatizer without tags, features or lemmas, a
-    tagger or morphologizer with one tag for all words, and an ``mwt_splitter`` without multiword tokens.
-    Their scores do not count. Without the callback, spaCy stops with its error E143.
+    The callback removes components that can't learn from the training corpus, and logs their names. These are
+    a tagger, morphologizer or trainable lemmatizer without tags, features or lemmas, a tagger or
+    morphologizer with one tag for all words, and an ``mwt_splitter`` without multiword tokens. Their scores
+    do not count. Without the callback, spaCy stops with its error E143.
 
-    tokenizer: Pipeline whose tokenizer is taken, such as the output of ``python -m project.tokenizer``; null
-        for the rules of the language.
+    tokenizer: Pipeline to take the tokenizer from, such as the output of ``python -m project.tokenizer``;
+        null for the rules of the language.
     """
 
     def before_init(nlp: Language) -> Language:
@@ -47,7 +47,7 @@ def make_prepare_pipeline(tokenizer: str | None = None) -> Callable[[Language], 
 
 
 def read_training_examples(nlp: Language) -> list[Example]:
-    """Return the Examples of the training corpus of a pipeline's config."""
+    """Read the training corpus of a pipeline's config."""
     (corpus,) = resolve_dot_names(nlp.config.interpolate(), [nlp.config["training"]["train_corpus"]])
     return list(corpus(nlp))
 
@@ -56,8 +56,8 @@ def make_package_requirements() -> Callable[[Language], Language]:
     """Make the callback ``spacy_g2g.package_requirements.v1`` for ``[training.before_to_disk]``.
 
     The callback writes the requirements of the pipeline's package to its meta: this version of the library or
-    a later version with the same major number, and the extras of its components (their attribute ``extra``).
-    Without the callback, ``spacy package`` would exclude the next minor version.
+    a later one with the same major number, and the extras of the components (their attribute ``extra``).
+    Without the callback, ``spacy package`` excludes the next minor version.
     """
 
     def set_requirements(nlp: Language) -> Language:

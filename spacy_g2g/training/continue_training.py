@@ -1,15 +1,17 @@
-"""Training that goes on from a pipeline, with its components and weights and with labels that are new."""
+"""Continue the training of a pipeline, with its components and weights and with new labels."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, product
 from typing import Any
 
 import spacy
 from spacy.language import Language
 from spacy.pipeline import EditTreeLemmatizer, Tagger
+from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import logger, registry
 from thinc.api import Model
@@ -22,24 +24,24 @@ from .callbacks import read_training_examples
 from .untaught import learn_labels
 
 NAME = "spacy_g2g.continue_pipeline.v1"
-#: Names of the own data in ``[corpora.train.path]``, and of old data that are replayed beside them.
+#: Names in ``[corpora.train.path]`` of the user's own data, and of old data to replay beside them.
 OWN, REPLAY = "own", "replay"
 #: Steps of the optimizer for n sentences: this factor times the root of n.
 STEPS_BY_ROOT = 3.5
-#: Number of steps in which the largest rate of a schedule is looked for.
+#: Maximum number of steps in which to look for the largest rate of a schedule.
 MAX_RATES = 100_000
-#: Share of words with new labels from which on the data seems to follow other guidelines.
+#: Share of words with new labels above which the data probably follow other guidelines.
 MANY_NEW = 0.2
 
 
 def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callable[[Language], Language]:
     """Make the callback ``spacy_g2g.continue_pipeline.v1`` for ``[initialize.after_init]``.
 
-    The callback fills a pipeline without components with those of a trained one, adds the labels of the
-    training corpus that are new to them, and sets what the config leaves at 0: steps and learning rate.
+    The callback fills an empty pipeline with the components of a trained one and adds the new labels of the
+    training corpus to them. It chooses the steps and the learning rate if the config leaves them at 0.
 
     path: Folder or name of the trained pipeline.
-    rate_share: Learning rate as a share of the largest that the pipeline was trained with, above 0.
+    rate_share: Learning rate as a share of the largest rate in the training of the pipeline, above 0.
     """
     _check_rate("rate_share", rate_share)
 
@@ -60,7 +62,7 @@ def make_continue_pipeline(path: str | None, rate_share: float = 0.3) -> Callabl
 
 
 def _take_components(nlp: Language, base: Language, path: str) -> None:
-    """Move language, vocabulary, tokenizer and components of a pipeline into one without components."""
+    """Move the language, vocabulary, tokenizer and components of a pipeline into an empty one."""
     nlp.__class__ = type(base)
     nlp.vocab, nlp.tokenizer = base.vocab, base.tokenizer
     nlp.meta["lang"] = base.lang
@@ -74,7 +76,7 @@ def _take_components(nlp: Language, base: Language, path: str) -> None:
 
 
 def _parsers(nlp: Language) -> dict[str, Any]:
-    """Return the components that write trees and can learn labels, by their names."""
+    """Return the components that write trees and can learn labels, by name."""
     return {
         name: pipe
         for name, pipe in nlp.pipeline
@@ -84,11 +86,11 @@ def _parsers(nlp: Language) -> dict[str, Any]:
 
 def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
     """Add the labels of Examples that are new to components: of arcs, tags, features and edit trees."""
-    roots, others = count_labels([example.reference for example in examples])
+    docs = [example.reference for example in examples]
+    roots, others = count_labels(docs)
     for name, parser in _parsers(nlp).items():
         new = sorted({*others, *roots} - {*parser.labels})
-        n_new = sum(token.dep_ in new for example in examples for token in example.reference)
-        share = n_new / max(1, sum(len(example.reference) for example in examples))
+        share = sum(token.dep_ in new for token in chain.from_iterable(docs)) / max(1, sum(map(len, docs)))
         if share > MANY_NEW:
             warnings.warn(Warnings.W701.format(name=name, share=share, new=new), stacklevel=2)
         for label in new:
@@ -97,13 +99,13 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
     for name, pipe in nlp.pipeline:
         if isinstance(pipe, Tagger | EditTreeLemmatizer):
             written = [attr.removeprefix("token.").upper() for attr in nlp.get_pipe_meta(name).assigns]
-            if not any(example.reference.has_annotation(attr) for example in examples for attr in written):
+            if not any(doc.has_annotation(attr) for doc, attr in product(docs, written)):
                 untaught.append(name)
             if isinstance(pipe, EditTreeLemmatizer):
-                # spaCy does not load this table, without which it would add each label again.
+                # spaCy does not load this table. Without it, the lemmatizer would add each label again.
                 pipe.tree2label = {tree: i for i, tree in enumerate(pipe.labels)}
             learn_labels(pipe, examples)
-            if "neg_prefix" in pipe.cfg:  # Pipelines of spaCy's own settings have "!", which may begin a tag.
+            if "neg_prefix" in pipe.cfg:  # By default spaCy has "!", which may begin a tag.
                 pipe.cfg["neg_prefix"] = ""
             resize_softmax(pipe.model, len(pipe.labels))
     if untaught:
@@ -111,9 +113,9 @@ def add_labels(nlp: Language, examples: Sequence[Example]) -> None:
 
 
 def resize_softmax(model: Model[Any, Any], n: int) -> None:
-    """Make room for added classes. Their scores are the mean of the others', so they win nowhere at first.
+    """Make room for added classes, each with the mean of the other weights, so that none wins at first.
 
-    model: Model of a tagger, with its last layer as the reference "output_layer".
+    model: Model of a tagger. Its reference "output_layer" is its last layer.
     n: Number of classes.
     """
     layer: Model[Any, Any] = model.get_ref("output_layer")
@@ -130,7 +132,7 @@ def resize_softmax(model: Model[Any, Any], n: int) -> None:
 def _set_training(
     training: dict[str, Any], base: Mapping[str, Any], examples: Sequence[Example], rate_share: float
 ) -> None:
-    """Set what the config leaves at 0 or empty: annotating components, steps and learning rate."""
+    """Choose the annotating components, steps and learning rate that the config leaves open."""
     before, rate = base["training"], training["optimizer"].get("learn_rate")
     training["annotating_components"] = training["annotating_components"] or before["annotating_components"]
     if not training["max_steps"]:
@@ -140,19 +142,19 @@ def _set_training(
         chosen = {"total_steps": training["max_steps"], "warmup_steps": training["max_steps"] // 10}
         if rate.get("initial_rate") == 0:
             was_continued = (base["initialize"]["after_init"] or {}).get("@callbacks") == NAME
-            peak = largest_rate(before, "the pipeline to continue from")
-            rate["initial_rate"] = peak if was_continued else rate_share * peak
+            largest = largest_rate(before, "the pipeline to continue from")
+            rate["initial_rate"] = largest if was_continued else rate_share * largest
         rate |= {key: value for key, value in chosen.items() if rate.get(key) == 0}
     largest_rate(training, "this training")
     logger.info("Continue with %d steps", training["max_steps"])
 
 
 def largest_rate(training: Mapping[str, Any], whose: str) -> float:
-    """Return the largest learning rate of a training, whatever its optimizer and schedule.
+    """Return the largest learning rate of a training with any optimizer and schedule.
 
     training: Section ``[training]`` of a config.
-    whose: Whose training it is, for the error.
-    Raises ValueError if the rate can't be found or is not above 0.
+    whose: Owner of the training, for the error.
+    Raises ValueError if the rate is unknown or not above 0.
     """
     rates: list[float] = []
     name = f"The largest learning rate of {whose}"
@@ -160,10 +162,10 @@ def largest_rate(training: Mapping[str, Any], whose: str) -> float:
         optimizer = registry.resolve({"optimizer": training["optimizer"]})["optimizer"]
         for step in range(MAX_RATES):
             if step >= (training["max_steps"] or MAX_RATES) and any(rates):
-                break  # A training that ended while the rate rose from 0 counts with what was to come.
+                break  # If the training ended before the rate rose from 0, go on to the first rate above 0.
             rates.append(float(optimizer.learn_rate))
             optimizer.step_schedules()
-    except Exception as error:  # a schedule or an optimizer of a user may raise any
+    except Exception as error:  # A user's schedule or optimizer may raise any error.
         raise ValueError(Errors.E755.format(name=name, value=f"unknown ({error})")) from error
     return _check_rate(name, max(rates, default=0.0))
 
@@ -175,16 +177,20 @@ def _check_rate(name: str, value: float) -> float:
 
 
 def choose_steps(examples: Sequence[Example]) -> int:
-    """Return the number of steps for the Examples of an epoch, of which some may be replayed.
+    """Return the number of steps for the Examples of an epoch, some of which may be replayed.
 
-    Sentences without a head do not count. Raises ValueError without others among one's own data.
+    Only sentences with a head count. Raises ValueError if the user's own data have none.
     """
     docs = [example.reference for example in examples]
     own = [doc for doc in docs if doc.user_data.get(TREEBANK_KEY, OWN) == OWN]
     # Docs that are repeated in an epoch count once.
-    sentences = [sentence for doc in {id(doc): doc for doc in own}.values() for sentence in doc.sents]
-    n = sum(any(token.dep for token in sentence) for sentence in sentences)
+    different = {id(doc): doc for doc in own}.values()
+    n = sum(map(_has_head, chain.from_iterable(doc.sents for doc in different)))
     if not n:
         raise ValueError(Errors.E707)
     share = sum(map(len, own)) / sum(map(len, docs))
     return math.ceil(STEPS_BY_ROOT * math.sqrt(n) / share)
+
+
+def _has_head(sentence: Span) -> bool:
+    return any(token.dep for token in sentence)

@@ -1,4 +1,4 @@
-"""Components that a corpus teaches nothing, since it lacks what they learn."""
+"""Find components that can't learn from a corpus, because it lacks their annotations."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -12,7 +12,7 @@ from ..mwt.mwt_splitter import MwtSplitter
 
 
 def learn_labels(pipe: Any, examples: Sequence[Example]) -> None:
-    """Let a component learn the labels of Examples, but no weights. Raises ValueError if there are none."""
+    """Let a component learn the labels of Examples, but no weights. Raises ValueError without labels."""
     model, pipe.model = pipe.model, noop()
     try:
         pipe.initialize(lambda: examples)
@@ -21,11 +21,11 @@ def learn_labels(pipe: Any, examples: Sequence[Example]) -> None:
 
 
 def find_untaught(pipes: Iterable[tuple[str, Any]], examples: Sequence[Example]) -> dict[str, str]:
-    """Return the names of components that Examples teach nothing, with what the Examples lack.
+    """Return the names of components that can't learn from Examples, and what the Examples lack.
 
-    A tag that all words have says nothing of them. But a single edit tree makes lemmas, often the words.
+    A tag that all words share is useless. A single edit tree is not, because it makes lemmas.
 
-    pipes: Names and components that are not initialized yet. They get the labels of the Examples.
+    pipes: Names and components before initialization. They get the labels of the Examples.
     examples: Training data.
     """
     lacks = {}
