@@ -20,7 +20,7 @@ MakeDocs = Callable[[Vocab], Sequence[Doc]]
 
 def empty(nlp: Language) -> Language:
     """Return a pipeline of the same config without labels and weights."""
-    return spacy.blank("xx", config=nlp.config)
+    return spacy.blank(nlp.lang, config=nlp.config)
 
 
 def pairs(nlp: Language, kept: Language) -> Iterator[tuple[tuple[str, Any], tuple[str, Any]]]:

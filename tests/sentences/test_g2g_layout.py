@@ -1,6 +1,5 @@
 """``g2g_layout``: white space and blocks, for the components behind it."""
 
-import pickle
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from spacy.training import Example
 from spacy_g2g.parser.noun_chunks import ud_noun_chunks
 from spacy_g2g.sentences.g2g_layout import G2GLayout
 
+from ..roundtrips import PIPELINE_WAYS, Keep
 from ..util import treebank_examples
 
 TEXT = "\n Notes\n\n- buy tea\n- buy milk\n\nIt is late. Go!\n"
@@ -177,18 +177,11 @@ def test_texts_without_white_space_or_words():
     assert starts_of(layout_nlp()("Go on. Now"))[1:] == [0, 0, 0]
 
 
-def test_it_is_kept(tmp_path: Path):
+@pytest.mark.parametrize("keep", PIPELINE_WAYS)
+def test_it_is_saved_and_loaded(tmp_path: Path, keep: Keep):
     nlp = layout_nlp("sentencizer", blocks=False)
-    expected = sentences_of(nlp(TEXT))
-    nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    copies = [
-        loaded,
-        pickle.loads(pickle.dumps(nlp)),
-        spacy.blank("en", config=nlp.config).from_bytes(nlp.to_bytes()),
-    ]
-    for copy in copies:
-        layout = copy.get_pipe("g2g_layout")
-        assert isinstance(layout, G2GLayout)
-        assert not layout.blocks
-        assert sentences_of(copy(TEXT)) == expected
+    kept = keep(nlp, tmp_path)
+    layout = kept.get_pipe("g2g_layout")
+    assert isinstance(layout, G2GLayout)
+    assert not layout.blocks
+    assert sentences_of(kept(TEXT)) == sentences_of(nlp(TEXT))

@@ -217,12 +217,6 @@ def test_a_rate_that_teaches_nothing_or_is_unknown_is_an_error_unless_one_is_giv
     start(base, own, **{"training.optimizer.learn_rate.initial_rate": 0.001})
 
 
-@pytest.mark.parametrize("share", [-1.0, 0.0])
-def test_a_share_of_the_rate_that_is_not_above_0_is_an_error(base_folder: Path, own: str, share: float):
-    with pytest.raises(ValueError, match=f"E755.*rate_share is {share}"):
-        start(base_folder, own, **{"initialize.after_init.rate_share": share})
-
-
 @pytest.mark.parametrize("rate", [-0.001, schedule("constant", rate=0.0)], ids=str)
 def test_a_given_rate_that_is_not_above_0_is_an_error(base_folder: Path, own: str, rate: Any):
     config = load_config(CONFIG, overrides={"paths.base": str(base_folder), "paths.train": own})
@@ -231,13 +225,30 @@ def test_a_given_rate_that_is_not_above_0_is_an_error(base_folder: Path, own: st
         init_nlp(config)
 
 
-@pytest.mark.parametrize("replayed", [False, True])
-def test_no_sentences_of_ones_own_are_an_error_even_with_given_steps(
-    base_folder: Path, own: str, tmp_path: Path, replayed: bool
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"paths.base": ""}, "E705"),
+        ({"paths.train": "EMPTY"}, "E707"),
+        ({"paths.train": "EMPTY", "training.max_steps": 5}, "E707"),
+        ({"paths.train": "EMPTY", "training.max_steps": 5, "paths.replay": "OWN"}, "E707"),
+        ({"paths.train": "HEADLESS"}, "E707"),
+        ({"initialize.after_init.rate_share": -1.0}, "E755.*rate_share is -1.0"),
+        ({"initialize.after_init.rate_share": 0.0}, "E755.*rate_share is 0.0"),
+    ],
+    ids=str,
+)
+def test_settings_that_teach_nothing_are_errors(
+    base_folder: Path, own: str, tmp_path: Path, settings: dict[str, Any], error: str
 ):
-    settings = {"training.max_steps": 5, **({"paths.replay": own} if replayed else {})}
-    with pytest.raises(ValueError, match="E707"):
-        start(base_folder, save(tmp_path / "empty.spacy"), **settings)
+    words = [[word[0] for word in sentence] for sentence in read_treebank()]
+    files = {
+        "OWN": own,
+        "EMPTY": save(tmp_path / "empty.spacy"),
+        "HEADLESS": save(tmp_path / "headless.spacy", plain_doc(spacy.blank("en").vocab, *words)),
+    }
+    with pytest.raises(ValueError, match=error):
+        start(base_folder, own, **{name: files.get(value, value) for name, value in settings.items()})
 
 
 def test_debug_data_counts_what_the_parsers_of_the_base_would_see(base_folder: Path, own: str):
@@ -280,19 +291,14 @@ def examples_of(**docs: Doc) -> list[Example]:
     return [Example(doc.copy(), doc) for doc in docs.values()]
 
 
-def test_replayed_sentences_leave_as_many_steps_for_ones_own():
+def test_steps_follow_the_sentences_with_a_head_and_replayed_ones_come_on_top():
     vocab = Vocab()
     own, replay = (gold_doc(vocab, read_treebank()) for _ in range(2))
     examples = examples_of(own=own, replay=replay)
     assert choose_steps(examples[:1]) == 12
     assert choose_steps(examples) == choose_steps([*examples, *examples]) == 23
-
-
-def test_sentences_without_a_head_leave_the_steps_as_they_are():
-    vocab = Vocab()
-    own, plain = gold_doc(vocab, read_treebank()), plain_doc(vocab, ["Nobody", "looked"])
-    assert choose_steps(examples_of(own=own)) == 12
-    assert choose_steps([*examples_of(own=own), *examples_of(own=plain)]) == 12
+    plain = examples_of(own=plain_doc(vocab, ["Nobody", "looked"]))
+    assert choose_steps([*examples[:1], *plain]) == 12
 
 
 def test_a_pipeline_without_a_parser_is_an_error(own: str, tmp_path: Path):
@@ -301,15 +307,6 @@ def test_a_pipeline_without_a_parser_is_an_error(own: str, tmp_path: Path):
     nlp.to_disk(tmp_path / "base")
     with pytest.raises(ValueError, match=r"E706.*sentencizer"):
         start(tmp_path / "base", own)
-
-
-def test_no_base_and_no_heads_are_errors(base_folder: Path, own: str, tmp_path: Path):
-    with pytest.raises(ValueError, match="E705"):
-        start("", own)
-    words = [[word[0] for word in sentence] for sentence in read_treebank()]
-    for docs in ([], [plain_doc(spacy.blank("en").vocab, *words)]):
-        with pytest.raises(ValueError, match="E707"):
-            start(base_folder, save(tmp_path / "empty.spacy", *docs))
 
 
 def test_many_unknown_labels_are_warned_of(base_folder: Path, tmp_path: Path):
