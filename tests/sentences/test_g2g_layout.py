@@ -88,47 +88,29 @@ def test_the_lemmatizer_of_spacy_keeps_white_space():
 
 
 @pytest.mark.parametrize(
-    ("words", "pos", "heads", "deps", "chunks"),
+    ("tokens", "chunks"),
     [
+        ("Marie/PROPN/0/root|Curie/PROPN/0/flat|\n\n/SPACE/1/dep", ["Marie Curie"]),
         (
-            ["Marie", "Curie", "\n\n"],
-            ["PROPN", "PROPN", "SPACE"],
-            [0, 0, 1],
-            ["root", "flat", "dep"],
-            ["Marie Curie"],
-        ),
-        (
-            ["Thanks", "\n", "Jane", "\n", "Doe", "came", "\n\n", "later", "."],
-            ["NOUN", "SPACE", "PROPN", "SPACE", "PROPN", "VERB", "SPACE", "ADV", "PUNCT"],
-            [5, 0, 5, 2, 2, 5, 5, 5, 5],
-            ["obl", "dep", "nsubj", "dep", "flat", "root", "dep", "advmod", "punct"],
+            "Thanks/NOUN/5/obl|\n/SPACE/0/dep|Jane/PROPN/5/nsubj|\n/SPACE/2/dep|Doe/PROPN/2/flat|"
+            "came/VERB/5/root|\n\n/SPACE/5/dep|later/ADV/5/advmod|./PUNCT/5/punct",
             ["Thanks", "Jane\nDoe"],
         ),
+        ("the/DET/2/det| /SPACE/0/dep|cat/NOUN/2/root|\n/SPACE/2/dep", ["the  cat"]),
         (
-            ["the", " ", "cat", "\n"],
-            ["DET", "SPACE", "NOUN", "SPACE"],
-            [2, 0, 2, 2],
-            ["det", "dep", "root", "dep"],
-            ["the  cat"],
-        ),
-        (
-            ["\n", "the", "cat", "\n", "Tom", "\n"],
-            ["SPACE", "DET", "NOUN", "SPACE", "PROPN", "SPACE"],
-            [1, 2, 2, 2, 2, 4],
-            ["dep", "det", "root", "dep", "flat", "dep"],
+            "\n/SPACE/1/dep|the/DET/2/det|cat/NOUN/2/root|\n/SPACE/2/dep|Tom/PROPN/2/flat|\n/SPACE/4/dep",
             ["the cat\nTom"],
         ),
     ],
     ids=["name", "mail", "gap", "edges"],
 )
-def test_white_space_heads_and_ends_no_noun_chunk(
-    words: list[str], pos: list[str], heads: list[int], deps: list[str], chunks: list[str]
-):
+def test_white_space_heads_and_ends_no_noun_chunk(tokens: str, chunks: list[str]):
     nlp = layout_nlp()
+    words, pos, heads, deps = zip(*(token.split("/") for token in tokens.split("|")), strict=True)
     spaces = [
         not (word.isspace() or after.startswith("\n") or not after) for word, after in pairwise([*words, ""])
     ]
-    doc = nlp(Doc(nlp.vocab, words=words, spaces=spaces, pos=pos, heads=heads, deps=deps))
+    doc = nlp(Doc(nlp.vocab, words, spaces, pos=pos, heads=[*map(int, heads)], deps=deps))
     found = [doc[start:end] for start, end, _ in ud_noun_chunks(doc)]
     assert [span.text for span in found] == chunks
     assert not any(span[0].is_space or span[-1].is_space for span in found)

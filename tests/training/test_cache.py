@@ -7,21 +7,20 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.cli.train import train
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import load_config
 from thinc.api import Adam
 
+from spacy_g2g.data.corpus import unparsed_copy
 from spacy_g2g.data.doc_graphs import set_initial_graph
 from spacy_g2g.parser.g2g_parser import G2GParser
 from spacy_g2g.training.cache import CachedParser, make_cache_annotations
 
 from ..roundtrips import PIPELINE_WAYS, Keep
 from ..util import gold_doc, mostly_slow, plain_doc, read_treebank, tree_of, treebank_docs, treebank_examples
+from .test_spacy_train import train_tagger
 
-ROOT = Path(__file__).parents[2]
 NAMES = ["g2g_parser", "parser"]
 STEP = {"step": 0, "epoch": 0}
 
@@ -34,10 +33,8 @@ def make_pipeline(name: str, trained_folder: Path) -> Language:
         nlp.add_pipe("tagger")
         nlp.initialize(lambda: treebank_examples(nlp))
         # Without boundaries, which spaCy's parser may find at odds with the gold trees.
-        examples = [
-            Example(Doc(nlp.vocab, words=[t.text for t in example.reference]), example.reference)
-            for example in treebank_examples(nlp)
-        ]
+        gold = [example.reference for example in treebank_examples(nlp)]
+        examples = [Example(unparsed_copy(doc, []), doc) for doc in gold]
         for _ in range(10):
             nlp.update(examples, sgd=Adam(0.01), exclude=["tagger"])
     else:
@@ -315,23 +312,8 @@ def test_spacy_train_parses_each_doc_once(
         return predict(self, docs)
 
     monkeypatch.setattr(G2GParser, "predict", spy)
-    vocab = spacy.blank("xx").vocab
-    DocBin(docs=[gold_doc(vocab, [s]) for s in read_treebank()]).to_disk(tmp_path / "corpus.spacy")
-    config = load_config(ROOT / "configs" / "test" / "syntr_tiny.cfg")
-    config["nlp"] |= {"lang": "xx", "pipeline": ["g2g_parser", "tagger"]}
-    config["components"] = {"g2g_parser": {"source": str(trained_folder)}, "tagger": {"factory": "tagger"}}
-    config["initialize"]["components"] = {}
-    config["training"] |= {
-        "frozen_components": ["g2g_parser"],
-        "annotating_components": ["g2g_parser"],
-        "before_update": {"@callbacks": "spacy_g2g.cache_annotations.v1", "components": ["g2g_parser"]},
-        "score_weights": {"tag_acc": 1.0},
-        "max_steps": 6,
-        "eval_frequency": 3,
-    }
-    paths = dict.fromkeys(("paths.train", "paths.dev"), str(tmp_path / "corpus.spacy"))
-    config.to_disk(tmp_path / "config.cfg")
-    train(tmp_path / "config.cfg", tmp_path / "out", overrides=paths)
+    base = Path(__file__).parents[2] / "configs/test/syntr_tiny.cfg"
+    cache = {"@callbacks": "spacy_g2g.cache_annotations.v1", "components": ["g2g_parser"]}
+    nlp = train_tagger(base, trained_folder, tmp_path, before_update=cache, max_steps=6, eval_frequency=3)
     assert len(parsed) == len(set(parsed)) == 10
-    nlp = spacy.load(tmp_path / "out" / "model-last")
     assert isinstance(nlp.get_pipe("g2g_parser"), G2GParser)

@@ -1,6 +1,5 @@
 """`spacy train` drives the parser: schedule, rate factors, dropout, accumulation, frozen and sourced use."""
 
-import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,21 +100,24 @@ def test_accumulated_gradients_make_as_many_steps(tmp_path: Path, steps: list[An
     assert counts == [counts[0], 2 * counts[0]]
 
 
-def test_a_frozen_sourced_parser_comes_through_training_unchanged(tmp_path: Path, trained_folder: Path):
-    trained = spacy.load(trained_folder)
-    config = copy.deepcopy(load_config(BASE))
+def train_tagger(base: Path, parser: Path, folder: Path, **training: Any) -> Language:
+    """Train a tagger with a config, behind a frozen parser that is sourced from a folder."""
+    config = load_config(base)
     config["nlp"] |= {"lang": "xx", "pipeline": ["g2g_parser", "tagger"]}
-    config["components"] = {"g2g_parser": {"source": str(trained_folder)}, "tagger": {"factory": "tagger"}}
+    config["components"] = {"g2g_parser": {"source": str(parser)}, "tagger": {"factory": "tagger"}}
     config["initialize"]["components"] = {}
     config["training"] |= {"frozen_components": ["g2g_parser"], "annotating_components": ["g2g_parser"]}
-    config["training"]["score_weights"] = {"tag_acc": 1.0}
-    corpus = str(write_corpus(tmp_path / "corpus.spacy"))
-    config["paths"] = {"train": corpus, "dev": corpus, "encoder": None}
-    config["training"] |= {"max_steps": 2, "eval_frequency": 1}
+    config["training"] |= {"score_weights": {"tag_acc": 1.0}, **training}
     config["training"]["logger"]["progress_bar"] = False
-    config.to_disk(tmp_path / "config.cfg")
-    train(tmp_path / "config.cfg", tmp_path / "out")
-    nlp = spacy.load(tmp_path / "out" / "model-last")
+    config["paths"] |= dict.fromkeys(("train", "dev"), str(write_corpus(folder / "corpus.spacy")))
+    config.to_disk(folder / "config.cfg")
+    train(folder / "config.cfg", folder / "out")
+    return spacy.load(folder / "out" / "model-last")
+
+
+def test_a_frozen_sourced_parser_comes_through_training_unchanged(tmp_path: Path, trained_folder: Path):
+    trained = spacy.load(trained_folder)
+    nlp = train_tagger(BASE, trained_folder, tmp_path, max_steps=2, eval_frequency=1)
     before, after = weights_of(trained), weights_of(nlp)
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
     assert [tree_of(doc) for doc in nlp.pipe(treebank_docs(nlp.vocab))] == [
